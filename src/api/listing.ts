@@ -17,7 +17,7 @@ export function listHeaders(
 /** Returns the URL of the same request with the token in place of its page. */
 function nextUrl(given: string, token: string): string {
   // Sent as they are by lax clients; in a Link header they would end the address.
-  const url = given.replace(/[<>"#]/g, encodeURIComponent);
+  const url = /[<>"#]/.test(given) ? given.replace(/[<>"#]/g, encodeURIComponent) : given;
   // Most requests have no page yet, and parsing a long URL costs more than the rest of the headers.
   if (!/[?&](?:page|nextPage)=/.test(url)) return `${url}${url.includes('?') ? '&' : '?'}nextPage=${token}`;
   const next = new URL(url);

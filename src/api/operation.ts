@@ -94,7 +94,7 @@ export type FileOperationId = {
 
 /** Response of an operation's handler. The status is 200. */
 export type OperationResponse<Id extends OperationId> =
-  | { readonly body: OperationResult<Id>; readonly headers?: ResponseHeaders }
+  | { readonly body: OperationResult<Id>; readonly bytes?: number; readonly headers?: ResponseHeaders }
   | (Id extends FileOperationId ? FileResponse : never)
   | (Id extends StreamOperationId ? StreamResponse : never);
 

@@ -141,9 +141,10 @@ function toListRequest({ query, headers }: ListParts): ListRequest {
 }
 
 function listResponse(list: RecordList, { instance, url }: { readonly instance: Instance; readonly url: string }) {
-  const { records, nextPage, totalCount, pushdown, cutBy } = list;
+  const { records, bytes, nextPage, totalCount, pushdown, cutBy } = list;
   return {
     body: [...records],
+    bytes,
     headers: {
       ...listHeaders(records.length, { url, token: nextPage }),
       'Elements-Total-Count': totalCount,

@@ -11,14 +11,20 @@ export interface EgressTarget {
 const CONTROL = /\p{Cc}/u;
 const PROTOCOLS: ReadonlySet<string> = new Set(['https:', 'http:']);
 
-/** @throws EgressError `invalid`. A URL object is taken as parsed; a text is looked at before the parser drops line breaks from it. */
+const parsedUrls = new WeakMap<URL, EgressTarget>();
+
+/** @throws EgressError `invalid`. A URL object is taken as parsed, once; a text is looked at before the parser drops line breaks from it. */
 export function parseTarget(url: string | URL): EgressTarget {
+  const known = typeof url === 'string' ? undefined : parsedUrls.get(url);
+  if (known !== undefined) return known;
   if (typeof url === 'string' && CONTROL.test(url)) throw invalid('The URL contains a control character.');
   const parsed = typeof url === 'string' ? parseUrl(url) : url;
   if (!PROTOCOLS.has(parsed.protocol)) throw invalid(`${parsed.protocol} is not a protocol for calls: use https.`);
   if (parsed.username !== '' || parsed.password !== '') throw invalid('The URL contains a user name or a password.');
   const { origin, protocol, hostname, pathname, search } = parsed;
-  return { origin, protocol, hostname, path: pathname + search };
+  const target = { origin, protocol, hostname, path: pathname + search };
+  parsedUrls.set(parsed, target);
+  return target;
 }
 
 function parseUrl(text: string): URL {

@@ -14,7 +14,9 @@ const STALL_MS = 60_000;
 export function sendJson(this: Response, body: unknown): Response {
   const encoding = encodingOf(this);
   if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', 'application/json; charset=utf-8');
-  if (isLarge(body)) sendPieces(this, printPieces(body), encoding).catch((error: unknown) => this.req.next?.(error));
+  const { bodyBytes }: { readonly bodyBytes?: number } = this.locals;
+  const isInPieces = bodyBytes === undefined ? isLarge(body) : bodyBytes > PIECE_CHARACTERS;
+  if (isInPieces) sendPieces(this, printPieces(body), encoding).catch((error: unknown) => this.req.next?.(error));
   else {
     const text = JSON.stringify(body);
     if (encoding === undefined || Buffer.byteLength(text) < LEAST_COMPRESSED) sendText(this, text);

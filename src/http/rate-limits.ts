@@ -16,8 +16,8 @@ export interface TokenBuckets {
 }
 
 interface Bucket {
-  readonly tokens: number;
-  readonly atMs: number;
+  tokens: number;
+  atMs: number;
 }
 
 export interface BucketOptions {
@@ -65,7 +65,12 @@ export function createTokenBuckets(
     take: (key) => {
       const atMs = steady();
       const tokens = assertLeft(key, atMs) - 1;
-      buckets.set(key, { tokens, atMs });
+      const bucket = buckets.get(key);
+      if (bucket === undefined) buckets.set(key, { tokens, atMs });
+      else {
+        bucket.tokens = tokens;
+        bucket.atMs = atMs;
+      }
       return budgetOf(tokens);
     },
   };

@@ -24,10 +24,14 @@ export interface StreamResponse {
 }
 
 /** Response of any operation's handler. The status is 200. */
-export type HandlerResponse =
-  | FileResponse
-  | StreamResponse
-  | { readonly body: unknown; readonly headers?: ResponseHeaders };
+export type HandlerResponse = FileResponse | StreamResponse | JsonResponse;
+
+interface JsonResponse {
+  readonly body: unknown;
+  /** Memory that the body takes, about, where that is known: whether it is large needs no look at it then. */
+  readonly bytes?: number | undefined;
+  readonly headers?: ResponseHeaders;
+}
 
 export function sendResponse(response: Response, result: HandlerResponse): void {
   // The validator checks a body by its content type and, without one, by the caller's Accept header.
@@ -38,7 +42,10 @@ export function sendResponse(response: Response, result: HandlerResponse): void 
   }
   if ('pieces' in result) sendStream(response, result);
   else if ('file' in result) response.send(result.file);
-  else response.json(result.body);
+  else {
+    response.locals.bodyBytes = result.bytes;
+    response.json(result.body);
+  }
 }
 
 /**

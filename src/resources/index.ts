@@ -79,6 +79,8 @@ export interface ListRequest {
 /** One page of a list, as the API returns it. */
 export interface RecordList extends CallReport {
   readonly records: readonly Row[];
+  /** What the records take in memory, about. */
+  readonly bytes: number;
   readonly nextPage?: string;
   readonly totalCount?: number;
   readonly pushdown: 'full' | 'partial' | 'none';
@@ -207,11 +209,12 @@ export function composeResources(
         ? firstPosition(query.plan, operation, { page, pageSize, resultWindow })
         : pageTokens.open(request.nextPage, scope);
     const input = { list: operation, query, pageSize, start, maxProviderCalls, resultWindow, parentId };
-    const { records, next, total, cutBy } = await scan(call, input);
+    const { records, bytes, next, total, cutBy } = await scan(call, input);
     const pushdown = pushdownOf(query);
     noteList(pushdown, records.length);
     return {
       records,
+      bytes,
       nextPage: next && pageTokens.seal(next, scope),
       totalCount: total,
       pushdown,

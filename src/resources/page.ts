@@ -68,11 +68,12 @@ export function createPageTokens({ seal, open }: Pick<PlatformKeys, 'seal' | 'op
   return {
     seal: (position: Position, scope: TokenScope): string => {
       const plain = JSON.stringify(position);
-      const context = contextOf(scope);
-      const key = context + plain;
+      const { accountId, instanceId, object, query } = scope;
+      // One for each scope and position: JSON ends where its braces do, and the length says where the object does.
+      const key = `${accountId} ${instanceId} ${plain} ${object.length} ${object}${query}`;
       const known = kept.get(key);
       if (known !== undefined) return known;
-      const token = seal(plain, context);
+      const token = seal(plain, contextOf(scope));
       if (key.length <= LONGEST_KEPT) kept.set(key, token);
       return token;
     },

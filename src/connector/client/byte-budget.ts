@@ -11,7 +11,7 @@ const ACCOUNT_SHARE = 0.5;
 
 /** Creates the budget of memory for responses of providers, in bytes. All accounts share it. */
 export function createByteBudget(maxBytes: number) {
-  const heldBy = new Map<number | undefined, number>();
+  const accounts = new Map<number | undefined, AccountBytes>();
   const maxAccountBytes = maxBytes * ACCOUNT_SHARE;
   let held = 0;
 
@@ -19,15 +19,16 @@ export function createByteBudget(maxBytes: number) {
     heldBytes: () => held,
     /** Opens a hold for an account, by its id. `undefined` stands for all unknown accounts. */
     open: (account: number | undefined) => {
+      const ofAccount = accounts.get(account) ?? { bytes: 0, holds: 0 };
+      accounts.set(account, ofAccount);
+      ofAccount.holds++;
       let own = 0;
       let isOpen = true;
       const change = (bytes: number) => {
         if (!isOpen) return;
         own += bytes;
         held += bytes;
-        const rest = (heldBy.get(account) ?? 0) + bytes;
-        if (rest > 0) heldBy.set(account, rest);
-        else heldBy.delete(account);
+        ofAccount.bytes += bytes;
       };
       return {
         /**
@@ -35,8 +36,7 @@ export function createByteBudget(maxBytes: number) {
          * @returns false when there is no room; then nothing is taken
          */
         take: (bytes: number): boolean => {
-          const ofAccount = heldBy.get(account) ?? 0;
-          if (isOpen && (held + bytes > maxBytes || ofAccount + bytes > maxAccountBytes)) return false;
+          if (isOpen && (held + bytes > maxBytes || ofAccount.bytes + bytes > maxAccountBytes)) return false;
           change(bytes);
           return true;
         },
@@ -48,12 +48,21 @@ export function createByteBudget(maxBytes: number) {
         keep: (bytes: number) => change(bytes - own),
         /** Returns all bytes to the budget. Bytes that are taken later do not count. */
         close: () => {
+          if (!isOpen) return;
           change(-own);
           isOpen = false;
+          ofAccount.holds--;
+          if (ofAccount.holds === 0) accounts.delete(account);
         },
       };
     },
   };
+}
+
+/** The memory that the open holds of an account have together. */
+interface AccountBytes {
+  bytes: number;
+  holds: number;
 }
 
 /** Other responses end within seconds. */

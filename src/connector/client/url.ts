@@ -26,11 +26,19 @@ export function resolveTarget(binding: UrlBinding, request: Addressed): URL {
   return query === url.search ? url : new URL(query, url);
 }
 
+/** The last URL of each binding: many providers take all queries at one path. Nobody changes a URL. */
+const lastUrls = new WeakMap<UrlBinding, { readonly text: string; readonly url: URL }>();
+
 /** Appends a path to the base URL. The path begins with a slash, so it cannot change the host. */
 function resolvePath(binding: UrlBinding, request: Addressed): URL {
   const path = request.path ?? '';
   if (path !== '' && !path.startsWith('/')) throw new Error(`A provider path must begin with '/': '${path}'`);
-  return new URL(appendQuery(binding.base + path, request.query));
+  const text = appendQuery(binding.base + path, request.query);
+  const last = lastUrls.get(binding);
+  if (last?.text === text) return last.url;
+  const url = new URL(text);
+  lastUrls.set(binding, { text, url });
+  return url;
 }
 
 /**
@@ -165,9 +173,14 @@ export function createSimulatorRoute(
     );
   }
   const root = new URL(`${simulatorsUrl.replace(/\/+$/, '')}/${connector.key}`);
+  const entered = new WeakMap<URL, URL>();
   return {
     forwarded: ({ host }) => `host=${quoteHost(host)}`,
-    enter: ({ pathname, search }) => new URL(root.href + pathname + search),
+    enter: (provider) => {
+      const url = entered.get(provider) ?? new URL(root.href + provider.pathname + provider.search);
+      entered.set(provider, url);
+      return url;
+    },
     leave: ({ origin, pathname, search }) =>
       origin === root.origin && pathname.startsWith(`${root.pathname}/`)
         ? pathname.slice(root.pathname.length) + search
