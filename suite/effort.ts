@@ -19,14 +19,18 @@ export interface Effort {
   /** Listings whose pages are walked, and ways to walk each. */
   readonly pagedListings: number;
   readonly walks: number;
+  /** Pages of a walk, about; then they are larger. */
+  readonly pages: number;
   readonly sortedFields: number;
   readonly sortedFieldsInAll: number;
   readonly mostTexts: number;
+  /** Kinds of failures of the provider. */
+  readonly troubles: number;
   /** Objects whose changes are polled for. */
   readonly followed: number;
 }
 
-/** What `npm test` has the time for: some 150 calls of a connector. */
+/** What is tried of a connector while you work on it: some 150 calls. */
 export const QUICK: Effort = {
   listings: 1,
   filters: 8,
@@ -40,10 +44,26 @@ export const QUICK: Effort = {
   everyKind: false,
   pagedListings: 1,
   walks: 1,
+  pages: 25,
   sortedFields: 1,
   sortedFieldsInAll: Number.POSITIVE_INFINITY,
   mostTexts: 3,
+  troubles: Number.POSITIVE_INFINITY,
   followed: 2,
+};
+
+/** What `npm test` has the time for: each check, with few calls. */
+export const SMOKE: Effort = {
+  ...QUICK,
+  filters: 3,
+  claims: 3,
+  literalsPerClaim: 2,
+  candidates: 8,
+  tried: 1,
+  pages: 4,
+  mostTexts: 1,
+  troubles: 5,
+  followed: 1,
 };
 
 export const FULL: Effort = {
@@ -59,9 +79,11 @@ export const FULL: Effort = {
   everyKind: true,
   pagedListings: 6,
   walks: Number.POSITIVE_INFINITY,
+  pages: Number.POSITIVE_INFINITY,
   sortedFields: 12,
   sortedFieldsInAll: 60,
   mostTexts: Number.POSITIVE_INFINITY,
+  troubles: Number.POSITIVE_INFINITY,
   followed: Number.POSITIVE_INFINITY,
 };
 
@@ -72,13 +94,14 @@ const BOUNDLESS = {
 };
 
 /**
- * CONFORMANCE=full tries everything, of the connectors that CONFORMANCE_OF lists by their keys where it is set. CONFORMANCE_RUNS makes it so
+ * CONFORMANCE=smoke tries little. CONFORMANCE=full tries everything, of the connectors that CONFORMANCE_OF lists by their keys where it is set. CONFORMANCE_RUNS makes it so
  * many random filters, from another seed each time unless CONFORMANCE_SEED says which.
  */
 export function readEffort(environment: Readonly<Record<string, string | undefined>>, connector: string): Effort {
   const { CONFORMANCE, CONFORMANCE_OF: chosen, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
   const isChosen = chosen === undefined || chosen.split(',').includes(connector);
-  const effort = (CONFORMANCE === 'full' && isChosen) || runs !== undefined ? FULL : QUICK;
+  const least = CONFORMANCE === 'smoke' ? SMOKE : QUICK;
+  const effort = (CONFORMANCE === 'full' && isChosen) || runs !== undefined ? FULL : least;
   return {
     ...effort,
     ...(runs !== undefined && {
