@@ -9,7 +9,7 @@ const PARTS: readonly (readonly string[])[] = [
   [TSC, '--noEmit'],
   [TSC, '--noEmit', '-p', 'console'],
   ['scripts/generate.ts', '--check'],
-  ['node_modules/@biomejs/biome/bin/biome', 'check'],
+  ['scripts/check-style.ts'],
   ['scripts/check-prose.ts'],
 ];
 

@@ -1,6 +1,7 @@
 import type { ObjectSpec } from '#connector';
 import { followChanges } from './changes.ts';
 import { callUndeclared, compareDiscovery } from './discovery.ts';
+import { QUICK } from './effort.ts';
 import { askForNothing, makeMistakes } from './errors.ts';
 import { checkOrders } from './order.ts';
 import { findQueries, walkPages } from './paging.ts';
@@ -99,6 +100,7 @@ const LEAST_TELLING = 60;
 const MOST_TELLING = 150;
 
 async function askTelling({ large, effort: { filters, seed } }: Subject): Promise<readonly string[]> {
+  if (filters < QUICK.filters) return [];
   return large.flatMap((listing) => {
     const share = shareOfTellingFilters(listing, {
       filters: Math.min(Math.max(2 * filters, LEAST_TELLING), MOST_TELLING),
@@ -117,7 +119,7 @@ async function walkAll({ target, listings, large, effort }: Subject): Promise<re
   const faults = await faultsOf(chosen, async (listing) => {
     const queries = await findQueries(target, listing, effort);
     for (const { kind } of queries) kinds.add(kind);
-    return (await Promise.all(queries.map((query) => walkPages(target, listing, query, effort.walks)))).flat();
+    return (await Promise.all(queries.map((query) => walkPages(target, listing, query, effort)))).flat();
   });
   // Not every listing has queries of every kind, and a small sample may miss them.
   const expected = KINDS.filter((kind) => kind !== 'pushed' || large.some(claimsExact));

@@ -19,14 +19,18 @@ export interface Effort {
   /** Maximum number of listings that are paged through, and of ways to do so for each. */
   readonly pagedListings: number;
   readonly walks: number;
+  /** Approximate maximum number of pages of a walk. With more rows, the pages are larger. */
+  readonly pages: number;
   readonly sortedFields: number;
   readonly sortedFieldsInAll: number;
   readonly mostTexts: number;
+  /** Maximum number of kinds of failures of the provider. */
+  readonly troubles: number;
   /** Maximum number of objects whose changes are polled. */
   readonly followed: number;
 }
 
-/** The effort of `npm test`: about 150 calls per connector. */
+/** The effort while you work on a connector: about 150 calls. */
 export const QUICK: Effort = {
   listings: 1,
   filters: 8,
@@ -40,10 +44,26 @@ export const QUICK: Effort = {
   everyKind: false,
   pagedListings: 1,
   walks: 1,
+  pages: 25,
   sortedFields: 1,
   sortedFieldsInAll: Number.POSITIVE_INFINITY,
   mostTexts: 3,
+  troubles: Number.POSITIVE_INFINITY,
   followed: 2,
+};
+
+/** The effort of `npm test`: each check, with few calls. */
+export const SMOKE: Effort = {
+  ...QUICK,
+  filters: 3,
+  claims: 3,
+  literalsPerClaim: 2,
+  candidates: 8,
+  tried: 1,
+  pages: 4,
+  mostTexts: 1,
+  troubles: 5,
+  followed: 1,
 };
 
 /** The effort of `npm run test:slow`. */
@@ -60,9 +80,11 @@ export const FULL: Effort = {
   everyKind: true,
   pagedListings: 6,
   walks: Number.POSITIVE_INFINITY,
+  pages: Number.POSITIVE_INFINITY,
   sortedFields: 12,
   sortedFieldsInAll: 60,
   mostTexts: Number.POSITIVE_INFINITY,
+  troubles: Number.POSITIVE_INFINITY,
   followed: Number.POSITIVE_INFINITY,
 };
 
@@ -73,13 +95,15 @@ const BOUNDLESS = {
 };
 
 /**
- * Returns the effort for a connector. CONFORMANCE=full runs everything, for the connectors in CONFORMANCE_OF (their keys) if that is set.
- * CONFORMANCE_RUNS sets the number of random filters. Their seed is then random, unless CONFORMANCE_SEED sets it.
+ * Returns the effort for a connector. CONFORMANCE=smoke runs each check with few calls. CONFORMANCE=full runs everything, for the connectors in
+ * CONFORMANCE_OF (their keys) if that is set. CONFORMANCE_RUNS sets the number of random filters. Their seed is then random, unless
+ * CONFORMANCE_SEED sets it.
  */
 export function readEffort(environment: Readonly<Record<string, string | undefined>>, connector: string): Effort {
   const { CONFORMANCE, CONFORMANCE_OF: chosen, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
   const isChosen = chosen === undefined || chosen.split(',').includes(connector);
-  const effort = (CONFORMANCE === 'full' && isChosen) || runs !== undefined ? FULL : QUICK;
+  const least = CONFORMANCE === 'smoke' ? SMOKE : QUICK;
+  const effort = (CONFORMANCE === 'full' && isChosen) || runs !== undefined ? FULL : least;
   return {
     ...effort,
     ...(runs !== undefined && {

@@ -9,7 +9,7 @@ import { connect } from './testing.ts';
 /** The suite that every connector must pass, as `#connector/suite`: tests for mocha. */
 
 export { CHECKS, type Check } from './checks.ts';
-export { type Effort, FULL, QUICK } from './effort.ts';
+export { type Effort, FULL, QUICK, SMOKE } from './effort.ts';
 export { describeRecorded } from './recorded.ts';
 export type { CreateSimulator } from './served.ts';
 export { loggedIn, type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';

@@ -138,13 +138,13 @@ export async function walkPages(
   target: Caller,
   listing: Listing,
   query: PagedQuery,
-  mostWalks: number,
+  { walks, pages: mostPages }: Pick<Effort, 'walks' | 'pages'>,
 ): Promise<readonly string[]> {
   // It follows page tokens, because one response may not reach all rows within its budget, such as those of many provider queries.
   const whole = await listAll(target, listing.path, toParameters(listing, query, { pageSize: 5000 }));
   const meant = idsOf(listing, whole);
   const faults: string[] = [];
-  for (const walk of walksFor(query).slice(0, mostWalks)) {
+  for (const walk of walksFor(query, mostPages).slice(0, walks)) {
     const pages =
       walk.by === 'page'
         ? await walkByNumber(target, listing, query, walk)
@@ -171,11 +171,12 @@ function compareRows(found: readonly string[], whole: readonly string[]): readon
 }
 
 /** Pages of one row only where there are few rows. */
-function walksFor({ rows, orderBy }: PagedQuery): readonly Walk[] {
-  const small: readonly Walk[] = rows > 30 ? [] : [{ pageSize: 1, by: 'nextPage' }];
+function walksFor({ rows, orderBy }: PagedQuery, mostPages: number): readonly Walk[] {
+  const least = Math.ceil(rows / mostPages);
+  const small: readonly Walk[] = rows > 30 || least > 1 ? [] : [{ pageSize: 1, by: 'nextPage' }];
   return [
     ...small,
-    { pageSize: 7, by: 'nextPage' },
+    { pageSize: Math.max(7, least), by: 'nextPage' },
     { pageSize: 200, by: 'nextPage' },
     { pageSize: Math.max(rows, 1), by: 'nextPage' },
     { pageSize: rows > 100 ? 70 : 7, by: 'page' },

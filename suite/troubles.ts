@@ -1,6 +1,7 @@
 import type { Connector, ListPage } from '#connector';
 import { type ErrorCode, isAppError, reasonOf } from '../src/errors.ts';
 import { type ServedSimulator, serveSimulator } from './served.ts';
+import { spread } from './soundness.ts';
 import type { Subject } from './subject.ts';
 import { idOf, type Listing } from './target.ts';
 import { allFields, type Connection, type ConnectOptions, connect, failureOf, tokensIn } from './testing.ts';
@@ -47,7 +48,13 @@ interface Stage {
 }
 
 /** Causes trouble at the provider, and returns where a caller receives a wrong error. Empty where the provider is no simulator. */
-export async function meetTroubles({ createSimulator, target, large, listings }: Subject): Promise<readonly string[]> {
+export async function meetTroubles({
+  createSimulator,
+  target,
+  large,
+  listings,
+  effort,
+}: Subject): Promise<readonly string[]> {
   const listing = [...large, ...listings].find(({ path }) => !path.slice(1).includes('/'));
   if (createSimulator === undefined || listing === undefined) return [];
   const { connector, configuration: config } = target;
@@ -55,7 +62,7 @@ export async function meetTroubles({ createSimulator, target, large, listings }:
   const stage: Stage = { connector, provider, config, listing };
   try {
     const faults: string[] = [];
-    for (const each of CASES) faults.push(...(await meet(stage, each)));
+    for (const each of spread(CASES, effort.troubles)) faults.push(...(await meet(stage, each)));
     for (const check of [recover, runInCircles, refuseCredentials, replaceToken]) faults.push(...(await check(stage)));
     return faults;
   } finally {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
 
 describe('requests and responses', () => {
-  const service = useApp();
+  const service = useSharedApp();
   let token: string;
   before(async () => {
     ({ token } = await service.createInstance('odata', SHOP));

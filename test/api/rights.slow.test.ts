@@ -1,3 +1,2 @@
-/** Runs both proofs of the rights once more, with the effort that `CONFORMANCE=full` of `npm run test:all` asks for. */
-import './access-matrix.test.ts';
+/** Runs the model of the rights once more, with the effort that `CONFORMANCE=full` of `npm run test:all` asks for. */
 import './rights-model.test.ts';

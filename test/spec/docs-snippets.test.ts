@@ -1,18 +1,16 @@
 import { execFileSync } from 'node:child_process';
+import { stripTypeScriptTypes } from 'node:module';
 import { expect } from 'chai';
-import ts from 'typescript';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { type DocumentedOperation, listOperations } from '../../src/api/docs/open-api.ts';
 import { snippetsFor } from '../../src/api/docs/snippets.ts';
 
 const BASE_PATH = '/elements/api-v2';
 const operations = listOperations(document);
-const textsIn = (language: string) =>
-  operations.flatMap((operation) =>
-    snippetsFor(document, BASE_PATH, operation).flatMap((snippet) =>
-      snippet.language === language ? [{ id: operation.id, text: snippet.text }] : [],
-    ),
-  );
+const snippets = operations.flatMap((operation) =>
+  snippetsFor(document, BASE_PATH, operation).map((snippet) => ({ ...snippet, id: operation.id })),
+);
+const textsIn = (language: string) => snippets.filter((each) => each.language === language);
 const snippet = (id: string, language: string) => textsIn(language).find((each) => each.id === id)?.text;
 
 describe('the request of an operation in each language', () => {
@@ -52,13 +50,8 @@ describe('the request of an operation in each language', () => {
   });
 
   it('is TypeScript without a fault of syntax', () => {
-    for (const { id, text } of textsIn('TypeScript')) {
-      const { diagnostics = [] } = ts.transpileModule(text, { reportDiagnostics: true });
-      expect(
-        diagnostics.map(({ messageText }) => messageText),
-        id,
-      ).to.deep.equal([]);
-    }
+    for (const { id, text } of textsIn('TypeScript')) expect(() => stripTypeScriptTypes(text), id).not.to.throw();
+    expect(() => stripTypeScriptTypes('await causeway.')).to.throw(SyntaxError);
   });
 
   it('names methods and arguments as the generators do', () => {

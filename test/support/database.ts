@@ -82,17 +82,24 @@ export async function theRow<Result>(query: PromiseLike<readonly Result[]>): Pro
 export async function createTestDatabase({ migrated = true } = {}): Promise<string> {
   server ??= findTestServer();
   const { url, template: copied } = await server;
+  return copyDatabase(withDatabase(url, migrated ? copied : 'template0'));
+}
+
+/** Nothing may be connected to the one that is copied. @returns the URL of the copy */
+export async function copyDatabase(copied: string): Promise<string> {
+  server ??= findTestServer();
+  const { url, template: prefix } = await server;
   created += 1;
-  const name = `${copied}_${process.pid}_${created}`;
+  const name = `${prefix}_${process.pid}_${created}`;
   // Copied through the log, which is the default, it costs three times as much.
-  await execute(url, `create database ${name} template ${migrated ? copied : 'template0'} strategy file_copy`);
+  await execute(url, `create database ${name} template ${nameIn(copied)} strategy file_copy`);
   return withDatabase(url, name);
 }
 
 /** For tests of a database that is gone. */
 export async function dropTestDatabase(url: string): Promise<void> {
   if (server === undefined) return;
-  await execute((await server).url, `drop database if exists ${new URL(url).pathname.slice(1)} with (force)`);
+  await execute((await server).url, `drop database if exists ${nameIn(url)} with (force)`);
 }
 
 /** That of the run, or one for this process. */
@@ -160,6 +167,10 @@ function withDatabase(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;
   return changed.href;
+}
+
+function nameIn(url: string): string {
+  return new URL(url).pathname.slice(1);
 }
 
 function assertReady<Value>(value: Value | undefined): Value {

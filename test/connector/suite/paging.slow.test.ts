@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { FULL } from '../../../suite/effort.ts';
 import { type PagedQuery, walkPages } from '../../../suite/paging.ts';
 import type { Listing, Target } from '../../../suite/target.ts';
 
@@ -44,11 +45,11 @@ function serve(rows: readonly unknown[], lost = 0): Pick<Target, 'call'> {
 
 describe('the pages that the suite walks', () => {
   it('may be more than the calls of one answer reach', async () => {
-    expect(await walkPages(serve(ROWS), LISTING, QUERY, Number.POSITIVE_INFINITY)).to.deep.equal([]);
+    expect(await walkPages(serve(ROWS), LISTING, QUERY, FULL)).to.deep.equal([]);
   });
 
   it('are found to lose a row', async () => {
-    const faults = await walkPages(serve(ROWS, 1), LISTING, QUERY, Number.POSITIVE_INFINITY);
+    const faults = await walkPages(serve(ROWS, 1), LISTING, QUERY, FULL);
     expect(faults.join('\n')).to.match(/in pages of 7 by nextPage: 26 rows \(26 different\), but one page has 28/);
   });
 });

@@ -1,0 +1,46 @@
+/** Checks format and lint of the files that have changed since they were last found to be in order. What is known of each file lies in node_modules/.cache. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { readFileIfExists } from '../src/db/files.ts';
+import { hashFiles } from './generate/seen.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const BIOME = join(ROOT, 'node_modules/@biomejs/biome/bin/biome');
+const KEPT = join(ROOT, 'node_modules/.cache/style');
+/** Of another version, or with other rules, nothing is known. */
+const SETTINGS = ['biome.json', 'package-lock.json'];
+/** Large, and not checked by biome.json either. */
+const SKIPPED = ['**/node_modules', '.git', 'generated', '**/.data'];
+
+const settings = await hashFiles(ROOT, SETTINGS);
+const known = new Set((await readFileIfExists(KEPT))?.split('\n'));
+const files = globSync(['**/*.*', '.*.json'], { cwd: ROOT, exclude: SKIPPED, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length + 1));
+const hashes = new Map(files.map((file) => [file, hashOf(file)]));
+const unknown = files.filter((file) => !known.has(hashes.get(file) ?? ''));
+
+const options = ['--no-errors-on-unmatched', '--files-ignore-unknown=true'];
+const status = unknown.length === 0 ? 0 : check([...options, ...unknown]);
+if (status === 0) {
+  await mkdir(dirname(KEPT), { recursive: true });
+  await writeFile(KEPT, [...hashes.values()].join('\n'));
+}
+process.exitCode = status;
+
+function hashOf(file: string): string {
+  return createHash('sha256')
+    .update(settings)
+    .update(file)
+    .update(readFileSync(join(ROOT, file)))
+    .digest('hex');
+}
+
+function check(parameters: readonly string[]): number {
+  const { status } = spawnSync(process.execPath, [BIOME, 'check', ...parameters], { cwd: ROOT, stdio: 'inherit' });
+  // Without a status a signal has ended it.
+  return status ?? 1;
+}
