@@ -59,6 +59,7 @@ describe('the code of the guides', () => {
         'docs/how-to/bulk.md',
         'docs/how-to/connect-by-oauth.md',
         'docs/how-to/files.md',
+        'docs/how-to/oauth-proxies.md',
         'docs/how-to/receive-events.md',
         'docs/reference/where.md',
         'docs/tutorials/first-query.md',
