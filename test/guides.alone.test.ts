@@ -64,6 +64,7 @@ describe('the code of the guides', () => {
         'docs/how-to/connect-by-oauth.md',
         'docs/how-to/files.md',
         'docs/how-to/find-failures.md',
+        'docs/how-to/oauth-proxies.md',
         'docs/how-to/receive-events.md',
         'docs/how-to/receive-webhooks.md',
         'docs/reference/where.md',

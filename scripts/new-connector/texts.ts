@@ -1,5 +1,5 @@
 import service from '../../package.json' with { type: 'json' };
-import { type Choices, titleOf } from './choices.ts';
+import { type Choices, idOf, titleOf } from './choices.ts';
 
 /** The source of `suite.test.ts`. */
 export function suiteSource({ key }: Choices): string {
@@ -29,32 +29,63 @@ export function readmeText({ key, auth }: Choices): string {
   const title = titleOf(key);
   return `# ${title}
 
-Notes of an account at ${title}.
+| | |
+| --- | --- |
+| connects to | the notes of an account at ${title} |
+| key, id | \`${key}\`, ${idOf(key)} |
+| hub | \`general\` |
+| authentication | ${AUTHENTICATION[auth]} |
 
-## Set up
+## Credentials
 
 ${SETTINGS[auth]}
 
+## Objects
+
+The objects with their operations, and rules for their fields.
+
+## Filters
+
+What the provider filters and sorts, and the reason for each \`superset\`.
+
 ## Limits
 
-What the provider bounds: rows per page, calls per minute, how old a token gets.
+Rows per page, calls per minute, and the lifetime of tokens.
 
 ## Sources
 
-Every fact that the connector rests on, with the page that says so. What rests on memory is marked as such.
+The page of the provider for each fact.
+
+## Not documented
+
+What you assumed, because no page says it.
+
+## Simulator
+
+The account and its credentials.
 `;
 }
 
+const AUTHENTICATION: Readonly<Record<Choices['auth'], string>> = {
+  basic: 'name and password',
+  key: 'an API key',
+  oauth2: 'OAuth 2.0',
+};
+
 const SETTINGS: Readonly<Record<Choices['auth'], string>> = {
-  basic: `| setting | is |
+  basic: `| setting | value |
 | --- | --- |
-| \`username\` | the user that the account is seen as |
-| \`password\` | the password of that user |`,
-  key: `| setting | is |
+| \`username\` | The name of the user. |
+| \`password\` | Its password. |`,
+  key: `| setting | value |
 | --- | --- |
-| \`api.key\` | made under Settings → API keys |`,
-  oauth2: `Register an application at the provider; its client id is \`oauth.api.key\`, its client secret \`oauth.api.secret\`, and its
-redirect URI \`oauth.callback.url\`. Then log in by \`GET /elements/{key}/oauth/url\`.`,
+| \`api.key\` | An API key. Create it under Settings → API keys. |`,
+  oauth2: `| setting | value |
+| --- | --- |
+| \`oauth.api.key\`, \`oauth.api.secret\` | Client id and secret of the application that you registered at the provider. |
+| \`oauth.callback.url\` | Its redirect URI. |
+
+Then log in by \`GET /elements/{key}/oauth/url\`.`,
 };
 
 /**

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { LIMITS } from '../../src/where/parse.ts';
 import { type TestApp, useSharedApp } from '../support/app.ts';
 import { codeBlocks } from '../support/code-blocks.ts';
 
@@ -215,6 +216,18 @@ describe('docs/reference/where.md', () => {
       const { status, body } = await explain(service, token, { objectName: 'employees', where });
       expect(status, `${where}: ${body.message}`).to.equal(200);
     }
+  });
+
+  it('has the limits of the parser', () => {
+    const limits = section('## Limits');
+    for (const limit of [
+      `Text of a filter | ${LIMITS.textBytes / 1024} KB`,
+      `Conditions | ${LIMITS.predicates}`,
+      `Values of an \`IN\` | ${LIMITS.inMembers.toLocaleString('en')}`,
+      `Levels of nesting | ${LIMITS.nesting}`,
+      `Fields of an order | ${LIMITS.orderFields}`,
+    ])
+      expect(limits).to.include(`| ${limit} |`);
   });
 
   it('shows the messages of common mistakes', async () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { createQueues, type Maintenance } from '../../src/jobs/queues.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
@@ -64,3 +66,11 @@ for (const [queue, work, what] of [
     });
   });
 }
+
+describe('the table of queues', () => {
+  it('has as many as docs/explanation/engines.md says', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/explanation/engines.md'), 'utf8');
+    const { length } = Object.keys(createQueues(clock, nothing));
+    expect(page).to.include(`pg-boss runs maintenance: ${length} queues`);
+  });
+});

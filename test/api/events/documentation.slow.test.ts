@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { useApp } from '../../support/app.ts';
+import { codeBlocks } from '../../support/code-blocks.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { createSource, findSubscription, QUICK, sendEvent, waitForDeliveries } from './receiving.ts';
 
@@ -19,7 +20,7 @@ describe('docs/how-to/receive-events.md', () => {
 
   /** Runs the receiver of the document; resolves when it listens. */
   async function startReceiver(port: number, secret: string): Promise<{ readonly output: () => string }> {
-    const [, code = ''] = /^```js\n([\s\S]*?)^```$/m.exec(TEXT) ?? [];
+    const code = codeBlocks(TEXT).find(({ language }) => language === 'js')?.code ?? '';
     let output = '';
     receiver = spawn(process.execPath, ['--input-type=module', '--eval', code], {
       cwd: ROOT,
