@@ -36,6 +36,8 @@ const COMMANDS = {
   'docs/how-to/administration.md': 1,
   // In test/api/connect-guide.slow.test.ts.
   'docs/reference/connect-sessions.md': 4,
+  // In test/tutorials.alone.test.ts.
+  'docs/tutorials/connector.md': 1,
   'docs/how-to/back-up.md': 2,
   'docs/how-to/deployment.md': 2,
   'docs/how-to/keys.md': 1,
@@ -69,6 +71,7 @@ describe('the code of the guides', () => {
         'docs/how-to/receive-webhooks.md',
         'docs/reference/where.md',
         'docs/tutorials/connect-page.md',
+        'docs/tutorials/connector.md',
         'docs/tutorials/first-event.md',
         'docs/tutorials/first-query.md',
       ],

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { FrameLocator, Page } from 'playwright-core';
 import { describeInBrowser, useChromium } from './support/browser.ts';
@@ -10,7 +12,7 @@ import { isShown, readTutorial } from './support/tutorial.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 
 describe('the tutorials, followed from start to end', function tutorials() {
-  this.timeout(180_000);
+  this.timeout(300_000);
   let checkout: Checkout;
   let terminal: Terminal;
 
@@ -35,7 +37,8 @@ describe('the tutorials, followed from start to end', function tutorials() {
     for (const { title, steps } of sections) {
       let output = '';
       for (const step of steps) {
-        if (step.kind === 'command') output = await terminal.run(step.code);
+        if (step.kind === 'other terminal') expect(elsewhere, title).to.have.property(title);
+        else if (step.kind === 'command') output = await terminal.run(step.code);
         else if (step.kind === 'file') await writeFile(join((await terminal.run('pwd')).trim(), step.name), step.code);
         else if (!isShown(output, step.text)) expect(output.trim(), title).to.equal(step.text.trim());
       }
@@ -47,6 +50,25 @@ describe('the tutorials, followed from start to end', function tutorials() {
     it(`${page} works as it stands`, async () => {
       await follow(page);
     });
+
+  it('connector.md works as it stands, and its code compiles', async () => {
+    await follow('connector.md', {
+      '4. Run the suite': async () => {
+        const tsconfig = {
+          extends: './tsconfig.json',
+          compilerOptions: { incremental: false },
+          include: ['connectors/bookshelf'],
+        };
+        await writeFile(join(checkout.folder, 'tsconfig.bookshelf.json'), JSON.stringify(tsconfig));
+        const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
+        await promisify(execFile)(process.execPath, [tsc, '-p', 'tsconfig.bookshelf.json'], { cwd: checkout.folder });
+      },
+      '6. Start the service': async () => {
+        await checkout.stop();
+        await checkout.start();
+      },
+    });
+  });
 
   describeInBrowser('in a browser', () => {
     const browser = useChromium();

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, rm, symlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createTemporaryFolder } from './database.ts';
@@ -91,6 +91,13 @@ async function isReady(file: string): Promise<boolean> {
   );
 }
 
+/** The environment without variables of this run, and without the Node.js that npm puts in front of the machine's own. */
+function newcomersEnvironment(): NodeJS.ProcessEnv {
+  const known = Object.entries(process.env).filter(([name]) => !/^(?:npm_|TEST_|CONFORMANCE|NODE_)/.test(name));
+  const path = (process.env.PATH ?? '').split(delimiter).filter((each) => !each.includes('node_modules'));
+  return { ...Object.fromEntries(known), PATH: path.join(delimiter) };
+}
+
 /** A terminal in which commands run one after another and keep their variables. */
 export interface Terminal {
   /** Returns what the command prints. @throws Error if a line of it fails */
@@ -100,7 +107,7 @@ export interface Terminal {
 }
 
 export function openTerminal(folder: string): Terminal {
-  const shell = spawn('bash', ['-eu'], { cwd: folder, detached: true, env: { ...process.env, NODE_ENV: '' } });
+  const shell = spawn('bash', ['-eu'], { cwd: folder, detached: true, env: newcomersEnvironment() });
   const ended = once(shell, 'exit');
   let printed = '';
   let complaints = '';

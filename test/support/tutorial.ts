@@ -2,6 +2,7 @@
 export type TutorialStep =
   | { readonly kind: 'file'; readonly name: string; readonly code: string }
   | { readonly kind: 'command'; readonly code: string }
+  | { readonly kind: 'other terminal'; readonly code: string }
   | { readonly kind: 'output'; readonly text: string };
 
 export interface TutorialSection {
@@ -13,8 +14,8 @@ export interface TutorialSection {
 const SAVED = ['js', 'ts', 'html'];
 
 /**
- * Returns the sections of a page with their steps. Blocks of `bash` are commands, blocks of `text` below a command of the same
- * section are its output, and blocks of other languages are files.
+ * Returns the sections of a page with their steps. Blocks of `bash` are commands, those of `sh` are for another terminal. Blocks of
+ * `text` below a command of the same section are its output, and blocks of other languages are files.
  *
  * @throws Error for a block of another language, or for a file without a name
  */
@@ -29,6 +30,7 @@ export function readTutorial(markdown: string): readonly TutorialSection[] {
 
 function readStep(sentence: string, language: string, code: string): TutorialStep {
   if (language === 'bash') return { kind: 'command', code };
+  if (language === 'sh') return { kind: 'other terminal', code };
   if (language === 'text') return { kind: 'output', text: code };
   const [, name] = /`([\w./-]+\.\w+)`:$/.exec(sentence) ?? [];
   if (name === undefined || !SAVED.includes(language))
