@@ -14,11 +14,11 @@ export async function describePushdown(): Promise<string> {
 type Told = Map<string, string>;
 
 const INTRODUCTION = [
-  '# What each provider answers itself',
+  '# Filters that each provider evaluates',
   '',
-  'Every filter works on every object; this is who does the work. ● the provider, exactly; ○ the provider, perhaps with more',
-  'rows than meant, which are checked again here; blank: checked here. The fields are those of the demo accounts on the',
-  'simulators; `GET /objects/{objectName}/metadata` says the same of yours.',
+  'Every filter works on every object. The tables show who evaluates it. ●: the provider, exactly. ○: the provider, which may',
+  'return more rows; the service checks them again. Blank: the service. The fields are those of the demo accounts of the',
+  'simulators; `GET /objects/{objectName}/metadata` returns the same for your account.',
   '',
 ];
 
@@ -31,7 +31,7 @@ const SHAPES: Readonly<Record<NonNullable<ObjectSpec['shape']>['kind'], string>>
   'and-xor-or': 'takes either ANDs or ORs, never both',
 };
 
-function describeElement({ name: element }: Connector, objects: Objects, told: Told): readonly string[] {
+function describeElement({ key, name: element }: Connector, objects: Objects, told: Told): readonly string[] {
   const all = Object.entries(objects);
   const listed = all.flatMap((entry) => [entry, ...childrenOf(entry)]).filter(([, { list }]) => list !== undefined);
   const tables = listed.map(([name, object]) => ({
@@ -49,7 +49,8 @@ function describeElement({ name: element }: Connector, objects: Objects, told: T
     const first = told.get(lines.join('\n'));
     return [`### ${name}`, '', ...(first === undefined || first === place ? lines : [`As ${first}.`]), ''];
   });
-  return [`## ${element}`, '', ...chapters.flat()];
+  // The pages of /docs divide the file at these lines.
+  return [`<!-- element: ${key} -->`, `## ${element}`, '', ...chapters.flat()];
 }
 
 type Entry = readonly [name: string, object: ObjectSpec];
@@ -80,7 +81,7 @@ function describeFields(object: ObjectSpec): readonly string[] {
   const parameters = Object.entries(object.parameters ?? {});
   const columns = [...COLUMNS.map(([title]) => title), 'sort'];
   return [
-    filterable ? `The provider ${shape}.` : 'The provider filters nothing; all of it is checked here.',
+    filterable ? `The provider ${shape}.` : 'The provider evaluates no filter; the service does.',
     '',
     ...parameters.map(([parameter, { type, description }]) => `- parameter \`${parameter}\` (${type}): ${description}`),
     ...(parameters.length > 0 ? [''] : []),
