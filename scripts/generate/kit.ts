@@ -181,7 +181,7 @@ function describe({ name, file, nodes }: Exported): KitEntry {
   const area = AREAS[file];
   if (area === undefined) throw new Error(`${file} exports ${name}: add its area to scripts/generate/kit.ts.`);
   const [first] = nodes;
-  const code = nodes.map((node) => printDeclaration(file, name, node)).join('\n');
+  const code = wrapComments(nodes.map((node) => printDeclaration(file, name, node)).join('\n'));
   return { name, area, doc: first === undefined ? '' : docOf(first), code };
 }
 
@@ -321,6 +321,24 @@ function printArrow(node: ts.ArrowFunction): string {
   const generics = node.typeParameters?.map((each) => each.getText()).join(', ');
   const head = `${generics === undefined ? '' : `<${generics}>`}(${parameters})`;
   return node.type === undefined ? head : `${head} => ${node.type.getText()}`;
+}
+
+const COLUMNS = 100;
+
+/** Doc comments are written for wider windows than pages have. */
+function wrapComments(code: string): string {
+  return code.replaceAll(/^( *)\/\*\*([\s\S]*?)\*\//gm, (_, margin: string, content: string) => {
+    const paragraphs = content.replaceAll(/\n\s*\*/g, '\n').split(/\n\s*(?=@|- )/);
+    const [first = '', ...others] = paragraphs.map((each) => each.trim().replaceAll(/\s+/g, ' ')).filter(Boolean);
+    const single = `${margin}/** ${first} */`;
+    if (others.length === 0 && single.length <= COLUMNS) return single;
+    const lines = [first, ...others].flatMap((each) => wrap(each, COLUMNS - margin.length - 3));
+    return `${margin}/**\n${lines.map((line) => `${margin} * ${line}\n`).join('')}${margin} */`;
+  });
+}
+
+function wrap(text: string, columns: number): readonly string[] {
+  return text.match(new RegExp(`\\S.{0,${columns - 1}}(?=\\s|$)|\\S+`, 'g')) ?? [];
 }
 
 function indent(text: string): string {

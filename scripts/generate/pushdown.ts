@@ -35,7 +35,7 @@ const SHAPES: Readonly<Record<NonNullable<ObjectSpec['shape']>['kind'], string>>
   'and-xor-or': 'joins conditions either by AND or by OR',
 };
 
-function describeElement({ name: element }: Connector, objects: Objects, told: Told): readonly string[] {
+function describeElement({ key, name: element }: Connector, objects: Objects, told: Told): readonly string[] {
   const all = Object.entries(objects);
   const listed = all.flatMap((entry) => [entry, ...childrenOf(entry)]).filter(([, { list }]) => list !== undefined);
   const tables = listed.map(([name, object]) => ({
@@ -53,7 +53,8 @@ function describeElement({ name: element }: Connector, objects: Objects, told: T
     const first = told.get(lines.join('\n'));
     return [`### ${name}`, '', ...(first === undefined || first === place ? lines : [`The same as ${first}.`]), ''];
   });
-  return [`## ${element}`, '', ...chapters.flat()];
+  // The pages of /docs divide the file at these lines.
+  return [`<!-- element: ${key} -->`, `## ${element}`, '', ...chapters.flat()];
 }
 
 type Entry = readonly [name: string, object: ObjectSpec];

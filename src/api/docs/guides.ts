@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { headingEntry, type NavigationEntry } from './layout.ts';
 import { type Heading, type LinkTarget, renderMarkdown } from './markdown.ts';
+import { chapterOf, indexOf, readPushdown } from './pushdown.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -9,8 +10,13 @@ const ROOT = join(import.meta.dirname, '../../..');
 interface GuideSource {
   readonly file: string;
   readonly path: string;
-  /** Generated content below the page. */
+  /** Generated Markdown below the page. */
   readonly appendix?: string;
+}
+
+/** The README of an element. */
+interface ElementSource extends GuideSource {
+  readonly key: string;
 }
 
 export interface Guide {
@@ -29,11 +35,10 @@ export interface Guides {
 const README = join(ROOT, 'README.md');
 /** The folders of docs/. */
 export const GUIDE_KINDS = ['tutorials', 'how-to', 'reference', 'explanation'] as const;
-/** Pages with content below that is generated from the declarations of connectors. */
-const APPENDICES: Readonly<Record<string, string>> = {
-  '/docs/reference/where': 'pushdown.md',
-  '/docs/reference/elements': 'elements.md',
-};
+const GENERATED = join(ROOT, 'generated');
+/** The guides below which the declarations of the connectors stand. */
+const WHERE = '/docs/reference/where';
+const ELEMENTS = '/docs/reference/elements';
 /** The reader's order of the guides of one kind; a guide that is not listed follows by name. */
 const ORDER = [
   'first-query',
@@ -85,7 +90,15 @@ const ORDER = [
 
 /** The README, `docs/<kind>/*.md` and the README of every connector, ready to be shown. */
 export async function readGuides(connectorFolders: readonly string[]): Promise<Guides> {
-  const [guides, elements] = await Promise.all([findGuides(), findElements(connectorFolders)]);
+  const [written, found, table, pushdown] = await Promise.all([
+    findGuides(),
+    findElements(connectorFolders),
+    readFile(join(GENERATED, 'elements.md'), 'utf8'),
+    readPushdown(join(GENERATED, 'pushdown.md')),
+  ]);
+  const index = indexOf(pushdown, found);
+  const guides = written.map((guide) => withAppendix(guide, { [WHERE]: index, [ELEMENTS]: table }[guide.path]));
+  const elements = found.map((element) => withAppendix(element, chapterOf(pushdown, element.key)));
   const paths = new Map([...guides, ...elements].map(({ file, path }) => [file, path]));
   const render = (source: GuideSource) => renderGuide(source, paths);
   return { guides: await Promise.all(guides.map(render)), elements: await Promise.all(elements.map(render)) };
@@ -104,13 +117,15 @@ const rank = ({ path }: GuideSource) => (ORDER.indexOf(basename(path)) + ORDER.l
 
 function guideAt(file: string): GuideSource {
   const kind = file === README ? 'guides' : basename(dirname(file));
-  const path = `/docs/${kind}/${basename(file, '.md').toLowerCase()}`;
-  const appendix = APPENDICES[path];
-  return appendix === undefined ? { file, path } : { file, path, appendix: join(ROOT, 'generated', appendix) };
+  return { file, path: `/docs/${kind}/${basename(file, '.md').toLowerCase()}` };
+}
+
+function withAppendix(source: GuideSource, appendix: string | undefined): GuideSource {
+  return appendix === undefined ? source : { ...source, appendix };
 }
 
 /** `<folder>/<key>/README.md`; a connector may have none. */
-async function findElements(folders: readonly string[]): Promise<readonly GuideSource[]> {
+async function findElements(folders: readonly string[]): Promise<readonly ElementSource[]> {
   const found = folders.map(async (folder) => {
     const entries = await readdir(folder, { withFileTypes: true });
     const keys = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -119,17 +134,18 @@ async function findElements(folders: readonly string[]): Promise<readonly GuideS
   return (await Promise.all(found)).flat(2);
 }
 
-async function elementAt(folder: string, key: string): Promise<readonly GuideSource[]> {
+async function elementAt(folder: string, key: string): Promise<readonly ElementSource[]> {
   const names = await readdir(join(folder, key));
   return names.includes('README.md')
-    ? [{ file: join(folder, key, 'README.md'), path: `/docs/elements/${encodeURIComponent(key)}` }]
+    ? [{ key, file: join(folder, key, 'README.md'), path: `/docs/elements/${encodeURIComponent(key)}` }]
     : [];
 }
 
 async function renderGuide({ file, path, appendix }: GuideSource, paths: ReadonlyMap<string, string>): Promise<Guide> {
-  const files = appendix === undefined ? [file] : [file, appendix];
-  const markdown = (await Promise.all(files.map((each) => readFile(each, 'utf8')))).join('\n');
-  const links = files.map((each) => linksFrom(each, paths));
+  const written = await readFile(file, 'utf8');
+  const markdown = appendix === undefined ? written : `${written}\n${appendix}`;
+  // Links of generated text are relative to the folder with it.
+  const links = [file, join(GENERATED, 'elements.md')].map((each) => linksFrom(each, paths));
   const findTarget: LinkTarget = (href) => links.map((targetOf) => targetOf(href)).find((path) => path !== undefined);
   const { html, headings } = renderMarkdown(markdown, findTarget);
   const title = file === README ? 'First steps' : (headings[0]?.text ?? path);

@@ -65,9 +65,9 @@ function pagesOf(groups: readonly KitGroup[]): readonly KitPage[] {
   return [
     {
       path: `${KIT_PATH}-connector`,
-      title: '#connector',
+      title: 'Kit functions',
       introduction:
-        'Functions that make the parts of a connector. The page on the contract has the types of these parts.',
+        'Functions and types of `#connector` that make the parts of a connector. The page on the contract has the types of these parts.',
       groups: own.filter(({ area }) => area !== CONTRACT),
     },
     {
@@ -78,14 +78,15 @@ function pagesOf(groups: readonly KitGroup[]): readonly KitPage[] {
     },
     {
       path: `${KIT_PATH}-simulator`,
-      title: '#connector/simulator',
-      introduction: 'Functions that make the simulator of a provider.',
+      title: 'Simulator kit',
+      introduction: 'Exports of `#connector/simulator`, which make the simulator of a provider.',
       groups: of('#connector/simulator'),
     },
     {
       path: `${KIT_PATH}-tests`,
-      title: '#connector/suite and #connector/testing',
-      introduction: 'The suite that every connector passes, and the harness for tests of one connector.',
+      title: 'Suite and test harness',
+      introduction:
+        '`#connector/suite` is the suite that every connector passes. `#connector/testing` is the harness for the tests of one connector.',
       groups: of('#connector/suite', '#connector/testing'),
     },
   ];

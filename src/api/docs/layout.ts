@@ -13,7 +13,7 @@ export interface NavigationEntry {
   readonly text: string;
   /** The method of an operation. */
   readonly method?: string;
-  /** Seen only beside its own page. */
+  /** Headings of the page, listed only on the page itself. */
   readonly below?: readonly NavigationEntry[];
 }
 
@@ -64,7 +64,7 @@ export function createDocsPage({ title, path, body, navigation }: PageInput): Do
 </head>
 <body>
 <header><a class="brand" href="/docs">Causeway</a>
-<form id="docs-find" role="search" hidden><input id="docs-search" type="search" placeholder="Search (press /)" aria-label="Search the documentation" aria-controls="docs-results" autocomplete="off" spellcheck="false"></form>
+<form id="docs-find" role="search" hidden><input id="docs-search" type="search" placeholder="Search" title="Press / to search" aria-keyshortcuts="/" aria-label="Search the documentation" aria-controls="docs-results" autocomplete="off" spellcheck="false"></form>
 <button id="docs-menu" type="button" aria-expanded="false" aria-controls="docs-navigation" hidden>Contents</button></header>
 <div id="docs-results" aria-live="polite" hidden></div>
 <nav id="docs-navigation" aria-label="Contents">
@@ -92,6 +92,5 @@ function printEntry({ href, text, method, below = [] }: NavigationEntry, path: s
   const badge = method === undefined ? '' : `<span class="method ${method}">${method}</span> `;
   const mark = when(current, () => ' aria-current="page"');
   const link = `<a href="${escapeHtml(href)}"${mark}>${badge}${escapeHtml(text)}</a>`;
-  const open = when(current, () => ' class="open"');
-  return link + when(below.length > 0, () => `<div${open}>${printEntries(below, path)}</div>`);
+  return link + when(current && below.length > 0, () => `<div>${printEntries(below, path)}</div>`);
 }

@@ -47,7 +47,8 @@ export function renderInline(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-function slug(text: string): string {
+/** The id of a heading. */
+export function slug(text: string): string {
   return text
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')

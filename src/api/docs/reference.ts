@@ -154,6 +154,7 @@ ${Object.entries(ERRORS).map(printError).join('\n')}
 function printError([code, { meaning, causes, remedy }]: [string, DocumentedError]): string {
   return `<section id="${code}"><h2><code>${code}</code></h2>
 <p>Status ${STATUSES[code]}. ${renderInline(meaning)}</p>
+<p><strong>Causes:</strong></p>
 <ul>${causes.map((cause) => `<li>${renderInline(cause)}</li>`).join('')}</ul>
 <p><strong>Remedy:</strong> ${renderInline(remedy)}</p></section>`;
 }
