@@ -1,6 +1,6 @@
 import type { Schemas } from '../api.ts';
 
-/** What each kind of failure means, and who can mend it. */
+/** The meaning of each error code, and who can fix it. */
 export const CODE_WORDS: Readonly<Record<Schemas['ErrorCode'], string>> = {
   REQUEST_INVALID: 'A parameter or a member of the body is wrong. Correct the request.',
   WHERE_SYNTAX: 'The filter has a syntax error. Correct it at the position shown.',
