@@ -7,7 +7,7 @@ import { isTold } from './host.ts';
 import { openWindow } from './provider-window.ts';
 import type { OfferedElement, SessionCalls, SessionState, Values } from './session.ts';
 
-/** The way of one account: what is filled in, what is done with it, and what has come of that. */
+/** The steps for connecting one account: its values, the action in progress and the outcome. */
 
 type Faults = Readonly<Record<string, string>>;
 

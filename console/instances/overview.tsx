@@ -124,7 +124,7 @@ function show(value: unknown) {
   return String(value);
 }
 
-/** Shown only after a click, because everybody who has it may call. */
+/** Hides a secret until a click, because anyone who knows it can use it. */
 function Hidden({ text, what }: { readonly text: string; readonly what: string }) {
   const [isShown, setShown] = useState(false);
   return (
