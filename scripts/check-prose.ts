@@ -7,7 +7,9 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'docs/**/*.md', 'connectors/*/README.md', 'sdk/*/README.md'];
-const SOURCES = ['src', 'suite', 'console', 'embedded', 'scripts'].map((folder) => `${folder}/**/*.{ts,tsx}`);
+const SOURCES = ['src', 'suite', 'console', 'embedded', 'scripts', 'connectors'].map(
+  (folder) => `${folder}/**/*.{ts,tsx}`,
+);
 
 interface Rule {
   readonly pattern: RegExp;
