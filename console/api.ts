@@ -1,7 +1,7 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import type { components, paths } from '../generated/openapi-types.ts';
 
-/** What the API says, by the names of its schemas. */
+/** The types of the API, by the names of its schemas. */
 export type Schemas = components['schemas'];
 export type Session = Schemas['ConsoleSession'];
 
@@ -10,13 +10,13 @@ type Problem = Partial<Omit<Schemas['ErrorResponse'], 'code'>> & { readonly code
 /** A refusal of the API, or of the way to it. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** Of D4, or NETWORK where no answer came. */
+  /** An error code (decisions D4), or NETWORK where there was no response. */
   readonly code: Schemas['ErrorCode'] | 'NETWORK' | 'UNKNOWN';
   readonly requestId: string | undefined;
   readonly details: NonNullable<Schemas['ErrorResponse']['details']>;
   /** The provider's own words. */
   readonly providerMessage: string | undefined;
-  /** Of HTTP; 0 where no answer came. */
+  /** The HTTP status; 0 where there was no response. */
   readonly status: number;
 
   constructor(status: number, { code, message, requestId, details, providerMessage }: Problem) {
@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Who is logged in, for every request; and what to do when that has ended. */
+/** The session of every request, and what to do when it has ended. */
 const known: {
   csrfToken: string | undefined;
   accountId: number | undefined;
@@ -77,7 +77,10 @@ interface Answer<Data> {
   readonly response: Response;
 }
 
-/** The answer of a call. @throws ApiError */
+/**
+ * Returns the body of a response.
+ * @throws ApiError
+ */
 export async function ask<Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data>> {
   return (await askWithHeaders(call)).data;
 }
@@ -89,7 +92,10 @@ export interface Page<Row> {
   readonly nextPage: string | undefined;
 }
 
-/** The answer of a list. An operation that answers a single entry or a file to other callers is typed as one of that, too. @throws ApiError */
+/**
+ * Returns a page of a list. The type of some operations also has the single entry or the file that they return to other callers.
+ * @throws ApiError
+ */
 export async function askPage<Row>(call: Promise<Answer<Row | readonly Row[] | string>>): Promise<Page<Row>> {
   const { data, headers } = await askWithHeaders(call);
   if (!isList<Row>(data)) throw new TypeError('The service answered something that is no list.');
@@ -112,7 +118,7 @@ export async function askWithHeaders<Data>(
   return { data, headers: response.headers };
 }
 
-/** What is in front of the service, such as a proxy, answers in its own way. */
+/** A proxy in front of the service may respond in its own form. */
 function problemOf(error: unknown): Problem {
   return typeof error === 'object' && error !== null ? error : {};
 }

@@ -7,8 +7,8 @@ import { Title } from './connect/words.tsx';
 import './design.css';
 
 /**
- * What stands in the place of the connect page for a page that may not show it, or where there is none. Any page may have it in a frame, so it
- * must never read the end of its address, which is the key of the session.
+ * The page that replaces the connect page where that must not be shown or does not exist. Any page may frame it, so it must never read the
+ * end of its address, which is the key of the session.
  */
 const NONE = 'null';
 const { origin: encoded, registrable } = document.documentElement.dataset;

@@ -1,6 +1,6 @@
 import { SOURCE } from './connect/messages.ts';
 
-/** On the page to which a provider has sent a window back: the page that opened it need not wait until it asks again. */
+/** The page to which a provider returned a window. It notifies the page that opened the window, so that page need not poll. */
 const opener: Window | null = window.opener;
 opener?.postMessage({ source: SOURCE, type: 'returned' }, location.origin);
 window.close();

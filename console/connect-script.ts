@@ -1,6 +1,6 @@
 import { type ConnectMessage, FROM, SOURCE, UNREGISTERED } from './connect/messages.ts';
 
-/** `/connect.js`: shows the page of a connect session on a page of a product, and tells that what has come of it. */
+/** `/connect.js`: shows the page of a connect session on a page of a product, and reports the outcome to it. */
 
 interface Options {
   /** The `url` of a connect session. */

@@ -9,7 +9,7 @@ import { LogIn } from './log-in.tsx';
 import { ErrorNote } from './parts/show.tsx';
 import { Shell } from './shell.tsx';
 
-/** Kept by the browser while somebody is logged in, as the cookie is not for scripts: without it nobody was. */
+/** The name under which the browser stores that there is a session, because scripts cannot read its cookie. Without it, there is none. */
 const LOGGED_IN = 'logged-in';
 
 /** The console: who is logged in sees the shell around the pages, and everybody else the log-in, at the address where he was. */

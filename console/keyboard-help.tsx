@@ -7,7 +7,7 @@ const KEYS: readonly (readonly [keys: string, title: string])[] = [
   ['Esc', 'Close what lies above the page'],
 ];
 
-/** What the keyboard does. */
+/** Shows the shortcuts of the keyboard. */
 export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Keyboard" onClose={onClose}>

@@ -1,20 +1,20 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-/** Something that is asked for: what was known last stays while it is asked for again. */
+/** Data that is requested. The last known value stays while it is requested again. */
 export interface Loaded<Value> {
   readonly value: Value | undefined;
-  /** Of the last time that it was asked for. */
+  /** The error of the last request. */
   readonly error: unknown;
   readonly isLoading: boolean;
-  /** Asks again. */
+  /** Requests the data again. */
   readonly reload: () => void;
 }
 
 type LoadState<Value> = Omit<Loaded<Value>, 'reload'>;
 
 /**
- * Asks when the component is first shown, and again when something in `keys` is another.
- * @param everyMs also again after so long, while the page is looked at
+ * Requests data when the component is first shown, and again when a value of `keys` changes.
+ * @param everyMs interval of further requests while the page is visible
  */
 export function useLoad<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
@@ -58,7 +58,7 @@ export function useLoad<Value>(
   const reload = useCallback(() => setTurn((last) => last + 1), []);
   useEffect(() => {
     if (everyMs === undefined) return;
-    // What takes longer than that is waited for: asked for anew each time it would never come.
+    // A request that takes longer than the interval must end first. Otherwise it would never complete.
     const ask = () => document.visibilityState === 'visible' && !isAsking.current && reload();
     const timer = setInterval(ask, everyMs);
     return () => clearInterval(timer);
@@ -67,7 +67,7 @@ export function useLoad<Value>(
   return { ...state, reload };
 }
 
-/** Something that a click does: while it goes on it does not begin again, and what went wrong is kept to be shown. */
+/** An action of a click. It cannot start again while it runs, and its error is kept to be shown. */
 export interface Action<Arguments extends readonly unknown[]> {
   readonly run: (...given: Arguments) => Promise<void>;
   readonly isRunning: boolean;

@@ -13,7 +13,7 @@ interface Secrets {
 interface LogInProps {
   /** Shown first; the other way is one click away. */
   readonly first: Way;
-  /** Somebody was logged in here, and has not logged out. */
+  /** Whether a session existed here that the user did not end. */
   readonly hasEnded: boolean;
   readonly onDone: (session: Session) => void;
 }

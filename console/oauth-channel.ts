@@ -1,12 +1,15 @@
-/** Between a page of the console and the window in which somebody authorizes: both are of this origin, whatever was shown between. */
+/**
+ * The channel between a page of the console and the window in which the user authorizes. Both have this origin, whatever was shown in
+ * between.
+ */
 const CHANNEL = 'causeway-oauth';
 
-/** What a provider sent the browser back with. */
+/** The parameters with which a provider redirected the browser. */
 export type Sent = Readonly<Record<string, string>>;
 
 type Message = { readonly kind: 'sent'; readonly sent: Sent } | { readonly kind: 'taken'; readonly state: string };
 
-/** In the window that the provider sent back: says what came, and closes the window when somebody waited for it. */
+/** Runs in the window that the provider redirected: sends the parameters, and closes the window if a page waits for them. */
 export function answerOpener(parameters: URLSearchParams): void {
   const state = parameters.get('state');
   if (state === null) return;
@@ -17,7 +20,10 @@ export function answerOpener(parameters: URLSearchParams): void {
   post(channel, { kind: 'sent', sent: Object.fromEntries(parameters) });
 }
 
-/** Waits for what comes back with this state, which nobody else knows. @returns what ends the waiting */
+/**
+ * Waits for the parameters with this state, which no other page knows.
+ * @returns a function that ends the wait
+ */
 export function listen(state: string, onSent: (sent: Sent) => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }: MessageEvent<Message>) => {

@@ -6,9 +6,9 @@ export interface Place {
   readonly key: string;
 }
 
-/** What a page is told of its address. */
+/** The part of the address that a page receives. */
 export interface PageProps {
-  /** What stands below the path of the page, without a slash in front: `5/events`. */
+  /** The rest of the path behind that of the page, without a slash at the beginning: `5/events`. */
   readonly below?: string | undefined;
 }
 

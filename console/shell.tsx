@@ -10,7 +10,7 @@ import { ThemeChoice } from './theme-choice.tsx';
 import { useWho, type Who, WhoContext } from './who.ts';
 import { forgetWorkplace, useWorkplace } from './workplace.ts';
 
-/** Each page is loaded when it is first gone to; what stands below its path is told to it as `below`. */
+/** The pages. Each is loaded when it is first opened, and receives the rest of the path as `below`. */
 const PAGES = {
   instances: lazy(() => import('./instances/index.tsx').then((file) => file.Instances)),
   explore: lazy(() => import('./explore/index.tsx').then((file) => file.Explore)),
@@ -27,7 +27,7 @@ const PAGES = {
 interface ShellProps {
   readonly session: Session;
   readonly onEnded: () => void;
-  /** Asks who is logged in again. */
+  /** Requests the logged-in user again. */
   readonly renew: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function Shell({ session, onEnded, renew }: ShellProps) {
     renew,
     workIn: (chosen) => {
       choose(chosen?.id);
-      // What a longer path names belongs to the account that is left.
+      // A longer path names data of the account that was left.
       route(path.split('/', 3).join('/'));
     },
   };
@@ -96,7 +96,7 @@ function Navigation({ path }: { readonly path: string }) {
   );
 }
 
-/** Who is logged in and where, with what is not about a single page. */
+/** Shows the logged-in user and the account, and everything that does not belong to a single page. */
 function Myself({ onEnded, onHelp }: { readonly onEnded: () => void; readonly onHelp: () => void }) {
   const { session, account } = useWho();
   const logOut = async () => {

@@ -5,7 +5,10 @@ import { PLACES } from './places.ts';
 /** How long a second key may come after `g`. */
 const SEQUENCE_MS = 1500;
 
-/** `/` goes to the search of the page; `g` and a letter to a page; `?` asks for help. Not while somebody types. */
+/**
+ * Shortcuts: `/` focuses the search of the page, `g` and a letter open a page, and `?` shows the help. They are inactive while the user
+ * types.
+ */
 export function useShortcuts(onHelp: () => void): void {
   const { route } = useLocation();
   const help = useRef(onHelp);

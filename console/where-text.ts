@@ -1,8 +1,8 @@
 import { quoteText } from '../src/where/print.ts';
 
 /**
- * A filter for those of which one of the fields has the words in it; undefined without words. Lists of the service tell upper and lower
- * case apart, and people who search do not: the cases in which names are written are all asked for.
+ * Returns a filter for rows with the words in one of the fields. Undefined without words. Lists of the service distinguish upper and lower
+ * case and users do not, so the filter has all usual spellings of the words.
  */
 export function containing(fields: readonly string[], words: string): string | undefined {
   const sought = words.trim();

@@ -2,12 +2,12 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Session } from './api.ts';
 
-/** Who is logged in, and where he works. */
+/** The logged-in user, and the account of the work. */
 export interface Who {
   readonly session: Session;
   /** The account that all calls are about. */
   readonly account: Session['account'];
-  /** Asks who is logged in again, after names, roles or the password became others. */
+  /** Requests the logged-in user again, after a change of names, roles or the password. */
   readonly renew: () => Promise<void>;
   /** Works in another account from now on; undefined: in the own one. Everything is loaded again. */
   readonly workIn: (account: Session['account'] | undefined) => void;
@@ -30,7 +30,7 @@ export function useMay(): May {
   return (...enough) => enough.some((privilege) => privileges.includes(privilege));
 }
 
-/** What makes a control say why it cannot be used, where the user lacks the privilege that it takes. */
+/** Returns the attributes of a control that a user without the privilege cannot use, with the reason. */
 export type Needs = (privilege: string) => { readonly disabled?: true; readonly title?: string };
 
 export function useNeeds(): Needs {

@@ -16,7 +16,7 @@ const KEY = 'account';
 
 export function useWorkplace({ account: own, privileges }: Session): Workplace {
   const [id, setId] = useState(privileges.includes('manageOrganization') ? readKept() : undefined);
-  // Before a page asks for anything.
+  // Before a page requests anything.
   workIn(id);
   const chosen = useLoad(
     async (signal): Promise<Account> =>
@@ -38,7 +38,7 @@ export function useWorkplace({ account: own, privileges }: Session): Workplace {
   return { account: id === undefined ? own : value, error: isGone ? undefined : error, reload, choose };
 }
 
-/** After the log-out: whoever logs in next begins in his own account. */
+/** Called after the log-out, so that the next user begins in the own account. */
 export function forgetWorkplace(): void {
   sessionStorage.removeItem(KEY);
   workIn(undefined);

@@ -14,7 +14,7 @@ export interface Binaries {
   readonly initdb: string;
 }
 
-/** Of root, readable by all: holds what the server's user cannot reach where it is. */
+/** A folder of root that all can read. It holds files that the server's user cannot reach at their own location. */
 export const SHARED_FOLDER = '/var/lib/causeway';
 
 const run = promisify(execFile);

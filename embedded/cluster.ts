@@ -33,7 +33,7 @@ export async function findCluster(dataDir: string): Promise<Cluster | undefined>
   return { directory: resolve(dataDir, directory), password };
 }
 
-/** Who owns a cluster runs it, whoever starts this process. */
+/** Returns the owner of a cluster, who must run it, whoever starts this process. */
 export async function ownerOf({ directory }: Cluster): Promise<ServerUser> {
   const { uid, gid } = await stat(directory);
   return { uid, gid };
@@ -42,7 +42,7 @@ export async function ownerOf({ directory }: Cluster): Promise<ServerUser> {
 export interface NewCluster {
   readonly dataDir: string;
   readonly binaries: Binaries;
-  /** Of the server, when it is not the one of this process. */
+  /** The user of the server, if it is not that of this process. */
   readonly user: ServerUser | undefined;
   /** False does not wait until the new files are on the disk. */
   readonly durable: boolean;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Logger } from '../src/log.ts';
 
-/** Waits until the pipe from this process breaks, whatever signals come, and asks the server for a fast shutdown. */
+/** Waits until the pipe from this process breaks, whatever signals arrive, and then requests a fast shutdown of the server. */
 const SCRIPT = 'trap "" HUP INT QUIT TERM; read -r _; kill -INT "$1" 2>/dev/null';
 
 /**
@@ -12,7 +12,7 @@ export function guardServer(server: ChildProcess, log: Logger): void {
   if (process.platform === 'win32' || server.pid === undefined) return;
   const guard = spawn('sh', ['-c', SCRIPT, 'causeway-guard', String(server.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    // What ends the group of this process leaves the guard.
+    // A signal to the group of this process must not end the guard.
     detached: true,
   });
   guard.on('error', (error) => log.warn({ err: error }, 'could not start the guard of the embedded PostgreSQL'));

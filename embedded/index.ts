@@ -40,7 +40,7 @@ export interface EmbeddedPostgres {
 const OWNER_LOCK = 7_205_003;
 const START_ATTEMPTS = 3;
 const TAKE_OVER_MS = 15_000;
-/** How long a process may take to claim the server it has started. */
+/** Maximum milliseconds in which a process claims the server that it has started. */
 const CLAIM_MS = 3_000;
 const POLL_MS = 20;
 const NEVER = new AbortController().signal;
@@ -151,8 +151,8 @@ interface RunningServer {
 }
 
 /**
- * False to look again. Who owns a running server is told by an advisory lock: it goes with the connection of its
- * process, whichever way that process ends, which a file or the number of a process would not.
+ * Stops a server without an owner. Returns false to look again. An advisory lock shows the owner of a running server. It ends with the
+ * connection of its process, however that process ends, unlike a file or a process id.
  * @throws DataDirInUseError
  */
 async function takeDownOrphan({ cluster, server, dataDir, mayBeStarting, log }: RunningServer): Promise<boolean> {

@@ -30,7 +30,10 @@ const GIVE_UP_MS = 60_000;
 const MAX_REVIVALS = 5;
 const REVIVAL_PERIOD_MS = 10 * 60_000;
 
-/** Keeps a server running until it is stopped, or its process begins to stop: one that dies is started again, and one that cannot be is told of. */
+/**
+ * Keeps a server running until it is stopped, or its process begins to stop. It restarts a server that dies, and reports one that cannot be
+ * restarted.
+ */
 export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
   const { start, own, isFinal, onLost, signal, log } = options;
   let current = first;
@@ -38,7 +41,7 @@ export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
   let reviving: Promise<void> | undefined;
   let revivedAtMs: readonly number[] = [];
 
-  /** Whatever stops this process may stop the server as well: that is no crash. */
+  /** A signal that stops this process may stop the server as well, which is no crash. */
   const isStopping = () => isReleased || signal.aborted;
 
   function watch({ server, owner }: OwnedServer): void {

@@ -22,7 +22,7 @@ export interface PostmasterOptions {
   readonly directory: string;
   readonly port: number;
   readonly user: ServerUser | undefined;
-  /** False gives up what survives a power cut, for tests. */
+  /** Whether data survives a power failure. False is for tests. */
   readonly durable: boolean;
   readonly log: Logger;
 }
@@ -55,7 +55,7 @@ const SETTINGS = {
  */
 const SETTINGS_OF_TESTS = { fsync: 'off', full_page_writes: 'off', max_connections: '200', autovacuum: 'off' };
 
-/** Starts the server and waits until it takes connections. */
+/** Starts the server and waits until it accepts connections. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster & { process: ChildProcess }> {
   const { program, directory, port, user, durable, log } = options;
   const settings = {
@@ -128,7 +128,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean 
   }
 }
 
-/** A server takes its pid file with it. Its number may stay taken: nobody may collect the status of an orphan. */
+/** A stopped server removes its pid file. Its process id may stay in use, because nobody may collect the status of an orphan. */
 async function isGone(directory: string, pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (Date.now() < deadline) {

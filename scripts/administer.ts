@@ -1,4 +1,4 @@
-// What scripts of administrators share: the database of the service, and words for what went wrong with it.
+// Shared by the scripts for administrators: the database of the service, and messages for its faults.
 import type { Knex } from 'knex';
 import { startEmbeddedPostgres } from '../embedded/index.ts';
 import { ConfigError, readConfig, type ServiceConfig, secretsOf } from '../src/config/index.ts';
@@ -37,7 +37,7 @@ export async function administer<Result>(work: (database: Administered) => Promi
   }
 }
 
-/** What to print of an error, without secrets. It has a stack only where the administrator can do nothing about it. */
+/** Returns the text to print for an error, without secrets. It has a stack only where the administrator cannot fix the cause. */
 export function explain(error: unknown): string {
   return redactor.redact(messageOf(error));
 }

@@ -10,7 +10,7 @@ const PROGRAM = resolve(import.meta.dirname, '../generated/sdk/cli/dist/src/main
 if (existsSync(PROGRAM)) {
   // Where npm was called; its scripts start in the folder of package.json.
   if (process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
-  // What its messages tell people to type.
+  // The command that its messages show.
   process.env.CAUSEWAY_COMMAND ??= 'npm run causeway --';
   await import(pathToFileURL(PROGRAM).href);
 } else {

@@ -63,18 +63,18 @@ async function buildImage(settings: Readonly<Record<string, string>>): Promise<M
   return { command: 'docker', args, folder: ROOT, environment: settings };
 }
 
-/** What the stage has that is made now. */
+/** The state of the current stage. */
 interface Progress {
-  /** What stands for the root of the file system of each stage, by its name. */
+  /** The folder that replaces the root of the file system of each stage, by its name. */
   readonly roots: Map<string, string>;
-  /** Of the stage. */
+  /** The folder of the stage. */
   root: string;
   folder: string;
   environment: Record<string, string>;
   command: readonly string[];
 }
 
-/** What a step does without an image. One that is missing here fails: a check that skips it would prove nothing. */
+/** The actions that replace steps without an image. A step without an action fails, because a check that skips it would prove nothing. */
 const STEPS: Readonly<Record<string, (step: Step, progress: Progress) => Promise<void> | void>> = {
   FROM: ({ text }, progress) => {
     const [, version = '', name = 'image'] = /^node:(\d+)\S*(?:\s+AS\s+(\S+))?$/.exec(text) ?? [];
@@ -103,7 +103,7 @@ const STEPS: Readonly<Record<string, (step: Step, progress: Progress) => Promise
     }
   },
   RUN: async ({ text }, { environment, folder: cwd }) => {
-    // Of the mounts only caches are used, and a machine has its own.
+    // Only caches are mounted, and a machine has its own.
     const command = text.replace(/^(?:--mount=type=cache,\S+\s+)*/, '');
     await run('sh', ['-c', command], { cwd, env: { ...shellEnvironment(), ...environment } });
   },

@@ -1,23 +1,46 @@
-/** Checks documents and the doc comments of `src/` for phrases that readers have to read twice, and prints each with its line. */
+/**
+ * Checks documents and doc comments for phrases that readers have to read twice, and prints each with its line. With `--hints` it also
+ * prints long and passive sentences, which are no failure.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'docs/**/*.md', 'connectors/*/README.md', 'sdk/*/README.md'];
-const SOURCES = ['src/**/*.ts'];
+const SOURCES = ['src', 'suite', 'console', 'embedded', 'scripts', 'connectors'].map(
+  (folder) => `${folder}/**/*.{ts,tsx}`,
+);
 
 interface Rule {
   readonly pattern: RegExp;
   readonly instead: string;
 }
 
+/** Matches the words of a phrase, also where a line of text or of a comment ends between them. */
+function phrase(words: string): RegExp {
+  return new RegExp(String.raw`\b${words.replaceAll(' ', String.raw`\s+(?:\*\s+)?`)}\b`, 'gi');
+}
+
+const BE = '(?:is|are|was|were|be|been)';
+
 const RULES: readonly Rule[] = [
-  { pattern: /\band all is well\b/i, instead: 'the result that the reader sees' },
-  { pattern: /\bthe most is\b/i, instead: 'the maximum is' },
-  { pattern: /\bwhat c[ao]me(?:s)? of\b/i, instead: 'the outcome of' },
-  { pattern: /\bwhat became of\b/i, instead: 'the outcome of' },
-  { pattern: /\bwho has it\b/i, instead: 'the owner' },
-  { pattern: /\bgoes on with\b/i, instead: 'continues with, or resumes' },
+  { pattern: phrase('and all is well'), instead: 'the result that the reader sees' },
+  { pattern: phrase('the most is'), instead: 'the maximum is' },
+  { pattern: phrase('what c[ao]mes? of'), instead: 'the outcome of' },
+  { pattern: phrase('what became of'), instead: 'the outcome of' },
+  { pattern: phrase('who has it'), instead: 'the owner' },
+  { pattern: phrase('goes on with'), instead: 'continues with, or resumes' },
+];
+
+/** Rules that only doc comments keep. */
+const COMMENT_RULES: readonly Rule[] = [
+  { pattern: phrase(`${BE} told`), instead: 'receives, or is reported' },
+  { pattern: phrase(`${BE} asked for`), instead: 'is requested' },
+  { pattern: phrase('t(?:ells?|old) of'), instead: 'reports' },
+  { pattern: phrase('whose (?:it is|they are)'), instead: 'the owner' },
+  { pattern: phrase('what (?:has |have )?(?:come|becomes?) of'), instead: 'the outcome of' },
+  { pattern: /(?<=\/\*\*\s+(?:\*\s+)?)Of\b/g, instead: 'a sentence that stands alone' },
+  { pattern: /(?<=\/\*\*\s+(?:\*\s+)?)The most\b/g, instead: 'Maximum' },
 ];
 
 interface ProseFault {
@@ -28,39 +51,114 @@ interface ProseFault {
 
 /** Returns each phrase in a Markdown text that a rule rejects, with its line. Code blocks and inline code are skipped. */
 export function findInDocument(text: string): readonly ProseFault[] {
-  return findIn(text.replace(/^(```|~~~).*?^\1/gms, blank));
+  return findIn(proseOfDocument(text), RULES);
 }
 
-/** Returns each phrase in the doc comments of a TypeScript text that a rule rejects, with its line. */
+/** Returns each phrase in the doc comments of a TypeScript text that a rule rejects, with its line. Inline code is skipped. */
 export function findInSource(text: string): readonly ProseFault[] {
+  return findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
+}
+
+function findIn(prose: string, rules: readonly Rule[]): readonly ProseFault[] {
+  const faults = rules.flatMap(({ pattern, instead }) =>
+    [...prose.matchAll(pattern)].map(({ 0: found, index }) => ({
+      line: lineOf(prose, index),
+      found: found.replace(/\s+(?:\*\s+)?/g, ' '),
+      instead,
+    })),
+  );
+  return faults.sort((a, b) => a.line - b.line);
+}
+
+/** Blanks in place of what is skipped keep the lines. */
+function proseOfDocument(text: string): string {
+  return withoutCode(text.replace(/^(```|~~~).*?^\1/gms, blank));
+}
+
+function proseOfSource(text: string): string {
   const parts = text.split(/(\/\*\*.*?\*\/)/s);
   // Every second part is a comment.
-  return findIn(parts.map((part, at) => (at % 2 === 1 ? part : blank(part))).join(''));
+  return withoutCode(parts.map((part, at) => (at % 2 === 1 ? part : blank(part))).join(''));
 }
 
-/** Inline code is no prose. Blanks in place of what is skipped keep the lines. */
-function findIn(text: string): readonly ProseFault[] {
-  const prose = text.replace(/`[^`\n]*`/g, blank);
-  return prose.split('\n').flatMap((line, at) =>
-    RULES.flatMap(({ pattern, instead }) => {
-      const found = pattern.exec(line)?.[0];
-      return found === undefined ? [] : [{ line: at + 1, found, instead }];
-    }),
-  );
+function withoutCode(text: string): string {
+  return text.replace(/`[^`\n]*`/g, blank);
 }
 
 function blank(text: string): string {
   return text.replace(/[^\n]/g, ' ');
 }
 
+function lineOf(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
+}
+
+/** Maximum number of words in a sentence without a hint. The style guide recommends 25. */
+const MOST_WORDS = 40;
+/** Number of passive verbs in a sentence from which it gets a hint. */
+const MANY_PASSIVES = 3;
+const PASSIVE = new RegExp(
+  String.raw`\b${BE}\s+(?:not\s+|\w+ly\s+)?(?:\w+ed|\w+[wt]n|ke?pt|sent|read|set|made|found|held)\b`,
+  'gi',
+);
+
+interface Hint {
+  readonly line: number;
+  readonly hint: string;
+}
+
+/** Returns the sentences of a Markdown text that are long or mostly passive, with the line in which they begin. */
+export function hintsInDocument(text: string): readonly Hint[] {
+  // Tables and headings are no sentences.
+  return hintsIn(proseOfDocument(text).replace(/^(?:\||#).*$/gm, blank), /\n\s*(?:\n|[-*]\s|\d+\.\s)/);
+}
+
+/** Returns the sentences in doc comments that are long or mostly passive, with the line in which they begin. */
+export function hintsInSource(text: string): readonly Hint[] {
+  const prose = proseOfSource(text).replace(/\/\*\*|\*\/|^\s*\*/gm, blank);
+  return hintsIn(prose, /\n\s*\n|\n\s*@|(?<=\n)\s*(?=@)/);
+}
+
+function hintsIn(prose: string, paragraph: RegExp): readonly Hint[] {
+  const ends = new RegExp(`${paragraph.source}|[.!?:](?=\\s)`, 'g');
+  const hints: Hint[] = [];
+  let begin = 0;
+  for (const { index, 0: end } of [...prose.matchAll(ends), { index: prose.length, 0: '' }]) {
+    const sentence = prose.slice(begin, index);
+    const hint = hintOf(sentence);
+    const first = begin + sentence.search(/\S|$/);
+    if (hint !== undefined) hints.push({ line: lineOf(prose, first), hint });
+    begin = index + end.length;
+  }
+  return hints;
+}
+
+function hintOf(sentence: string): string | undefined {
+  const words = sentence.split(/\s+/).filter((word) => /\p{L}/u.test(word)).length;
+  if (words > MOST_WORDS) return `a sentence of ${words} words`;
+  const passives = sentence.match(PASSIVE)?.length ?? 0;
+  return passives >= MANY_PASSIVES ? `a sentence with ${passives} passive verbs` : undefined;
+}
+
+/** Reads the files and prints a line for each finding. */
+function report<Found extends { readonly line: number }>(
+  patterns: readonly string[],
+  find: (text: string) => readonly Found[],
+  print: (found: Found) => string,
+): readonly string[] {
+  return globSync(patterns, { cwd: ROOT }).flatMap((path) =>
+    find(readFileSync(join(ROOT, path), 'utf8')).map((found) => `${path}:${found.line}: ${print(found)}`),
+  );
+}
+
 if (import.meta.main) {
-  const check = (patterns: readonly string[], find: typeof findInDocument) =>
-    globSync(patterns, { cwd: ROOT }).flatMap((path) =>
-      find(readFileSync(join(ROOT, path), 'utf8')).map(
-        ({ line, found, instead }) => `${path}:${line}: '${found}': write ${instead}`,
-      ),
-    );
-  const faults = [...check(DOCUMENTS, findInDocument), ...check(SOURCES, findInSource)];
+  if (process.argv.includes('--hints')) {
+    const print = ({ hint }: Hint) => hint;
+    const hints = [...report(DOCUMENTS, hintsInDocument, print), ...report(SOURCES, hintsInSource, print)];
+    for (const hint of hints) console.log(hint);
+  }
+  const print = ({ found, instead }: ProseFault) => `'${found}': write ${instead}`;
+  const faults = [...report(DOCUMENTS, findInDocument, print), ...report(SOURCES, findInSource, print)];
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;
 }

@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..');
 const GENERATED = join(ROOT, 'generated');
 const MAKERS = ['scripts/generate.ts', 'scripts/generate', 'package-lock.json'];
 
-/** What is made together, and of what. Tests make all of it anew, whatever was kept of it here. */
+/** The generated files and their sources. Tests generate all of them again. */
 const SETS = {
   api: { inputs: ['spec', ...MAKERS], outputs: ['openapi.json', 'openapi-types.ts', 'operations.ts'] },
   connectors: {

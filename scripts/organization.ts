@@ -20,7 +20,7 @@ to a file of mode 600: --file, or organization-<id>.json in DATA_DIR. They are p
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const MOST_CHARACTERS = { name: 255, email: 320, 'first-name': 255, 'last-name': 255 } as const;
 
-/** What was typed is wrong. */
+/** The error of invalid arguments. */
 class UsageError extends Error {}
 
 interface Asked extends NewOrganization {
@@ -36,7 +36,10 @@ try {
   process.exitCode = 1;
 }
 
-/** Undefined: how it is used is asked for. @throws UsageError */
+/**
+ * Undefined where the help is requested.
+ * @throws UsageError
+ */
 function readArguments(args: readonly string[]): Asked | undefined {
   const text = { type: 'string' } as const;
   const options = { name: text, email: text, 'first-name': text, 'last-name': text, file: text } as const;
@@ -82,7 +85,7 @@ async function create({ file, ...organization }: Asked): Promise<string> {
       `Their secrets are in ${written}, which only you can read. Hand them over, then delete the file.`,
     ].join('\n');
   } catch (error) {
-    // What was not made has no secrets.
+    // A tenant that was not created has no secrets.
     if (written !== undefined) await rm(written, { force: true });
     throw error;
   }

@@ -121,7 +121,7 @@ async function measure(connection: Connection, connector: Connector): Promise<vo
   }
 }
 
-/** What neither is declared nor can be is left out. */
+/** Operators that are neither declared nor possible are left out. */
 function print({ object, field, operator, declared, found }: Measured): void {
   if (declared === undefined && (found === 'none' || found === 'refused')) return;
   const mark = declared !== undefined && declared !== found ? ' ← differs' : '';

@@ -1,6 +1,6 @@
 /**
  * Takes a picture of every page of the console: `npm run screenshots [-- name…]`, into `screenshots/`. The service has an embedded
- * PostgreSQL and the simulators, both on loopback, and a few accounts on which something has happened. Needs Chromium.
+ * PostgreSQL and the simulators, both on loopback, and a few accounts with data. It needs Chromium.
  */
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
   phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true },
 };
 
-/** What happened before the pictures are taken. */
+/** The data that exists before the pictures are taken. */
 interface Seeded {
   readonly instance: number;
   readonly delivery: number | undefined;
@@ -33,7 +33,7 @@ interface Seeded {
   readonly invitation: string;
 }
 
-/** What is read of an answer. */
+/** The parts of a response that are read. */
 interface Answered {
   readonly id?: number;
   readonly token?: string;

@@ -13,7 +13,7 @@ import { type RunningService, startService, UNLIMITED } from './bench/running-se
 import { choosePackages, HAND_WRITTEN } from './sdk/languages.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** What the README of each client queries first. */
+/** The first query in the README of each client. */
 const FIRST_ACCOUNT = {
   element: { key: 'bamboohr' },
   name: 'The first account',

@@ -16,10 +16,10 @@ const ROOT = resolve(import.meta.dirname, '..');
 const OUT = join(ROOT, 'generated/sdk');
 const DOCUMENT = join(OUT, 'openapi.json');
 
-/** Of the program that gets the generator; which generator it gets is said in `sdk/openapitools.json`. */
+/** The version of the program that downloads the generator. `sdk/openapitools.json` has the version of the generator. */
 const GENERATOR_CLI = '@openapitools/openapi-generator-cli@2.41.0';
 
-/** Stands for the version in files that are written by hand. Every ecosystem takes it for a version. */
+/** The text that stands for the version in files that are written by hand. Every ecosystem accepts it as a version. */
 const PLACEHOLDER = '0.0.0-dev';
 
 /** Files of `sdk/<language>/` that say how the package is made, and are no part of it. */

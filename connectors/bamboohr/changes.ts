@@ -7,9 +7,9 @@ const ACTIONS: Readonly<Record<string, RecordChange['action']>> = {
 };
 
 /**
- * Of each employee that changed since a time the last change, all at once. Changes are told in seconds, so an employee may change once more in
- * the second of a change; what is of the last seconds is left to the next time. Sources: "Last Change Information", "Gets all updated
- * employee IDs".
+ * Lists the last change of each employee since a time, on a single page. BambooHR gives the times of changes in seconds, so an employee may
+ * change once more within the second of a change; changes within the last seconds are left to the next call. Sources: "Last Change
+ * Information", "Gets all updated employee IDs".
  */
 export const changedEmployees: Operation<ChangesInput, ChangesPage> = {
   // Its times have no fractions.

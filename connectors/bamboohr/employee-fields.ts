@@ -32,7 +32,7 @@ const TEXT = { type: 'string', write: BLANK.write } as const;
 /**
  * What each kind of column can do. Only what the description of the dataset query promises is declared, and `exact` only where
  * nothing about the comparison is open:
- * - Text: whether cases are told apart is not documented. Compared as `cs`, an `eq` that ignores case only finds too much; a `ne`
+ * - Text: whether case matters is not documented. Compared as `cs`, an `eq` that ignores case only finds too much; a `ne`
  *   that ignores case would find too little, so there is none. `in` takes one value only on text, numbers and dates.
  * - Dates: no value may be stored as 0000-00-00, which is before every date, and may count as different from one.
  * - Numbers: no value may count as 0, and as different from every number.
@@ -63,8 +63,8 @@ export const KINDS = {
     ...BLANK,
   },
   /**
-   * The only list that is the same for every customer. It is asked for in its own spelling, so that it does not matter whether BambooHR
-   * tells cases apart.
+   * The only list that is the same for every customer. Requests use BambooHR's own spelling, so that it does not matter whether BambooHR
+   * ignores case.
    */
   status: {
     type: 'string',
@@ -162,9 +162,9 @@ export const WELL_KNOWN_NAMES: ReadonlyMap<string, string> = new Map(
 const TAKEN: ReadonlySet<string> = new Set(WELL_KNOWN_NAMES.values());
 
 /**
- * The fields of this account: those of the catalogue only, the well-known first and under the names of the employee endpoints,
+ * Returns the fields of this account: only those of the catalogue, the well-known ones first and under the names of the employee endpoints,
  * the others under their dataset names.
- * @throws Error when the catalogue lacks the employee id, without which no row can be told from another.
+ * @throws Error when the catalogue lacks the employee id, without which rows cannot be distinguished
  */
 export function buildFields(catalogue: readonly CatalogueField[]): readonly EmployeeField[] {
   const columns = new Map(catalogue.map((column) => [column.dataset, column]));

@@ -147,8 +147,9 @@ function idOf(record: Json): number {
 const MAX_OWNERS = 50;
 
 /**
- * The records with what `natives` wants of tables: for each column a list with the values of all entries. Beside other columns an
- * entry would be a row of its own, and the entries of two tables every pair of them, so each table is asked for alone.
+ * Adds to the records the columns of tables among `natives`: for each column a list with the values of all entries. In a query with other
+ * columns each entry would become a row of its own, and two tables would yield every pair of their entries, so each table gets a query of
+ * its own.
  */
 async function addEntries(
   ports: Ports,

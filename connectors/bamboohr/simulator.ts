@@ -63,7 +63,7 @@ function assertCaller(call: Call): void {
   isKey(call);
 }
 
-/** The older endpoints answer XML unless JSON is asked for. What the XML says is not simulated. */
+/** Makes the older endpoints respond with XML unless the request accepts JSON. The content of the XML is not simulated. */
 function xmlUnlessJson(handler: RouteHandler): RouteHandler {
   return async (call) => {
     const answer = await handler(call);

@@ -39,7 +39,7 @@ function toSeconds(text = ''): string {
   return /^\d+$/.test(text) ? text : String(Date.parse(text) / 1000);
 }
 
-/** One event a call; of another sort than these there is none that was asked for. */
+/** Reads the single event of a call. Ignores types to which this connector has not subscribed. */
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const raw = json.object(webhooks.json(call), 'the event');
   const type = json.text(raw.type, 'the type of the event');

@@ -26,7 +26,7 @@ function person(native: 'created_by' | 'modified_by' | 'owned_by') {
   } satisfies Fields;
 }
 
-/** Of files, folders and web links. */
+/** Fields that files, folders and web links share. */
 export const ITEM_FIELDS: Fields = {
   id: { ...ID, nullable: false },
   type: { ...TEXT, nullable: false, values: ['file', 'folder', 'web_link'] },
@@ -84,8 +84,8 @@ export const FOLDER_FIELDS: Fields = {
 const BOUNDED = { ...can.only('superset', '='), ...can.order('superset') } as const;
 
 /**
- * A name is asked for as a phrase. What a quotation mark or a backslash is in one is not documented, nor what is found by a phrase without any word, or by
- * words of other scripts.
+ * Whether Box can search for this name as a phrase. Box does not document how quotation marks and backslashes work in a phrase, nor what a
+ * phrase without any word, or with words of other scripts, finds.
  */
 export const isPhrase = (text: string) =>
   /^[\p{Script=Latin}\p{M}\p{N}\p{P}\p{S} ]+$/u.test(text) && !/["\\]/.test(text) && /[a-z\d]/i.test(text);
@@ -121,7 +121,7 @@ export const FOUND_FIELDS: Fields = {
   'owned_by.id': { ...TEXT, domain: { text: { askable: isId } }, filter: can.only('superset', '=', 'IN') },
 };
 
-/** What Box is asked for: the members of a record that hold the natives. */
+/** Returns the value of Box's parameter `fields`: the top-level members that contain the natives. */
 export function membersOf(natives: readonly string[]): string {
   return [...new Set(natives.map((native) => native.split('.', 1).join('')))].join(',');
 }

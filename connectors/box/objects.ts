@@ -6,7 +6,7 @@ import { uploads } from './uploads.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What is written is answered, with the members that are asked for. */
+/** Box responds to a write with the record, with the members that `fields` names. */
 function recordsOf(collection: 'files' | 'folders', fields: Fields) {
   const query = { fields: allOf(fields) };
   return records({

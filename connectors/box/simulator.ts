@@ -32,7 +32,7 @@ export { deliver, SIGNATURE_KEYS } from './simulator/webhooks.ts';
 export const DEMO_CONFIGURATION: Config = {};
 
 export interface BoxSimulatorOptions extends SimulatorOptions {
-  /** Of the user; Box takes 1000. Default: any. */
+  /** Maximum number of calls of the user in a minute; Box allows 1000. Default: no limit. */
   readonly callsPerMinute?: number;
 }
 

@@ -31,7 +31,10 @@ function signedIn(header: string): Verify {
 const primary = signedIn('box-signature-primary');
 const secondary = signedIn('box-signature-secondary');
 
-/** Of the two the better one counts: so either key can be replaced while the other one holds. Source: "Rotate signatures". */
+/**
+ * Accepts a call when either of the two keys verifies it, so that each key can be replaced while the other one remains valid. Source:
+ * "Rotate signatures".
+ */
 const verify: Verify = (call, known) => {
   const other = json.findText(known.config['webhook.secondary.key']);
   const verdicts = [
@@ -41,7 +44,10 @@ const verify: Verify = (call, known) => {
   return (['genuine', 'stale', 'forged'] as const).find((verdict) => verdicts.includes(verdict)) ?? 'unsigned';
 };
 
-/** What Box is to tell of, and what it does to a file or folder. What is in the trash is not found any more. Source: "Webhook event triggers". */
+/**
+ * The triggers to which this connector subscribes, with the action that each one means for a file or folder. Items in the trash are no
+ * longer found. Source: "Webhook event triggers".
+ */
 const ACTIONS: Readonly<Record<string, ProviderEvent['action']>> = {
   'FILE.UPLOADED': 'updated',
   'FILE.COPIED': 'created',

@@ -57,7 +57,7 @@ function conditionsOf(filter: ListQuery<Inputs>['filter'] = {}): readonly string
   );
 }
 
-/** What is answered only when it is asked for. Source: "Use expandable fields". */
+/** Returns the value of Clover's parameter `expand`: members that Clover shows only on request. Source: "Use expandable fields". */
 export function expandOf(natives: readonly string[], expandable: readonly string[]): string | undefined {
   const wanted = expandable.filter((name) => natives.some((native) => native.startsWith(`${name}.`)));
   return wanted.length === 0 ? undefined : wanted.join(',');

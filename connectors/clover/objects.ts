@@ -19,8 +19,8 @@ const ID = {
 const REFERENCE = { type: 'string', domain: IDS, filter: { ...can.only('exact', '='), ...OTHER } } as const;
 
 /**
- * Nothing tells how text is compared, and what quotes, operators, blanks at the ends and words like NULL are in a condition. So none of
- * them is asked for, and what is found is checked again.
+ * Texts that are safe in a condition. Clover does not document how it compares text, nor how it reads quotes, operators, blanks at the ends
+ * and words like NULL. So conditions contain none of these, and what Clover finds is checked again.
  */
 const PLAIN = /^[\p{L}\p{M}\p{N}.,;:@_+#&/()[\]{}$?^-]+(?: [\p{L}\p{M}\p{N}.,;:@_+#&/()[\]{}$?^-]+)*$/u;
 const WORDS = /\b(?:null|and|or|in|is|like|not)\b/i;
@@ -28,7 +28,7 @@ const isPlain = (text: string) => PLAIN.test(text) && !WORDS.test(text) && !/[\u
 const TEXT = { type: 'string', domain: { text: { askable: isPlain } }, filter: can.only('superset', '=') } as const;
 
 const FLAG = { type: 'boolean', filter: can.only('exact', '=') } as const;
-/** Of the merchant's currency: the smallest unit. */
+/** An amount in the smallest unit of the merchant's currency. */
 const CENTS = {
   type: 'integer',
   range: ['-9007199254740991', '9007199254740991'],
@@ -64,7 +64,7 @@ const RECENT_FIELDS = [
 const RECENT_FLAG = { ...FLAG, filter: can.only('superset', '=') } as const;
 const RECENT_CENTS = { ...CENTS, filter: { ...can.only('superset', '=', '!='), ...can.order('superset') } } as const;
 
-/** Only the words that are documented are asked for. */
+/** A field with documented values. Requests contain no other values. */
 function oneOf(...values: readonly string[]) {
   const isKnown = (text: string) => values.includes(text);
   return {
@@ -75,7 +75,7 @@ function oneOf(...values: readonly string[]) {
   } as const satisfies FieldSpec;
 }
 
-/** Of a field that is not among those that the list can be filtered by. */
+/** Returns the field without its filter, for fields by which Clover cannot filter the list. */
 function shown<Spec extends FieldSpec>(spec: Spec): Omit<Spec, 'filter'> {
   const { filter, ...rest } = spec;
   return rest;

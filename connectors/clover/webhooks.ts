@@ -8,7 +8,7 @@ import {
   webhooks,
 } from '#connector';
 
-/** Of these kinds there are objects; Clover has more. */
+/** Object by the letter that Clover uses for it. Clover has more kinds. */
 const OBJECTS: Readonly<Record<string, string>> = {
   C: 'customers',
   E: 'employees',
@@ -17,7 +17,9 @@ const OBJECTS: Readonly<Record<string, string>> = {
   P: 'payments',
 };
 
-/** Of an app, told to the one address that its developer enters: events of other merchants are not this instance's. */
+/**
+ * Webhooks of an app. Clover sends them to the single address that the app's developer enters, so events of other merchants are ignored.
+ */
 export const appWebhooks: Webhooks = {
   verify: webhooks.token({ header: 'x-clover-auth' }),
   secretKey: 'webhook.auth.code',

@@ -19,7 +19,7 @@ import { boundsOf, listOf, RECENT } from './lists.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** "Less than 90 days" lie between the ends. The first window ends in a day, so that it begins within the last 90 days. */
 const WINDOW_MS = 90 * DAY_MS;
-/** Of a merchant who does not say since when there is one: before the first one of Clover. */
+/** Start of the time that is listed for a merchant without a known start: before Clover's first merchant. */
 const EARLIEST_MS = Date.UTC(2010, 0, 1);
 
 type Axis = 'createdTime' | 'modifiedTime';
@@ -42,7 +42,7 @@ type Input = ListInput<Inputs>;
 /** The names of fields whose bounds make the windows. */
 export const WINDOWED = ['createdTime', 'modifiedTime'] as const satisfies readonly Axis[];
 
-/** What a list goes on with. */
+/** Position from which the next page of a list continues. */
 interface Cursor {
   readonly place: Place;
   /** The last row that was found. */

@@ -23,7 +23,7 @@ const DAY = {
   write: (value) => (typeof value === 'string' ? `${value}T00:00:00` : value),
 } as const satisfies FieldSpec;
 
-/** A text that can be asked for where it has this form. */
+/** A text by which Concur can filter when the value has this form. */
 function asked(form: RegExp, filter: OperatorSet = EQUAL) {
   return { ...TEXT, domain: { text: { askable: (text) => form.test(text) } }, filter } as const satisfies FieldSpec;
 }

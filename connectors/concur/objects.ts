@@ -17,7 +17,7 @@ type Parameters = Readonly<Record<string, ParameterSpec>>;
 
 const EVERYBODY = 'ALL';
 
-/** One record is asked for as its owner's: for it `ALL` is refused. */
+/** Requests a single record in the name of its owner: Concur refuses `ALL` for single records. */
 function oneOf(collection: string, id: string, owner: string | undefined): ProviderRequest {
   return { path: path`/expense/${collection}/${id}`, query: { user: owner } };
 }
@@ -27,7 +27,7 @@ function personIn(config: Config): string | undefined {
   return user === EVERYBODY ? undefined : user;
 }
 
-/** Who owns a report, where anybody might: only its entries can be asked for without knowing. */
+/** Finds the owner of a report when the configuration allows every user. Only the report's entries can be requested without the owner. */
 async function findOwner({ config, send }: ConnectorContext, id: string): Promise<string | undefined> {
   if (userIn(config) !== EVERYBODY) return personIn(config);
   const query = { reportID: id, user: EVERYBODY, limit: 1 };

@@ -31,7 +31,10 @@ function literal(value: Value): string {
   return value.kind === 'datetime' ? `[${value.text}]` : plainText(value);
 }
 
-/** References by `/`; when a record changed is asked for as in the documents. */
+/**
+ * Returns the name of a field in conditions: references are separated by `/`, and the time of the last change has the name in the
+ * documents.
+ */
 function nameInConditions(native: string): string {
   return native.replace(/^_info\.(?=lastUpdated$)/, '').replaceAll('.', '/');
 }

@@ -6,7 +6,7 @@ import connectwise from './index.ts';
 import { OBJECTS } from './objects.ts';
 import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
-/** What ConnectWise is asked for, in one call after the other. */
+/** Returns the requests that a query sends to ConnectWise, in their order. */
 function asked(name: string, where: string, orderBy?: string) {
   const object = objectOf(OBJECTS, name);
   const { plan } = prepareQuery({ where, orderBy }, object);

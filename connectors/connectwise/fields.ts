@@ -114,7 +114,7 @@ export function unasked(fields: Fields): Fields {
 
 export const ID = { id: { ...integer, range: ['0', '2147483647'], nullable: false, sortable: true } } as const;
 
-/** Of most records. */
+/** Fields that most records have. */
 export const OWN = {
   ...ID,
   '_info.lastUpdated': {
@@ -128,7 +128,7 @@ export const OWN = {
   '_info.updatedBy': { ...shown.memo, label: 'User of the last change' },
 } as const satisfies Fields;
 
-/** Of few of them. */
+/** Fields that only a few records have. */
 export const ENTERED = {
   '_info.dateEntered': { ...shown.moment, label: 'Created' },
   '_info.enteredBy': { ...shown.memo, label: 'User who created it' },

@@ -101,7 +101,7 @@ const TIME_FIELDS = {
   ...CUSTOM,
 } as const satisfies Fields;
 
-/** Of a ticket. Its collection is a condition on all time entries, as ConnectWise lists only references below a ticket. */
+/** Time entries of a ticket, selected by a condition on all time entries: below a ticket, ConnectWise lists only references to them. */
 const timesOfTicket = defineObject<string>({
   label: 'Time spent on the ticket',
   native: 'time/entries',

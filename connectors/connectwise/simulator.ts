@@ -45,7 +45,7 @@ export const DEMO_CONFIGURATION: Config = {
 export interface ConnectWiseSimulatorOptions extends SimulatorOptions, Pick<CallbackOptions, 'keyHost'> {
   /** ConnectWise does not say how it compares texts. Default `ignoring case`, and blanks at the end in equalities. */
   readonly text?: TextRule;
-  /** The guide tells of limits above 1,000. Default: any, so that tests need not wait. */
+  /** Maximum number of calls in a minute. The guide mentions limits above 1,000. Default: no limit, so that tests need not wait. */
   readonly callsPerMinute?: number;
 }
 

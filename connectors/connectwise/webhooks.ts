@@ -100,7 +100,7 @@ async function create({ send }: ConnectorContext, url: string, type: string): Pr
   return json.key(json.at(body, 'id'), 'the id of a callback');
 }
 
-/** Of a registration whose answer was lost. */
+/** Returns the ids of callbacks for an address, also those of a registration whose response was lost. */
 async function findIds({ send }: ConnectorContext, address: string): Promise<readonly string[]> {
   const { body } = await send({ path: COLLECTION, query: { conditions: `url = "${address}"`, pageSize: MOST_ROWS } });
   return rowsOf(body)

@@ -36,7 +36,7 @@ const SEARCH = {
 export const SEARCHED = { ...TEXT, ...SEARCH } as const;
 /** What identifies a record and is chosen by who creates it, or else by Fortnox. */
 export const KEY = { ...SEARCHED, nullable: false, createable: true, format: 'fortnox-number' } as const;
-/** Of a series: whole numbers, which lists are sorted by. */
+/** Number of a document in its series: a whole number by which lists can be sorted. */
 export const DOCUMENT = {
   ...INTEGER,
   nullable: false,

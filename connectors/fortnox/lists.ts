@@ -103,7 +103,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Whether the ends of a selection are in it is not documented, so a day more at each is asked for. */
+/** Adds a day at both ends of a selection, because Fortnox does not document whether the ends are included. */
 function widen(filter: Inputs): Inputs {
   const shift = (name: string, days: number) => {
     const day = filter[name];
@@ -119,8 +119,8 @@ function shiftDay(day: string, days: number): string {
 const swedishTime = codec.localTime('Europe/Stockholm');
 
 /**
- * On Swedish clocks. Of the hour that they show twice, the first time is taken for the second one there, and changes would be missed: then
- * an hour more is asked for.
+ * Returns the time on Swedish clocks. When clocks are set back they show one hour twice, and Fortnox takes such a time for the second one,
+ * which would miss changes. So a time in that hour is replaced by the time an hour before.
  */
 export function toSwedishMinute(epochMs: number): string {
   const show = (ms: number) => String(swedishTime.write(new Date(ms).toISOString())).slice(0, 16);

@@ -138,7 +138,7 @@ export const articles = defineObject<Inputs>({
   ...recordsOf('articles', 'Article', { isRemovable: true }),
 });
 
-/** Of invoices and orders, which are made for a customer. */
+/** Fields of invoices and orders, which are made for a customer. */
 const DOCUMENT_FIELDS: Fields = {
   DocumentNumber: DOCUMENT,
   CustomerNumber: { ...FOUND, ...REQUIRED },

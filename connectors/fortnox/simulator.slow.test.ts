@@ -85,7 +85,7 @@ function parseKinds(byKind: Kinds): Kinds {
   );
 }
 
-/** Of each member, over all rows. */
+/** Returns the kinds of values of each member, over all rows. */
 function kindsOf(rows: readonly Row[]): Kinds {
   const names = new Set(rows.flatMap((row) => Object.keys(row)));
   return Object.fromEntries(
@@ -123,7 +123,7 @@ describe('the Fortnox simulator', () => {
     call(path, { headers: { ...headers, 'authorization-code': code } });
   const write = (method: string, path: string, body: object) => call(path, { method, body });
 
-  /** Of all pages at once. */
+  /** Returns the rows of a list, at most 500. */
   async function list(name: string, query: Readonly<Record<string, string>> = {}): Promise<readonly Row[]> {
     const { body } = await call(`${name}?${new URLSearchParams({ limit: '500', ...query })}`);
     return Object.values(body).find((member) => Array.isArray(member)) ?? [];

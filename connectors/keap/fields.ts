@@ -32,7 +32,7 @@ export const ASKED_TEXT = {
   filter: can.only('superset', '='),
 } as const satisfies FieldSpec;
 
-/** What a text begins with can be asked for, too. */
+/** A text by whose beginning Keap can filter, too. */
 export const PREFIXED = {
   ...ASKED_TEXT,
   filter: can.only('superset', '=', 'LIKE'),
@@ -47,7 +47,7 @@ export const LIST = { type: 'array' } as const;
 export const OBJECT = { type: 'object' } as const;
 export const DAY = { type: 'date', ...codec.day } as const satisfies FieldSpec;
 
-/** An instant, and one whose bounds can be asked for. */
+/** An instant, and one by whose bounds Keap can filter. */
 export const TIME = { type: 'datetime', ...codec.instant() } as const satisfies FieldSpec;
 const MOMENTS = { step: 'millisecond', first: '1970-01-02', last: '9998-12-31' } as const;
 export const ASKED_TIME = {
@@ -61,7 +61,7 @@ export const SEARCHED = { since: '>=', until: '<=' } as const;
 /** A list that comes with the latest first ends where they are too old. */
 export const LATEST_TIME = { ...ASKED_TIME, filter: can.only('superset', '=', '>', '>=') } as const satisfies FieldSpec;
 
-/** One of some words, with blanks between them. Only those that are documented are asked for. */
+/** A field with the given values, which are separated by blanks. Requests contain only documented values. */
 export function oneOf(words: string) {
   const values = words.split(' ');
   return {

@@ -92,7 +92,7 @@ export const files = defineObject<Inputs>({
   },
 });
 
-/** Only the first version of the API lists files by whose they are, only the second those of one user. */
+/** Only the first version of the API lists files by permission, only the second one lists those of one user. */
 function byPermission(second: ReturnType<typeof latestFirst>): ReturnType<typeof latestFirst> {
   const first = firstVersionListOf('files', 'files');
   return {

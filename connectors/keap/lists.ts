@@ -6,7 +6,7 @@ export interface Source {
   readonly path: string;
   /** The members that may hold the rows. */
   readonly rows: readonly string[];
-  /** What is answered only when it is asked for: everything, or these members. */
+  /** Members that Keap shows only on request: all, or the given ones. */
   readonly fields?: 'all' | readonly string[];
   /** Conditions of every call. */
   readonly conditions?: (input: ListInput<Inputs>) => Inputs;

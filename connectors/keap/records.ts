@@ -32,7 +32,10 @@ export function recordsOf(collection: string, { fields = [], names = {} }: Optio
   });
 }
 
-/** Of another record the id is enough, which has a name of its own in some requests; none of it is no record. */
+/**
+ * Returns the body of a write. A reference is written as an id under the name in `names`, if it has one there; otherwise a reference whose
+ * id is null becomes null.
+ */
 function bodyOf(values: Values, names: NonNullable<Options['names']>): Json {
   return Object.fromEntries(
     Object.entries(values).map(([member, value]) => {

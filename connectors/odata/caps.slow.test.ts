@@ -57,7 +57,7 @@ async function messageOf(work: Promise<unknown>): Promise<string> {
   throw new Error('It is taken, though it must not be.');
 }
 
-/** What becomes of an object of the type `S.Bad` beside a good one. */
+/** Returns how discovery treats an object of the type `S.Bad` beside a good one. */
 async function faultBesideGood(schema: string): Promise<string> {
   const objects = await discover(document(GOOD.schema + schema, GOOD.set + set('Bads', 'Bad')));
   expect(Object.keys(objects)).to.deep.equal(['Goods', 'Bads']);

@@ -14,11 +14,11 @@ import type { EntitySet } from './metadata.ts';
 import { recordReader, selectClause } from './records.ts';
 
 /**
- * Paging. A request asks for a window of rows from row `$skip` on, and for one row more: the row that is never shown tells whether
- * there is another window. A service that gives fewer rows adds a next link, which leads through the rest of the window, and with
- * some services beyond it, as if `$top` were a page size. A window without that row and without a link is the last. A set that
- * cannot be asked for windows is asked for pages of a size instead, never for both: some services fail at that (Apache Olingo).
- * Source: OData Protocol 4.01, sections 11.2.6.3 to 11.2.6.7.
+ * Position in a list. A request asks for a window of rows from row `$skip` on, and for one row more, which is never shown: it says whether
+ * there is another window. A service that gives fewer rows adds a next link, which leads through the rest of the window, and with some
+ * services beyond it, as if `$top` were a page size. A window without that row and without a link is the last. For a set that has no
+ * windows, the connector requests pages of a size instead, never both: some services fail at that (Apache Olingo). Source: OData Protocol
+ * 4.01, sections 11.2.6.3 to 11.2.6.7.
  */
 interface Position {
   /** Rows of the query in front of the page. */
@@ -34,7 +34,7 @@ interface Position {
 /** With the one more, 1000: what SAP CAP gives at most. How many others let a client ask for is written down nowhere. */
 const MAX_PAGE_SIZE = 999;
 
-/** Of one query. The specification has no bound of it, so it is a small one. */
+/** Maximum number of simultaneous requests of one query. The specification sets no limit, so it is low. */
 const PAGES_AT_ONCE = 3;
 
 /** What is listed: an entity set, or the records behind a navigation property `name` of a record of `parent`. */

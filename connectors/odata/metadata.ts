@@ -58,7 +58,7 @@ export type PropertyType =
   | { readonly kind: 'complex'; readonly name: string; readonly properties: () => readonly Property[] }
   | { readonly kind: 'collection'; readonly name: string; readonly of: PropertyType };
 
-/** The entity sets of a model, each read from its text when it is asked for. */
+/** The entity sets of a model. Each one is read from its text at the first use. */
 export interface Service {
   readonly set: (name: string) => EntitySet;
   readonly collections: (setName: string) => readonly Collection[];

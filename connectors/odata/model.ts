@@ -117,7 +117,7 @@ function readContainer(context: Context, container: string, element: Element): r
 interface Container {
   readonly container: string;
   readonly containerTerms: Terms;
-  /** Of its sets. */
+  /** Names of all entity sets of the container. */
   readonly names: ReadonlySet<string>;
 }
 

@@ -151,9 +151,9 @@ async function sendChange(context: ConnectorContext, set: EntitySet, request: Pr
 }
 
 /**
- * A service that ignores `If-Match: *` creates a record when there is none to change, under a key of its own or the one asked for.
- * The new record is removed only where it cannot be any other: when there still is none under the id asked for.
- * @returns the error that tells what became of it
+ * Handles a service that ignores `If-Match: *` and creates a record when there is none to change, under the requested key or under a key of
+ * its own. The new record is removed only when it cannot be any other: when there is still none under the requested id.
+ * @returns the error that describes the outcome
  */
 async function undoCreation(
   context: ConnectorContext,

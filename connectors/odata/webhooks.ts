@@ -63,7 +63,9 @@ function verifyCaller(): Verify {
   };
 }
 
-/** Of a batch, a single event, or one whose attributes stand in headers. Source: CloudEvents 1.0, HTTP Protocol Binding, section 3. */
+/**
+ * Reads a batch, a single event, or an event whose attributes are in headers. Source: CloudEvents 1.0, HTTP Protocol Binding, section 3.
+ */
 function readEvents(call: WebhookCall, config: Config): readonly ProviderEvent[] {
   const body = webhooks.json(call);
   const names = namesIn(config);

@@ -5,8 +5,8 @@ import { VERSION } from './query.ts';
 const MOST_CHANGES = 1000;
 
 /**
- * Which records were deleted in the last 30 days, out of everything that changed since a time: the rest of it comes by queries. Of more
- * than an answer holds, the ones after it are asked for by the time of the last. Source: "Change data capture operation".
+ * Lists the records that were deleted in the last 30 days, among all changes since a time; other changes come from queries. When there are
+ * more changes than one response contains, the next request starts at the time of the last one. Source: "Change data capture operation".
  */
 export function deletionsOf(entity: string): Operation<ChangesInput, ChangesPage> {
   return {
@@ -31,7 +31,7 @@ export function deletionsOf(entity: string): Operation<ChangesInput, ChangesPage
   };
 }
 
-/** Of no rows there is not even the member. */
+/** Returns the rows of a response. Without rows, QuickBooks leaves the member out. */
 function rowsOf(body: unknown, entity: string): readonly Json[] {
   const [answer] = json.objects(json.at(body, 'CDCResponse'), 'the response of the capture');
   const [rows] = json.objects(json.at(answer, 'QueryResponse'), 'the changes');

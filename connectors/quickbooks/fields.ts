@@ -77,7 +77,7 @@ const STAMP = {
   filter: can.only('exact', '<', '>='),
 } as const satisfies FieldSpec;
 
-/** Of every entity. */
+/** Fields of every entity. */
 export const OWN = {
   Id: { type: 'string', nullable: false, domain: IDS, filter: can.only('exact', '=', 'IN') },
   SyncToken: { type: 'string', nullable: false, label: 'Version of the record' },
@@ -85,7 +85,7 @@ export const OWN = {
   'MetaData.LastUpdatedTime': { ...STAMP, label: 'Last changed' },
 } as const satisfies Fields;
 
-/** Of those that can be made inactive instead of being deleted. */
+/** Field of entities that QuickBooks makes inactive instead of deleting them. */
 export const ACTIVE = {
   Active: { ...written.askedFlag, nullable: false, label: 'Set it to false in place of a deletion' },
 } as const satisfies Fields;
@@ -150,7 +150,7 @@ export const COMPANY = {
   ...reference('CurrencyRef', { access: { createable: true } }),
 } as const satisfies Fields;
 
-/** Of every transaction. Source: `Transaction` of the schema. */
+/** Fields of every transaction. Source: `Transaction` of the schema. */
 export const TRANSACTION = {
   TxnDate: written.txnDate,
   PrivateNote: written.text,
@@ -160,7 +160,7 @@ export const TRANSACTION = {
   LinkedTxn: { ...written.list, label: 'Linked transactions' },
 } as const satisfies Fields;
 
-/** Of what is sold. Source: `SalesTransaction` of the schema. */
+/** Fields of every sale. Source: `SalesTransaction` of the schema. */
 export const SALE = {
   DocNumber: written.asked,
   ...TRANSACTION,

@@ -174,7 +174,7 @@ function capture({ query }: Call, company: Company, clock: MovableClock) {
   return { QueryResponse: responses };
 }
 
-/** XML, unless JSON is asked for. */
+/** Responds with XML unless the request accepts JSON. */
 function show({ headers, query }: Call, content: Readonly<Record<string, unknown>>, clock: MovableClock): Answer {
   const time = printMoment(clock.now());
   const isJson = /\bjson\b/.test(headers.accept ?? '') || query.get('format') === 'json';

@@ -1,7 +1,10 @@
 import { type Config, json, type ProviderEvent, type WebhookCall, type Webhooks, webhooks } from '#connector';
 import { OBJECTS } from './objects.ts';
 
-/** Of an app, told to the one address that its developer enters: events of other companies are not this instance's. */
+/**
+ * Webhooks of an app. QuickBooks sends them to the single address that the app's developer enters, so events of other companies are
+ * ignored.
+ */
 export const appWebhooks: Webhooks = {
   verify: webhooks.hmac({ header: 'intuit-signature', algorithm: 'sha256', encoding: 'base64' }),
   secretKey: 'webhook.verifier.token',
@@ -16,13 +19,13 @@ interface Change {
   readonly entity: string;
   readonly done: string;
   readonly id: unknown;
-  /** Of the record that was merged into the other. */
+  /** Id of the record that was merged into the other. */
   readonly deletedId: unknown;
   readonly time: unknown;
   readonly raw: unknown;
 }
 
-/** By the entity in small letters. QuickBooks tells of more of them. */
+/** Object by the entity's name in small letters. QuickBooks sends events of more entities. */
 const OBJECT_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(OBJECTS).map(([name, { native = name }]) => [native.toLowerCase(), name]),
 );

@@ -85,7 +85,10 @@ function routesOf(collection: Collection): Routes {
   };
 }
 
-/** Of a text the digits in front count. @throws Fault 404 */
+/**
+ * Finds a record. Only the leading digits of the id count.
+ * @throws Fault 404
+ */
 function find({ get }: Collection, { params }: Call): TableRow {
   return get(String(Number.parseInt(params.id ?? '', 10)));
 }

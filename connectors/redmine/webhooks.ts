@@ -51,7 +51,7 @@ function secondsOf(call: WebhookCall): string | undefined {
   }
 }
 
-/** By the member of `data`, and the first word of `type`. Redmine also tells of news, versions and wiki pages. */
+/** Object by the member of `data` and the first word of `type`. Redmine also sends news, versions and wiki pages. */
 const OBJECTS: Readonly<Record<string, string>> = { issue: 'issues', time_entry: 'time-entries' };
 
 const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
@@ -87,7 +87,7 @@ function readEvent(raw: Json): readonly ProviderEvent[] {
   return [{ action: ACTIONS.get(verb) ?? 'unknown', objectName, objectId, at, raw }];
 }
 
-/** Of the plugin. Source: its README and `lib/redmine_webhook/webhook_listener.rb`. */
+/** Actions of the plugin. Source: its README and `lib/redmine_webhook/webhook_listener.rb`. */
 const PLUGIN_ACTIONS: ReadonlyMap<unknown, ProviderEvent['action']> = new Map([
   ['opened', 'created'],
   ['updated', 'updated'],

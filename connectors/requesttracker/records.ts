@@ -61,7 +61,7 @@ function assertChanged(row: Row, values: UpdateInput['values'], messages: unknow
   );
 }
 
-/** The address of a new record is all that is told in every case. */
+/** Returns the id from the address of the new record, the only thing that every response contains. */
 function createdId({ headers }: ProviderResponse): string {
   return json.text(/\/(\d+)$/.exec(headers.location ?? '')?.[1], 'the id of the new record');
 }

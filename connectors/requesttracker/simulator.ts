@@ -78,7 +78,7 @@ function attachedTo({ transactions }: Desk, { params }: Call) {
   return ({ TransactionId }: TableRow) => ids.includes(TransactionId);
 }
 
-/** Of an attachment that is not there, the server fails. */
+/** Shows an attachment. For one that does not exist, Request Tracker fails with 500. */
 function showAttachment({ table }: Collection, { params }: Call): Answer {
   const row = table.find(params.id ?? '');
   if (row === undefined) throw fault(500, 'Internal Server Error');

@@ -8,7 +8,7 @@ import { createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
 
 type Row = Readonly<Record<string, string>>;
 
-/** Salesforce's own client must take the jobs for Salesforce's; what it does not show is asked for as it is. */
+/** Salesforce's own client must accept the jobs as Salesforce's. What it does not show is requested directly. */
 describe('the Bulk API 2.0 of the Salesforce simulator', () => {
   let server: Server;
   let url: string;

@@ -19,7 +19,7 @@ export function escapeCharacter(character: string): string {
   return ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Of one string in a WHERE clause. Source: App Limits Cheat Sheet, "SOQL and SOSL Limits". */
+/** Maximum length of a string in a WHERE clause. Source: App Limits Cheat Sheet, "SOQL and SOSL Limits". */
 export const MAX_STRING_LENGTH = 4000;
 
 const ID_LENGTH = 18;

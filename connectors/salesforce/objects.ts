@@ -26,7 +26,7 @@ export async function discoverObjects({ send }: ConnectorContext): Promise<Objec
   return Object.fromEntries(described.map((object) => [object.name, outlineOf(object, offered)]));
 }
 
-/** Of an object or a field. Names stand unquoted in statements. */
+/** Description of an object or a field. Names stand unquoted in statements. */
 type Described = Json & { readonly name: string };
 
 type Offered = ReadonlyMap<string, Described>;
@@ -94,8 +94,8 @@ async function describeObject(context: ConnectorContext, object: Described, offe
 }
 
 /**
- * What refers to a record, by the names of the relationships. Some have no name, and some children can be asked for only inside of
- * statements about the parent (`ActivityHistories`). Source: REST API Developer Guide, "sObject Describe".
+ * Returns the objects that refer to a record, by the names of the relationships. Some relationships have no name, and some children can be
+ * queried only inside statements about the parent (`ActivityHistories`). Source: REST API Developer Guide, "sObject Describe".
  */
 function childrenOf(parent: Described, relationships: unknown, offered: Offered): Objects {
   const entries = json.objects(relationships ?? [], 'the child relationships of the object').flatMap((relationship) => {

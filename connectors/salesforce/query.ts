@@ -58,7 +58,7 @@ export interface Below {
   readonly field: string;
 }
 
-/** Of the records that refer to one. An empty answer says nothing of whether there is that one: another call does. */
+/** Lists the records that refer to one parent. An empty list does not say whether the parent exists, so a second call checks this. */
 export function listBelow(objectName: string, { parent, hasParents, field }: Below): ListOperation<string> {
   const rows = listOperation(objectName, field);
   return {
@@ -75,7 +75,7 @@ export function listBelow(objectName: string, { parent, hasParents, field }: Bel
 }
 
 /**
- * What lies in the recycle bin, and was put there since a time: no other query tells of it. Sources: REST API Developer Guide, "QueryAll";
+ * Lists the records that moved to the recycle bin since a time, which no other query finds. Sources: REST API Developer Guide, "QueryAll";
  * Object Reference, "System Fields": a record that is deleted gets a new SystemModstamp.
  */
 export function deletionsOf(objectName: string): Operation<ChangesInput, ChangesPage> {

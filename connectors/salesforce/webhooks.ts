@@ -20,7 +20,7 @@ const ACKNOWLEDGED =
   '<notificationsResponse xmlns="http://soap.sforce.com/2005/09/outbound"><Ack>true</Ack></notificationsResponse>' +
   '</soapenv:Body></soapenv:Envelope>';
 
-/** Polled, and told of, unless something else is set up. */
+/** Objects that are polled and reported by default. */
 export const USUAL_OBJECTS = ['Account', 'Contact', 'Opportunity'] as const;
 
 /**

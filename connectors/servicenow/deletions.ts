@@ -11,7 +11,7 @@ const FIELDS = ['sys_created_on', 'tablename', 'documentkey'].map((native) => ({
 }));
 const OLDEST_FIRST = FIELDS.slice(0, 1).map((field) => ({ field, direction: 'asc' as const }));
 
-/** Of more tables than an address has room for, all deletions are looked through. */
+/** Maximum number of tables in a filter. With more than fit into an address, all deletions are read. */
 const MOST_CLASSES = 60;
 
 /**

@@ -5,8 +5,8 @@ import { isAskable, isSysId } from './literals.ts';
 const BLANK = codec.blank();
 
 /**
- * Whether ServiceNow tells cases, accents and blanks apart is said in two ways, and the database decides. Here they are told apart, so
- * a text may find too many rows, and "is not" asks for every row with a value.
+ * A text. ServiceNow's documents contradict each other on whether cases, accents and blanks matter, and the database decides. The connector
+ * compares exactly, so ServiceNow may find too many rows, and "is not" requests every row with a value.
  */
 const TEXT: FieldSpec = {
   type: 'string',

@@ -56,7 +56,7 @@ interface ServiceNowInstance {
   readonly timeEntries: string | undefined;
 }
 
-/** It is a right of few; where rows of it are hidden instead, nothing tells of deletions. */
+/** Whether the user can read deletions. Few users have this right; on an instance that hides rows instead, deletions are not reported. */
 async function canReadDeletions({ send, signal }: ConnectorContext): Promise<boolean> {
   try {
     await send({ path: `/table/${DELETED_RECORDS}`, query: { ...PLAIN, sysparm_limit: 1, sysparm_fields: ID } });

@@ -15,7 +15,10 @@ export const PLAIN = { sysparm_display_value: 'false', sysparm_exclude_reference
 
 export const ID = 'sys_id';
 
-/** Of the 8,192 characters of an address, in which a letter may take nine; the rest is for host, fields, order and parent. */
+/**
+ * Maximum length of a filter, of the 8,192 characters of an address, in which a letter may take nine. The rest is for host, fields, order
+ * and parent.
+ */
 const MAX_FILTER = 4500;
 const MAX_FIELDS = 2500;
 
@@ -26,8 +29,8 @@ const PATTERNS: Readonly<Partial<Record<LikePattern['form'], string>>> = {
 };
 
 /**
- * Filters → encoded queries. `^OR` joins a condition to the one before it, and `^` joins what came of that: so an AND of ORs, and no
- * nesting. `^NQ` would begin another query, to which the rules that hide rows from users are not added (KB0564887).
+ * Translates filters to encoded queries. `^OR` joins a condition to the one before it, and `^` joins the results: so an AND of ORs, without
+ * nesting. `^NQ` would begin another query, to which ServiceNow does not add the rules that hide rows from users (KB0564887).
  */
 export const translator: Translator<string> = {
   and: (operands) => operands.join('^'),
@@ -107,7 +110,7 @@ function offsetOf({ cursor = '0' }: Pick<ListInput<unknown>, 'cursor'>): number 
   return Number(cursor);
 }
 
-/** Of all rows of the query. */
+/** Returns the number of rows on all pages. */
 export function countOf({ headers }: ProviderResponse): number {
   return json.count(headers['x-total-count'], 'the number of all rows');
 }

@@ -42,7 +42,7 @@ export async function readRows(
   }
 }
 
-/** Of the element that says when a record changed. */
+/** Name of the element that contains the time of the last change. */
 export const CHANGED = 'sys_updated_on';
 
 /** Every table of the instance, in two calls for each ten thousand tables or references. Sources: "Tables and classes", "System dictionary". */
@@ -77,7 +77,10 @@ export async function readTables(context: ConnectorContext): Promise<readonly Ta
     }));
 }
 
-/** Of a table or a column: they stand in paths and queries as they are. Parts of tables that are divided have others. */
+/**
+ * Whether a text is the name of a table or a column. Names stand unescaped in paths and queries. Parts of partitioned tables have other
+ * names.
+ */
 export function isName(name: string): boolean {
   return /^[a-z]\w*$/i.test(name);
 }

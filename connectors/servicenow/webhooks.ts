@@ -53,7 +53,7 @@ export const BUSINESS_RULE = `(function executeRule(current, previous) {
   message.executeAsync();
 })(current, previous);`;
 
-/** Polled, and told of, unless something else is set up. */
+/** Tables that are polled and reported by default. */
 export const USUAL_TABLES = ['incident', 'problem', 'change_request'] as const;
 
 /** ServiceNow has no webhooks of its own: a business rule sends what it is written to send. */

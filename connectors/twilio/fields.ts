@@ -24,7 +24,7 @@ export const INTEGER = { type: 'integer', ...codec.blank(codec.integer) } as con
 export const DECIMAL = { type: 'number', ...codec.blank(codec.decimal) } as const;
 export const OBJECT = { type: 'object' } as const;
 
-/** An instant, and one whose day can be asked for. */
+/** An instant, and one by whose day Twilio can filter. */
 export const instant = (native: string) => ({ ...INSTANT, native }) satisfies FieldSpec;
 export const day = (native: string) =>
   ({ ...INSTANT, native, filter: { ...EQUAL, ...can.order('superset') } }) satisfies FieldSpec;
@@ -49,7 +49,7 @@ export const PARTY = {
   domain: { text: { askable: (text) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) } },
 } as const satisfies FieldSpec;
 
-/** Of all resources. */
+/** Fields of all resources. */
 export const OWN = {
   accountSid: sid('account_sid', 'AC'),
   apiVersion: { ...TEXT, native: 'api_version' },

@@ -42,8 +42,8 @@ function toForm(values: Values): Readonly<Record<string, string>> {
 }
 
 /**
- * Twilio cannot be asked what changed, only what was sent or started since a day. So a record is surely told of when it is new; what
- * becomes of it within a day, such as its status, is noticed by comparing.
+ * Twilio cannot list changes, only what was sent or started since a day. So new records are reported reliably; later changes within a day,
+ * such as the status, are found by comparison.
  */
 function newSince(field: string): Changes {
   return { updated: field, created: field, overlapSeconds: 24 * 60 * 60, tells: ['created'] };

@@ -8,7 +8,7 @@ interface Kind {
   readonly first: readonly string[];
 }
 
-/** A recording tells of its call, too: the first kind whose id is there. */
+/** Kinds of resources, of which the first one whose id is present counts: an event of a recording also contains its call. */
 const KINDS: readonly Kind[] = [
   { objectName: 'recordings', sid: 'RecordingSid', status: 'RecordingStatus', first: ['in-progress', 'completed'] },
   { objectName: 'messages', sid: 'MessageSid', status: 'MessageStatus', first: ['received', 'queued', 'accepted'] },
@@ -16,8 +16,8 @@ const KINDS: readonly Kind[] = [
 ];
 
 /**
- * Messages and calls that come in, and what becomes of those that went out. The address and the parameters are signed; there is no time in it,
- * so it is the event's id that keeps a call from counting twice.
+ * Incoming messages and calls, and the status of outgoing ones. Twilio signs the address and the parameters. They contain no time, so the
+ * event's id prevents a call from counting twice.
  */
 export const accountWebhooks: Webhooks = {
   verify: webhooks.hmac({

@@ -5,7 +5,7 @@ import { CONTROLS, KINDS, PERIODS, STATUSES } from './filter.ts';
 import { useWritten } from './written.ts';
 
 interface FilterBarProps extends AddressQuery {
-  /** What the controls say, or what was written. */
+  /** The filter of the controls, or the one that the user wrote. */
   readonly where: string | undefined;
   readonly refresh: () => void;
 }

@@ -1,7 +1,7 @@
 import { quoteText } from '../../src/where/print.ts';
 import type { Schemas } from '../api.ts';
 
-/** What the address says of what is looked for: each by its name in the query of the address. */
+/** The filter in the address, by the names of its query. */
 export type ActivityFilter = Readonly<Record<string, string | undefined>>;
 
 export const STATUSES = {
@@ -21,7 +21,7 @@ export const PERIODS: ReadonlyMap<string, { readonly title: string; readonly ms:
   }),
 );
 
-/** What each control adds to the filter. What is nothing that it takes adds nothing. */
+/** The condition that each control adds to the filter. An invalid value adds nothing. */
 const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => string | undefined>> = {
   instance: (value) => (/^\d+$/.test(value) ? `instanceId = ${value}` : undefined),
   element: (value) => `elementKey = ${quoteText(value)}`,
@@ -40,7 +40,7 @@ const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => stri
 
 export const CONTROLS = Object.keys(CONDITIONS);
 
-/** The filter in the query language: what was written, or what the controls say. Undefined where everything is meant. */
+/** Returns the filter in the query language: the one that the user wrote, or that of the controls. Undefined where everything is shown. */
 export function whereOf(filter: ActivityFilter, nowMs: number): string | undefined {
   if (filter.where) return filter.where;
   const conditions = Object.entries(CONDITIONS).flatMap(([name, condition]) => {

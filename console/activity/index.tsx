@@ -4,7 +4,7 @@ import { useMay } from '../who.ts';
 import { RequestList } from './list.tsx';
 import { RequestPage } from './request.tsx';
 
-/** What was asked, or one request: `/console/activity/{requestId}`. */
+/** Shows the list of requests, or one request: `/console/activity/{requestId}`. */
 export function Activity({ below }: PageProps) {
   const may = useMay();
   if (!may('viewAccountLogs'))

@@ -46,12 +46,12 @@ const COLUMNS: readonly Column<Request>[] = [
   },
 ];
 
-/** What was asked of the service and what ran in the background, the newest first. */
+/** Lists the requests to the service and the background work, the newest first. */
 export function RequestList() {
   const address = useQuery();
   const [turn, setTurn] = useState(0);
   const key = JSON.stringify(address.query);
-  // What is now moves on when something else is looked for, or the same again
+  // The current time moves on when the filter changes, or is sent again.
   const where = useMemo(() => whereOf(address.query, Date.now()), [key, turn]);
   const kind = kindOf(address.query);
   const reads = consoleReadsOf(address.query);

@@ -8,7 +8,7 @@ export function isTraced({ requestHeaders, responseHeaders }: Call): boolean {
   return requestHeaders !== undefined || responseHeaders !== undefined;
 }
 
-/** What trace logging kept of a call. */
+/** Shows what trace logging stored about a call. */
 export function Messages({ call }: { readonly call: Call }) {
   return (
     <details class="messages">

@@ -95,7 +95,7 @@ function CallLine({ call, span, endMs }: CallLineProps) {
   );
 }
 
-/** What it shows stands beside it in words. */
+/** The text beside it has the same information. */
 function Bar({
   span: { startMs, endMs: spanEndMs },
   endMs,

@@ -1,6 +1,6 @@
 import { ApiError, askWithHeaders } from '../api.ts';
 
-/** A call whose answer is read as `stream`. */
+/** A call whose response is read as `stream`. */
 type FileCall = Promise<{
   readonly data?: ReadableStream<Uint8Array<ArrayBuffer>> | null;
   readonly error?: unknown;
@@ -8,9 +8,9 @@ type FileCall = Promise<{
 }>;
 
 /**
- * Reads a file to its end and has the browser save it, under the name that the service says.
- * @param onBytes told how many have come
- * @throws ApiError where it is refused or breaks off
+ * Reads a file to its end and lets the browser save it, under the name that the service sends.
+ * @param onBytes called with the number of bytes so far
+ * @throws ApiError where it is rejected or breaks off
  */
 export async function saveFile(call: FileCall, usualName: string, onBytes: (count: number) => void): Promise<void> {
   const { data, headers } = await askWithHeaders(call.then(withEmptyFile));
@@ -52,7 +52,7 @@ function nameOf(disposition: string): string | undefined {
   return exact === undefined ? /filename="([^"]+)"/i.exec(disposition)?.[1] : decodeURIComponent(exact);
 }
 
-/** Sends a form in the place of what a request has as its body, and tells how far it is: `fetch` does not. */
+/** Sends a form as the body of a request and reports the progress, which `fetch` does not. */
 export function sendingForm(form: FormData, onPart: (part: number) => void) {
   return (request: Request): Promise<Response> =>
     new Promise((resolve, reject) => {

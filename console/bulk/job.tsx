@@ -24,7 +24,7 @@ const WAYS = {
   rows: 'calls for single records',
 } as const;
 
-/** A job: how far it is, what came of it, and its end. */
+/** Shows a job: its progress, its outcome and its end. */
 export function JobPage({ id, instanceId }: JobPlace) {
   const [isBusy, setBusy] = useState(true);
   const loaded = useLoad(

@@ -16,7 +16,7 @@ const FIELDS = [
   { name: 'orderBy', label: 'Order', placeholder: 'as the provider has them, or name desc' },
 ] as const;
 
-/** Asks what is to be read, and goes to the job. */
+/** Asks the user what to read, and opens the page of the job. */
 export function NewDownload(props: NewJobProps) {
   return (
     <OnInstance title="Download records" {...props}>

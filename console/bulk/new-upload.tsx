@@ -18,7 +18,9 @@ const ACTIONS: readonly (readonly [Action, title: string])[] = [
   ['delete', 'delete the record of each row'],
 ];
 
-/** Asks for a file and what to do with its rows, sends it, and goes to the job. Closed before that, it is called off. */
+/**
+ * Asks the user for a file and an action for its rows, uploads it, and opens the page of the job. Closing it earlier cancels the upload.
+ */
 export function NewUpload(props: NewJobProps) {
   return (
     <OnInstance title="Upload records" {...props}>

@@ -41,14 +41,14 @@ export function Fixed({ elements }: { readonly elements: readonly string[] }) {
   );
 }
 
-/** What was filled in. Lines without a key mean nothing. */
+/** Returns the entered values. Lines without a key are ignored. */
 export function readFixed(form: FormData): Record<string, string> {
   const values = form.getAll('fixedValue').map(String);
   const pairs = form.getAll('fixedKey').map((key, place) => [String(key).trim(), values[place] ?? ''] as const);
   return Object.fromEntries(pairs.filter(([key]) => key !== ''));
 }
 
-/** The keys that one of the elements takes. */
+/** Returns the keys of at least one of the elements. */
 async function listKeys(elements: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
   const lists = await Promise.all(
     elements.map((keyOrId) =>

@@ -15,7 +15,7 @@ const LIFETIMES = [
   [86_400, 'in 24 hours'],
 ] as const;
 
-/** Asks what may be connected, and then shows the link: it is answered this once. */
+/** Asks the user what may be connected, and then shows the link, which the API returns only once. */
 export function NewConnectSession() {
   const [made, setMade] = useState<ConnectSession>();
   const [elements, setElements] = useState<readonly string[]>([]);

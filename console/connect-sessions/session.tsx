@@ -15,7 +15,7 @@ interface SessionProps {
   readonly onChanged: () => void;
 }
 
-/** One session: found in the list, as the answer for one alone has the token of its instance. */
+/** Shows one session. It is read from the list, because the response for a single session has the token of its instance. */
 export function ConnectSessionDetail({ id }: { readonly id: string }) {
   const loaded = useLoad(
     (signal) =>
@@ -97,7 +97,7 @@ function Detail({ session, onChanged }: SessionProps) {
   );
 }
 
-/** Of the instance; asked for after a click. */
+/** Shows the token of the instance. It is requested only after a click. */
 function Token({ id }: Pick<ConnectSession, 'id'>) {
   const [token, setToken] = useState<string>();
   const { run, isRunning, error } = useAction(async () => {

@@ -1,7 +1,7 @@
 import type { Field, Values } from './session.ts';
 import { texts } from './texts.ts';
 
-/** What stands in the fields at first. */
+/** Returns the initial values of the fields. */
 export function initialValues(fields: readonly Field[]): Values {
   return Object.fromEntries(fields.map((field) => [field.key, initialValue(field)]));
 }
@@ -15,7 +15,7 @@ function read({ secret }: Field, value: string | boolean | undefined): string | 
   return typeof value === 'string' && !secret ? value.trim() : (value ?? '');
 }
 
-/** What is wrong with what stands in a field now; nothing is where it is empty. */
+/** Returns the fault of the current value of a field. Undefined for an empty field. */
 export function findFault(field: Field, entered: string | boolean | undefined): string | undefined {
   const { type, pattern, example } = field;
   const value = read(field, entered);
@@ -37,7 +37,7 @@ export function findFaults(fields: readonly Field[], values: Values): Readonly<R
   );
 }
 
-/** What is sent: what is empty is left out. */
+/** Returns the values to send. Empty ones are left out. */
 export function givenOf(fields: readonly Field[], values: Values): Values {
   const entries = fields.map((field) => [field.key, read(field, values[field.key])] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));

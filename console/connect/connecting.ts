@@ -7,13 +7,13 @@ import { isTold } from './host.ts';
 import { openWindow } from './provider-window.ts';
 import type { OfferedElement, SessionCalls, SessionState, Values } from './session.ts';
 
-/** The way of one account: what is filled in, what is done with it, and what has come of that. */
+/** The steps for connecting one account: its values, the action in progress and the outcome. */
 
 type Faults = Readonly<Record<string, string>>;
 
 /** A provider's window is open, or should be. */
 export interface Away {
-  /** What was known of the session before. */
+  /** The session as it was known before. */
   readonly since: SessionState;
   readonly isBlocked: boolean;
 }
@@ -24,7 +24,7 @@ export interface ConnectingProps {
   readonly calls: SessionCalls;
   /** Whether this window comes back from a provider. */
   readonly isReturned: boolean;
-  /** Asks for the session again. */
+  /** Requests the session again. */
   readonly reload: () => void;
   readonly isAsking: boolean;
   /** The same: if the session has ended now, it was by what was done here. */
@@ -50,7 +50,7 @@ export function useConnecting({ session, element, calls, isReturned, reload, onD
   };
   const send = useAction(() => unlessEnded(attempt, reload));
 
-  // What has come of a provider's window stands in the session, sooner or later.
+  // The outcome of a provider's window appears in the session, sooner or later.
   useEffect(() => {
     if (away === undefined || session === away.since || session.error === undefined) return;
     setOfLastTry(session.error);

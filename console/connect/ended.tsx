@@ -5,11 +5,11 @@ interface EndedProps {
   readonly title: string;
   readonly message: string;
   readonly isGood?: boolean;
-  /** Where the browser may go on to. */
+  /** The page to which the user may return. */
   readonly link?: { readonly url: string; readonly label: (host: string) => string } | undefined;
 }
 
-/** What has come of the session: there is nothing more to do here. */
+/** Shows the outcome of the session, when there is nothing more to do here. */
 export function Ended({ title, message, isGood = false, link }: EndedProps) {
   const url = webUrl(link?.url);
   return (

@@ -1,7 +1,7 @@
 import { ApiError } from '../api.ts';
 import { texts } from './texts.ts';
 
-/** What went wrong. */
+/** A failure to show. */
 export interface Failed {
   readonly code?: string | undefined;
   readonly message: string;
@@ -11,12 +11,12 @@ export interface Failed {
 
 interface FailureProps {
   readonly failed: Failed;
-  /** Of the provider, whose words may be there. */
+  /** The name of the provider, if its words are shown. */
   readonly name?: string | undefined;
   readonly retry?: () => void;
 }
 
-/** What went wrong, for somebody who knows the provider and nothing of this service. */
+/** Shows a failure to a user who knows the provider, but not this service. */
 export function Failure({ failed: { code, message, providerMessage, requestId }, name, retry }: FailureProps) {
   const translated = code === undefined ? undefined : texts.failure.codes[code]?.(name ?? '');
   return (
@@ -51,7 +51,7 @@ export function failedOf(error: unknown): Failed {
 
 const PLACE = '/body/configuration/';
 
-/** What the service found wrong with single fields, by their keys. */
+/** Returns the faults of single fields, by their keys. */
 export function faultsOf(error: unknown): Readonly<Record<string, string>> {
   const details = error instanceof ApiError ? error.details : [];
   return Object.fromEntries(
@@ -61,7 +61,7 @@ export function faultsOf(error: unknown): Readonly<Record<string, string>> {
   );
 }
 
-/** Of a JSON pointer. */
+/** Decodes a segment of a JSON pointer. */
 function readSegment(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }

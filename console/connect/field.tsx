@@ -8,7 +8,7 @@ interface FieldProps {
   readonly field: Field;
   readonly value: string | boolean;
   readonly onValue: (value: string | boolean) => void;
-  /** Of the last time that the form was sent. */
+  /** The fault of the last time that the form was sent. */
   readonly fault: string | undefined;
 }
 

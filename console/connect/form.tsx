@@ -13,7 +13,7 @@ interface FormProps extends ConnectingProps {
   readonly otherLink: string | undefined;
 }
 
-/** What one element needs: its fields, or the way to its provider. */
+/** Shows what one element needs: its fields, or the button that opens its provider. */
 export function ElementForm({ otherLink, ...props }: FormProps) {
   const { session, element } = props;
   const { name, fields, authorizes } = element;

@@ -7,13 +7,13 @@ export const isFramed = window.parent !== window;
 const opener: Window | null = window.opener;
 const host = isFramed ? window.parent : opener;
 
-/** What it says of itself: browsers see to it that what is told to an origin comes to no other. */
+/** The origins that the page claims. Browsers deliver a message for an origin to no other. */
 const claims = new URLSearchParams(location.search).getAll(FROM);
 const [claimed] = claims;
 /** Not every browser says it. */
 const origin = claimed ?? (isFramed ? location.ancestorOrigins?.[0] : undefined);
 
-/** Whether it is told what has come of the session, by messages rather than by an address to return to. */
+/** Whether messages report the outcome of the session to the page, instead of a redirect. */
 export const isTold = isFramed || (opener !== null && claimed !== undefined);
 
 type ToldSession = Pick<SessionState, 'id' | 'origins'>;
@@ -27,7 +27,7 @@ export function tell({ id: sessionId, origins }: ToldSession, event: ConnectEven
 /** Sends the outcome from a page without a session. @param refused origin that may not show the page; default: the origin that receives the message */
 export function tellRefused(event: RefusedEvent, refused = 'null'): void {
   const target = claimed ?? refused;
-  // Nobody can be told by name who has no origin.
+  // A page without an origin cannot be addressed by name.
   post({ source: SOURCE, ...event }, target === 'null' ? '*' : target);
 }
 

@@ -1,4 +1,4 @@
-/** What the connect page tells the page that shows it, and what the script on that page understands. */
+/** The messages from the connect page to the page that shows it, which the script there understands. */
 export type ConnectMessage = { readonly source: typeof SOURCE } & (
   | ({ readonly sessionId: number } & ConnectEvent)
   | RefusedEvent
@@ -14,7 +14,7 @@ export type ConnectEvent =
   /** Its content is as high as this, in CSS pixels. */
   | { readonly type: 'resize'; readonly height: number };
 
-/** Of what stands there for pages that may not show it: it knows of no session. */
+/** A message of the page that replaces the connect page: it knows no session. */
 export type RefusedEvent = Extract<ConnectEvent, { readonly type: 'closed' | 'error' | 'resize' }>;
 
 export interface ConnectFailure {

@@ -21,7 +21,7 @@ function failed(kind: 'used' | 'ended' | 'expired'): SessionEnd {
   return { kind, event: { type: 'error', error: { code: kind, message: texts.ended[kind].message } } };
 }
 
-/** What the page says. */
+/** Returns the texts of the page. */
 export function endingTexts({ kind }: SessionEnd, { returnUrl }: SessionState) {
   const isGood = kind === 'done';
   const { title, message } = isGood ? texts.done : texts.ended[kind];

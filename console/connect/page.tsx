@@ -71,8 +71,8 @@ function Open(props: Omit<ConnectingProps, 'element'>) {
 }
 
 /**
- * Tells the page that shows this one what has come of the session, or goes where the session returns to.
- * @param isOurs whether it has ended by what was done here: the address of one that ended otherwise is of no use any more
+ * Reports the outcome of the session to the page that shows this one, or redirects to the return URL of the session.
+ * @param isOurs whether this page ended the session; otherwise its return URL must not be used
  */
 function useEnding(session: SessionState | undefined, isOurs: boolean): SessionEnd | undefined {
   const ending = session === undefined ? undefined : endingOf(session, isOurs);

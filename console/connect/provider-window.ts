@@ -4,8 +4,9 @@ const WIDTH = 520;
 const HEIGHT = 720;
 
 /**
- * Opens a window for a provider's page, empty at first: browsers let a page open windows when the user clicks, and not when an answer comes.
- * @returns false where the browser opened none. @throws what `address` throws
+ * Opens an empty window for a provider's page. Browsers allow a window only during a click, and not when a response arrives.
+ * @returns false where the browser opened none
+ * @throws the errors of `address`
  */
 export async function openWindow(address: () => Promise<string>): Promise<boolean> {
   const opened = window.open('', '_blank', `popup,width=${WIDTH},height=${HEIGHT}`);

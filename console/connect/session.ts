@@ -5,7 +5,7 @@ import { ApiError, api, ask, type Schemas } from '../api.ts';
 export type SessionState = Schemas['ConnectPage'];
 export type OfferedElement = Schemas['ConnectElement'];
 export type Field = Schemas['ConfigurationField'];
-/** What was filled in, by the key of its field. */
+/** The entered values by the key of their field. */
 export type Values = Readonly<Record<string, string | boolean>>;
 
 /** Whether the provider's page is opened in a window of its own or in that of the page. */

@@ -8,7 +8,7 @@ interface Language {
   readonly texts: Texts;
 }
 
-/** By the language that is asked for: `de` is also for who asks for `de-CH`. */
+/** The languages by their tags. `de` also serves a request for `de-CH`. */
 const LANGUAGES: Readonly<Record<string, Language>> = {
   en: { direction: 'ltr', texts: ENGLISH },
   de: { direction: 'ltr', texts: GERMAN },
@@ -16,7 +16,10 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   es: { direction: 'ltr', texts: SPANISH },
 };
 
-/** The first that there is, or English. @param asked tags such as `de-CH` */
+/**
+ * Returns the first available language, or English.
+ * @param asked tags such as `de-CH`
+ */
 function choose(asked: readonly (string | null | undefined)[]) {
   const language = asked
     .map((tag) => tag?.split('-')[0]?.toLowerCase() ?? '')

@@ -11,7 +11,7 @@ interface WaitingProps {
   readonly element: OfferedElement;
   readonly otherLink: string | undefined;
   readonly reload: () => void;
-  /** Whether the session is being asked for now. */
+  /** Whether the session is being requested now. */
   readonly isAsking: boolean;
   /** Whether the browser opened no window. */
   readonly isBlocked: boolean;
@@ -22,8 +22,8 @@ interface WaitingProps {
 }
 
 /**
- * While the user is at a provider in a window of its own. That it is open still cannot be seen from here: providers may take care that no other
- * page has a hold of it.
+ * Shown while the user is at a provider in a separate window. This page cannot see whether that window is still open, because providers may
+ * cut the link to it.
  */
 export function Waiting({
   element,
@@ -38,7 +38,7 @@ export function Waiting({
 }: WaitingProps) {
   const { name } = element;
   useEffect(() => onReturn(reload), [reload]);
-  // Also after one that failed, so long after it has ended.
+  // It also runs after a failure, the same time after its end.
   useEffect(() => {
     if (isAsking) return;
     const timer = setTimeout(reload, ASK_MS);

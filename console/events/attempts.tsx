@@ -27,7 +27,7 @@ interface AttemptTableProps {
   readonly planned: readonly PlannedRetry[];
 }
 
-/** What came of each attempt, and those that are planned. */
+/** Shows the outcome of each attempt, and the planned attempts. */
 export function AttemptTable({ attempts, planned }: AttemptTableProps) {
   const rows: readonly Row[] = [
     ...attempts.map((made): Row => ({ key: String(made.attempt), at: made.date, made })),

@@ -12,7 +12,7 @@ export const DELIVERY_STATUSES = [
   'delivered',
 ] as const satisfies readonly DeliveryStatus[];
 
-/** More do not make a list that anybody looks through. */
+/** Maximum number of entries of a list. Nobody reads a longer one. */
 const MOST_LISTED = 1_000;
 
 interface DeliveryQuery {
@@ -38,5 +38,5 @@ export function useSubscriptions(): Loaded<readonly Subscription[]> {
   }, []);
 }
 
-/** What a user needs to change deliveries and subscriptions, and to see a secret. */
+/** The privilege that a user needs to change deliveries and subscriptions, and to see a secret. */
 export const CHANGING = 'createElementInstances';

@@ -20,7 +20,7 @@ type Counts = Schemas['DeliveryCounts'];
 const PATH = '/console/events/deliveries';
 const PAGE_SIZE = 50;
 const COUNT_EVERY_MS = 5_000;
-/** Of each state; above it the service does not count. */
+/** Maximum count per state, as in the service. */
 const MOST_COUNTED = 100_000;
 
 /** Every delivery, the newest first, and what can be done with many of them. */

@@ -1,6 +1,6 @@
 import { quoteText } from '../../src/where/print.ts';
 
-/** What the controls above a list of deliveries say, by their names in the query of the address. */
+/** The values of the controls above a list of deliveries, by their names in the query of the address. */
 export interface Choices {
   readonly subscription?: string;
   readonly instance?: string;
@@ -41,7 +41,7 @@ function writeType(value: string): string {
   return `event.type LIKE ${quoteText(`${escapePattern(value.slice(0, -1))}%`)}`;
 }
 
-/** What has a meaning in a pattern stands for itself. */
+/** Escapes the characters that have a meaning in a pattern. */
 function escapePattern(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

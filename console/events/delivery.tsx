@@ -24,7 +24,7 @@ import { DeliveryState } from './states.tsx';
 type Detail = Schemas['DeliveryDetail'];
 type Settings = Schemas['AccountSettings'];
 
-/** How often it is looked at again; nothing becomes of one that is delivered. */
+/** How often a delivery is requested again. Undefined for a delivered one, which never changes. */
 const EVERY_MS: Readonly<Record<DeliveryStatus, number | undefined>> = {
   delivering: 1_000,
   retrying: 2_000,
@@ -35,14 +35,14 @@ const MOST_SIBLINGS = 10;
 
 interface DeliveryPanelProps {
   readonly id: number;
-  /** Of the list that it stands beside. */
+  /** The path of the list beside it. */
   readonly path: string;
   readonly onClose: () => void;
-  /** Something became of it, or another one was made of its event. */
+  /** Called when the delivery changed, or another one was made of its event. */
   readonly onChange?: () => void;
 }
 
-/** One delivery: what is sent, what came of each attempt, and when it is tried again. */
+/** Shows one delivery: its content, the outcome of each attempt, and the time of the next one. */
 export function DeliveryPanel({ id, path, onClose, onChange }: DeliveryPanelProps) {
   const { isGone, ...loaded } = useDelivery(id, onChange);
   return (
@@ -76,7 +76,7 @@ export function DeliveryPanel({ id, path, onClose, onChange }: DeliveryPanelProp
   );
 }
 
-/** Asked for again when something became of the delivery, which is looked at without its payload until it is delivered or gone. */
+/** Requests the delivery, without its payload, until it is delivered or deleted, and again with it after a change. */
 function useDelivery(id: number, onChange: (() => void) | undefined) {
   const loaded = useLoad((signal) => readDelivery(id, signal), [id]);
   const shown = loaded.value?.delivery;

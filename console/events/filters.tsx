@@ -4,7 +4,7 @@ import { type AddressQuery, useQuery } from '../parts/query.ts';
 import type { Subscription } from './calls.ts';
 import { CHOICE_NAMES, type Choices, writeWhere } from './delivery-filter.ts';
 
-/** What the address says of the deliveries to be shown, whatever their state. */
+/** Returns the filter of the deliveries in the address, for all states. */
 export function useWhere(): string {
   const { query } = useQuery();
   return query.where ?? writeWhere(query);
@@ -107,7 +107,7 @@ interface SubscriptionChoiceProps {
   readonly subscriptions: readonly Subscription[];
   readonly value: string | undefined;
   readonly onChange: (id: string) => void;
-  /** What it says where none is chosen. */
+  /** The text where no value is chosen. */
   readonly none: string;
 }
 

@@ -8,7 +8,7 @@ import { SubscriptionList } from './subscriptions.tsx';
 
 const TABS = { live: 'Live', deliveries: 'Deliveries', subscriptions: 'Subscriptions', operational: 'Operational' };
 
-/** What is sent to receivers: as it happens, delivery by delivery, and where it goes. */
+/** Shows what is sent to receivers: live, by delivery, and by subscription. */
 export function Events({ below = 'live' }: PageProps) {
   const [tab = '', id] = below.split('/');
   return (

@@ -1,9 +1,9 @@
 import type { Delivery } from './calls.ts';
 
-/** What a list that goes on by itself shows. */
+/** The rows of a list that updates by itself. */
 export interface LiveRows {
   readonly shown: readonly Delivery[];
-  /** How many newer ones are kept back, as somebody reads. */
+  /** Number of newer rows that are held back while the user reads. */
   readonly keptBack: number;
   /** Those of the rows that came last. */
   readonly fresh: ReadonlySet<number>;

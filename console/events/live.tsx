@@ -14,7 +14,7 @@ const PATH = '/console/events/live';
 const EVERY_MS = 2_000;
 const MOST_SHOWN = 50;
 
-/** The newest deliveries as they come. While somebody reads, nothing moves. */
+/** Shows the newest deliveries as they arrive. While the user reads, nothing moves. */
 export function Live({ id }: { readonly id: number | undefined }) {
   const { route } = useLocation();
   const { query } = useQuery();
@@ -77,7 +77,7 @@ function NothingYet({ where }: { readonly where: string }) {
   );
 }
 
-/** @param isHeld somebody reads something of it */
+/** @param isHeld whether the user is reading a row */
 function useLiveRows(where: string, { isPaused, isHeld }: { readonly isPaused: boolean; readonly isHeld: boolean }) {
   const [rows, setRows] = useState(NO_ROWS);
   const area = useRef<HTMLDivElement>(null);

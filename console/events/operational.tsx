@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Notification>[] = [
   { title: 'About', cell: ({ data }) => <About data={data} /> },
 ];
 
-/** What happened to the account's own deliveries and instances. */
+/** Shows notifications about the account's own deliveries and instances. */
 export function OperationalEvents() {
   const list = usePages(
     (nextPage, signal) => {
@@ -63,7 +63,7 @@ export function OperationalEvents() {
   );
 }
 
-/** What it names, with links where there is a page of it. */
+/** Shows the things that a notification names, with links to their pages. */
 function About({ data }: Pick<Notification, 'data'>) {
   return (
     <div class="row">

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 
 interface RedeliveryProps {
   readonly subscriptions: readonly Subscription[];
-  /** What the list is narrowed to. */
+  /** The filter of the list. */
   readonly choices: Choices;
   readonly status: DeliveryStatus | undefined;
   readonly onClose: () => void;
@@ -73,7 +73,7 @@ export function Redelivery({ subscriptions, choices, status: first, onClose }: R
   );
 }
 
-/** How many deliveries are meant; an event that was delivered twice to a subscription is sent once. */
+/** Shows the number of matching deliveries. An event that was delivered twice to a subscription is sent once. */
 function Matching({ where }: { readonly where: string | undefined }) {
   const { value, error } = useLoad(
     async (signal) => {

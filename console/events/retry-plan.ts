@@ -23,7 +23,7 @@ interface Failed {
   readonly retryCount: keyof typeof SCHEDULES;
 }
 
-/** How the retries of a delivery go on that failed and will be tried again. */
+/** Plans the retries of a failed delivery that will be tried again. */
 export function planRetries({ attempts, nextAttemptMs, retryCount }: Failed): RetryPlan {
   const schedule = SCHEDULES[retryCount];
   const { retry, failedAtMs } = findPlace(attempts, nextAttemptMs, schedule);

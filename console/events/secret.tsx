@@ -8,7 +8,7 @@ import { Time } from '../parts/time.tsx';
 import { useNeeds } from '../who.ts';
 import { CHANGING, type Subscription } from './calls.ts';
 
-/** What stands for a secret that is not shown. */
+/** The text in place of a hidden secret. */
 const MASK = '••••••••••••••••';
 
 interface SecretProps {
@@ -16,7 +16,7 @@ interface SecretProps {
   readonly reload: () => void;
 }
 
-/** The signing secret, which is asked for when somebody wants to see it. */
+/** Shows the signing secret, which is requested only after a click. */
 export function Secret({ subscription: { id, previousSecretExpiresAt }, reload }: SecretProps) {
   const needs = useNeeds();
   const [secret, setSecret] = useState<string>();

@@ -22,7 +22,7 @@ const MOST_SHOWN = 10;
 
 /** One callback URL: what waits for it, its secret, and what is sent to it as it happens. */
 export function SubscriptionPage({ id }: { readonly id: number }) {
-  // From the list: it shows no secret, so that whoever looks has not been shown one.
+  // From the list, which has no secret. So opening the page does not count as showing one.
   const loaded = useLoad(
     async (signal) => {
       const params = { query: { where: `id = ${id}`, pageSize: 1 } };
@@ -133,7 +133,7 @@ function Recent({ id }: { readonly id: number }) {
   );
 }
 
-/** What changes whether it gets events; each asks first, saying what will happen. */
+/** Actions that change whether the subscription gets events. Each asks for confirmation and states its effect. */
 function StateActions({ subscription, reload }: ShownProps) {
   const needs = useNeeds();
   const { id, state, queued, retrying } = subscription;

@@ -17,7 +17,7 @@ interface TestEventProps {
   readonly onClose: () => void;
 }
 
-/** Sends an event to try a receiver with, and shows what becomes of it. */
+/** Sends a test event to a receiver, and shows its outcome. */
 export function TestEvent({ url, onClose }: TestEventProps) {
   const [sent, setSent] = useState<Schemas['AcceptedTestEvent']>();
   return (

@@ -9,7 +9,7 @@ export interface WrittenQuery {
 export const PAGE_SIZES = [25, 100, 500] as const;
 const PAGE_SIZE = PAGE_SIZES[0];
 
-/** What the page shows. */
+/** The content of the page. */
 export interface Explored {
   readonly instanceId: number | undefined;
   readonly objectName: string | undefined;

@@ -21,7 +21,7 @@ interface Found {
   readonly isAll: boolean;
 }
 
-/** Keeps the last answer while the next one is on its way. */
+/** Keeps the last response until the next one has arrived. */
 export function useInstances(): Search {
   const [words, search] = useState('');
   const searchText = useSettled(words.trim(), TYPING_PAUSE_MS);

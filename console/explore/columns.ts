@@ -13,7 +13,7 @@ export interface RecordColumn {
 /** More columns than anyone looks through; the others are chosen by name. */
 export const MOST_COLUMNS = 30;
 
-/** The fields that were asked for, or all that the rows have, in the order of the metadata. */
+/** Returns the requested fields, or all fields of the rows, in the order of the metadata. */
 export function columnsOf(rows: readonly Row[], fields: string, metadata: ObjectFields): readonly RecordColumn[] {
   const byName = new Map(metadata.fields.map((field) => [field.name, field]));
   const asked = readFieldNames(fields);
@@ -27,7 +27,7 @@ function namesIn(rows: readonly Row[], ordered: readonly string[]): readonly str
   return [...known, ...found];
 }
 
-/** The names in a field list; none where it cannot be read, of which the answer of the service tells. */
+/** Returns the names in a field list. Empty for an invalid list, whose fault the service reports. */
 export function readFieldNames(fields: string): readonly string[] {
   if (fields === '') return [];
   try {

@@ -8,7 +8,7 @@ export interface Choice {
 
 interface ComboboxProps {
   readonly label: string;
-  /** What is chosen. */
+  /** The chosen value. */
   readonly chosen: string | undefined;
   readonly choices: readonly Choice[];
   readonly placeholder: string;

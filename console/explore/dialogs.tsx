@@ -76,7 +76,7 @@ interface ColumnsDialogProps {
   readonly onClose: () => void;
 }
 
-/** Which fields are asked for: those that nobody looks at cost the provider and the way. */
+/** Lets the user choose the requested fields, because unused fields cost time at the provider and on the network. */
 export function ColumnsDialog({ metadata, fields, onChoose, onClose }: ColumnsDialogProps) {
   const [words, setWords] = useState('');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(readFieldNames(fields)));

@@ -6,7 +6,7 @@ import { Pushdown } from './pushdown.tsx';
 type Explanation = Schemas['QueryExplanation'];
 type Predicate = Schemas['PredicateExplanation'];
 
-/** Who answers which part of a query, and what the provider is asked. */
+/** Shows which side evaluates each part of a query, and the request to the provider. */
 export function Explain({ explanation }: { readonly explanation: Explanation }) {
   const { pushed, residual, pushdown, predicates, parameters, sort, limit, request, holds, bulk } = explanation;
   const calls = explanation.estimatedProviderCalls;

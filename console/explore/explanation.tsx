@@ -16,7 +16,7 @@ interface ExplanationProps {
   readonly isReady: boolean;
 }
 
-/** How the query as it is written would be answered; it need not have been run. */
+/** Explains how the query would be processed as it is written, even if it was never run. */
 export function Explanation({ instanceId, objectName, query, isReady }: ExplanationProps) {
   const lastReady = useRef<WrittenQuery | undefined>(undefined);
   if (isReady) lastReady.current = query;
@@ -50,7 +50,7 @@ export function Explanation({ instanceId, objectName, query, isReady }: Explanat
   );
 }
 
-/** Quieter than a note: somebody is still writing. */
+/** Less prominent than a note, because the user is still writing. */
 function Refusal({ error }: { readonly error: unknown }) {
   if (error === undefined) return null;
   const message = error instanceof Error ? error.message : String(error);

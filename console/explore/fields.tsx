@@ -9,7 +9,7 @@ interface FieldsProps {
 
 const MANY = 12;
 
-/** The fields of the object, and what each of them can be asked. */
+/** Shows the fields of the object, with the operators of each. */
 export function Fields({ metadata: { fields, parameters }, onInsert }: FieldsProps) {
   const [words, setWords] = useState('');
   const wanted = words.trim().toLowerCase();

@@ -6,7 +6,7 @@ const WIDE = '(min-width: 70rem)';
 
 interface FoldableProps {
   readonly title: string;
-  /** What is worth knowing also while it is folded. */
+  /** A summary that is also visible while it is folded. */
   readonly gist?: ComponentChildren;
   readonly children: ComponentChildren;
 }

@@ -7,7 +7,7 @@ import { pathOf, readPlace } from './address.ts';
 import { Choosers, type Search, useInstances, useObjects } from './choosers.tsx';
 import { ObjectPage } from './object-page.tsx';
 
-/** Asks for the records of an object, and shows how they were found. */
+/** Queries the records of an object, and shows how they were found. */
 export function Explore({ below }: PageProps) {
   const { instanceId, objectName } = readPlace(below);
   const instances = useInstances();
@@ -59,7 +59,7 @@ function Instances({ value }: Search) {
   );
 }
 
-/** Opens the first object: somebody who comes from an instance wants to see records. */
+/** Opens the first object, because a user who comes from an instance wants to see records. */
 function FirstObject({ instanceId, names }: { readonly instanceId: number; readonly names: readonly string[] }) {
   const { route } = useLocation();
   const [first] = names;

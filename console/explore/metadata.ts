@@ -27,7 +27,7 @@ export function queryableOf({ fields, parameters }: ObjectFields): Queryable {
           type,
           ...(unlisted !== undefined && { unlisted }),
           ...(values !== undefined && { values }),
-          // What '=' of an alias means is for the service to say: here only the names are checked.
+          // Only the service knows what `=` of an alias means; here only the names are checked.
           ...(aliases !== undefined && { aliases: Object.fromEntries(aliases.map((alias) => [alias.name, '='])) }),
         },
       ]),
@@ -40,7 +40,7 @@ const NULL_TESTS = ['IS NULL', 'IS NOT NULL'];
 const EQUALITIES = ['=', '!=', 'IN', 'NOT IN'];
 const ORDERED = [...EQUALITIES, '<', '<=', '>', '>=', 'BETWEEN', ...NULL_TESTS];
 
-/** The operators that a field of the type takes. */
+/** The operators that fields of each type have. */
 const OPERATORS: Readonly<Record<ObjectField['type'], readonly string[]>> = {
   string: ['=', '!=', 'LIKE', 'NOT LIKE', 'IN', 'NOT IN', '<', '<=', '>', '>=', 'BETWEEN', ...NULL_TESTS],
   number: ORDERED,
@@ -52,7 +52,7 @@ const OPERATORS: Readonly<Record<ObjectField['type'], readonly string[]>> = {
   array: NULL_TESTS,
 };
 
-/** `here`: the service answers it, row by row. */
+/** The side that evaluates an operator. `here`: the service, row by row. */
 export type Answerer = 'exact' | 'superset' | 'here';
 
 export const ANSWERERS: Readonly<Record<Answerer, string>> = {
@@ -65,7 +65,7 @@ export function operatorsOf({ type }: Pick<ObjectField, 'type'>): readonly strin
   return OPERATORS[type];
 }
 
-/** Who answers an operator of a field. A range is answered as its worse bound is. */
+/** Returns the side that evaluates an operator of a field. For a range, it is that of its worse bound. */
 export function answererOf({ filter }: ObjectField, operator: string): Answerer {
   if (operator !== 'BETWEEN') return filter[operator] ?? 'here';
   const bounds = [filter['>='], filter['<=']];

@@ -123,7 +123,7 @@ function Advice({ faults }: { readonly faults: readonly ErrorDetail[] }) {
   );
 }
 
-/** The places of faults in another text, such as the order, are not told apart from those in the filter. */
+/** The positions of faults in another text, such as the order, cannot be distinguished from those in the filter. */
 function serviceFaults({ where, orderBy, fields }: WrittenQuery, error: unknown): ServiceFaults | undefined {
   if (!(error instanceof ApiError) || where === '' || orderBy !== '' || fields !== '') return undefined;
   return { where, details: error.details.filter(({ position }) => position !== undefined) };

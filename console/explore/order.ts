@@ -21,7 +21,7 @@ function readTerms(orderBy: string) {
   try {
     return parseOrderBy(orderBy);
   } catch {
-    // The answer of the service says what is wrong with it.
+    // The response of the service reports the fault.
     return [];
   }
 }

@@ -5,7 +5,7 @@ const TONES = new Map<string, Tone>([
   ['partial', 'warn'],
 ]);
 
-/** How much of the filter the provider takes. */
+/** Shows how much of the filter is pushed. */
 export function Pushdown({ pushdown }: { readonly pushdown: string }) {
   return (
     <Badge

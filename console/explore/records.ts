@@ -7,7 +7,7 @@ export interface RecordsPage extends Page<Row> {
   readonly facts: AnswerFacts;
 }
 
-/** What the headers of a list say. */
+/** The facts in the headers of a list. */
 export interface AnswerFacts {
   /** How much of the filter the provider took. */
   readonly pushdown: string | undefined;

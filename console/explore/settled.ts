@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Loaded } from '../load.ts';
 
-/** The value once it has stayed the same for so long. */
+/** Returns the value once it has stayed the same for a time. */
 export function useSettled<Value>(value: Value, ms: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -11,7 +11,7 @@ export function useSettled<Value>(value: Value, ms: number): Value {
   return settled;
 }
 
-/** What was loaded last stays until the next has come: what is shown does not jump. */
+/** Returns the last loaded value until the next one has arrived, so that the display does not jump. */
 export function useKept<Value>(loaded: Loaded<Value>): Value | undefined {
   const kept = useRef(loaded.value);
   if (loaded.value !== undefined) kept.current = loaded.value;

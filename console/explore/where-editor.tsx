@@ -7,7 +7,7 @@ interface WhereEditorProps {
   readonly source: EditorSource;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
-  /** Told what can be done with it once it is open. */
+  /** Called with the functions of the editor once it is open. */
   readonly onOpen?: (editor: OpenWhereEditor) => void;
 }
 

@@ -16,11 +16,11 @@ interface AccountFormProps {
   readonly element: Schemas['ElementDetail'];
   readonly fields: readonly Field[];
   readonly before: Given;
-  /** What the button says. */
+  /** The label of the button. */
   readonly action: string;
   /** Where it can be saved without a new login, too: what the button for one says. */
   readonly logInAction?: string;
-  /** With what came from the provider, where somebody logged in there. */
+  /** Called with the entered values, and with the provider's if the user logged in there. */
   readonly onSave: (given: Given, logIn: Grant | undefined) => Promise<void>;
   /** Beside the button. */
   readonly children?: ComponentChildren;
@@ -97,7 +97,7 @@ export function AccountForm({ element, fields, before, action, logInAction, onSa
   );
 }
 
-/** What is folded may be wrong as well. */
+/** A folded field may be faulty too. */
 function showFirstFault(form: HTMLFormElement | null): void {
   requestAnimationFrame(() => {
     const first = form?.querySelector<HTMLElement>('[aria-invalid="true"]');

@@ -17,7 +17,7 @@ interface ActionsProps {
   readonly onChanged: () => void;
 }
 
-/** What can be done to an instance. */
+/** The actions on an instance. */
 export function Actions({ instance, onChanged }: ActionsProps) {
   const needs = useNeeds();
   const [open, setOpen] = useState<Open>();

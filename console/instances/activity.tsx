@@ -12,7 +12,7 @@ import { useMay } from '../who.ts';
 type Activity = Schemas['Activity'];
 
 const PAGE_SIZE = 50;
-/** What was called is written a moment later. */
+/** Calls are written a moment later. */
 const REFRESH_MS = 3000;
 
 const COLUMNS: readonly Column<Activity>[] = [

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 
-/** What stands in the query of the address. */
+/** The query of the address. */
 export type AddressQuery = Readonly<Record<string, string | undefined>>;
 
 /** The query of the address, and what changes it in place; an empty value goes. */
@@ -16,10 +16,10 @@ export function useQuery(): readonly [query: AddressQuery, change: (changes: Add
   return [query, change];
 }
 
-/** How long nobody types before it is searched. */
+/** Milliseconds without typing after which a search starts. */
 const REST_MS = 250;
 
-/** The text of a search field, which goes into the address when nobody types any more. */
+/** Returns the text of a search field, which is written into the address when the user stops typing. */
 export function useTyped(given: string, onRest: (text: string) => void): readonly [string, (text: string) => void] {
   const [text, setText] = useState(given);
   const sent = useRef(given);

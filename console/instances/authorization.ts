@@ -12,7 +12,7 @@ export class NotAuthorized extends Error {
   override readonly name = 'NotAuthorized';
 }
 
-/** While somebody authorizes in a window of the provider. */
+/** The state while the user authorizes in a window of the provider. */
 export interface Waiting {
   /** `closed` also where the provider's page hides its window from this one: it is listened for on. */
   readonly window: 'open' | 'closed' | 'blocked';
@@ -24,9 +24,9 @@ export interface Waiting {
 export interface WindowLogIn {
   readonly waiting: Waiting | undefined;
   /**
-   * To be called by a click, or the browser blocks the window.
-   * @param begin asks for the address of the provider's page, for a state
-   * @throws NotAuthorized; whatever `begin` throws
+   * Opens the window. It must be called during a click, or the browser blocks the window.
+   * @param begin returns the address of the provider's page, for a state
+   * @throws NotAuthorized; the errors of `begin`
    */
   readonly authorize: (
     name: string,

@@ -10,7 +10,7 @@ import { Mark } from './mark.tsx';
 
 type Element = Schemas['ElementDetail'];
 
-/** An element, and the keys that a person gives. */
+/** An element, with the fields of its form. */
 export interface ElementForm {
   readonly element: Element;
   readonly fields: readonly Field[];
@@ -94,7 +94,7 @@ interface Submission {
   readonly logIn: Grant | undefined;
 }
 
-/** What the API does by itself is not said again. */
+/** Values that the API sets by itself are left out. */
 function bodyOf({ key }: Element, { given, before, logIn }: Submission): Schemas['InstanceCreate'] {
   const { settled = [], providerData, callbackUrl } = logIn ?? {};
   const values = Object.entries(changesOf(given.values, before.values)).filter(([each]) => !settled.includes(each));

@@ -9,7 +9,7 @@ type Element = Schemas['Element'];
 
 const PAGE_SIZE = 200;
 
-/** What an account can be connected of. */
+/** Lists the elements that an account can be connected for. */
 export function ElementChoice() {
   const [{ q = '' }, change] = useQuery();
   const [words, setWords] = useTyped(q, (text) => change({ q: text }));

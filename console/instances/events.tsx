@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Event>[] = [
   },
 ];
 
-/** What was accepted of the instance, as its receiver gets it. */
+/** Lists the accepted events of the instance, as its receiver gets them. */
 export function InstanceEvents({ instance: { id, eventsEnabled } }: { readonly instance: Instance }) {
   const list = usePages(
     (nextPage, signal) =>

@@ -5,9 +5,9 @@ import { Words } from './words.tsx';
 interface FieldProps {
   readonly field: Field;
   readonly value: string | boolean;
-  /** What the API says of it. */
+  /** The fault that the API reported. */
   readonly fault: string | undefined;
-  /** Whether somebody wanted to go on already: then also what is empty is wrong. */
+  /** Whether the user tried to continue. Then an empty field is a fault too. */
   readonly isTried: boolean;
   readonly onChange: (value: string | boolean) => void;
 }
@@ -16,7 +16,7 @@ interface FieldProps {
 export function FieldRow({ field, value, fault, isTried, onChange }: FieldProps) {
   const id = useId();
   const [isTouched, setTouched] = useState(false);
-  // Nobody is blamed for a field that was not filled in yet.
+  // A field that was not filled in yet has no fault.
   const own = value !== '' || isTouched || isTried ? faultOf(field, value) : undefined;
   const shown = own ?? fault;
   const control = {
@@ -66,7 +66,7 @@ export function FieldRow({ field, value, fault, isTried, onChange }: FieldProps)
   );
 }
 
-/** What every control has. */
+/** The attributes of every control. */
 interface ControlAttributes {
   readonly id: string;
   readonly 'aria-describedby': string;
@@ -122,7 +122,7 @@ function Control({ field, value, control, onChange }: ControlProps) {
   );
 }
 
-/** Not shown until it is asked for; one that is stored already is a mask, which goes when something is typed. */
+/** Hidden until the user shows it. A stored secret is a mask, which typing removes. */
 function SecretControl({ field, value, control, onChange }: ControlProps) {
   const [isShown, setShown] = useState(false);
   const input = {

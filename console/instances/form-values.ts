@@ -2,21 +2,21 @@ import type { Schemas } from '../api.ts';
 
 export type Field = Schemas['ConfigurationField'];
 
-/** What a form has, by the keys of the configuration: a text as it was typed, or whether a box is checked. */
+/** The values of a form by configuration key: a text as it was typed, or whether a box is checked. */
 export type Values = Readonly<Record<string, string | boolean>>;
 
-/** What the API shows in place of a secret, and takes as "as it is". */
+/** The text that replaces a secret in responses. Sending it keeps the secret. */
 export const MASK = '********';
 
 /** Keys that the console fills in by itself, or that say nothing. */
 const OWN_KEYS = ['simulator', 'oauth.callback.url', 'authentication.type'];
 const EVENT_PREFIX = 'event.';
 const TOKEN_KEYS = ['oauth.user.refresh_token', 'oauth.user.token'];
-/** What an OAuth proxy has in place of a person. */
+/** The keys that an OAuth proxy has instead of the user. */
 export const APPLICATION_KEYS = ['oauth.api.key', 'oauth.api.secret'];
 
 export interface FieldGroups {
-  /** What an instance cannot be made without, in the order of the API. */
+  /** The fields without which an instance cannot be created, in the order of the API. */
   readonly needed: readonly Field[];
   readonly more: readonly Field[];
   readonly events: readonly Field[];
@@ -42,23 +42,23 @@ function toFormValue(value: unknown): string | boolean {
   return typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : String(value ?? '');
 }
 
-/** What holds unless something else is given, where the API does not say it as a default. */
+/** Defaults that the API does not report. */
 const UNSAID: Values = { 'event.notification.hydrate': true };
 
-/** What the fields are when nobody has given anything. */
+/** Returns the initial values of the fields. */
 export function defaultsOf(fields: readonly Field[]): Values {
   const defaults = fields.map((field) => [field.key, field.default ?? UNSAID[field.key]] as const);
   return valuesOf(Object.fromEntries(defaults.filter(([, value]) => value !== undefined)));
 }
 
-/** The few words that a field takes; undefined where it takes others. */
+/** Returns the few values that a field can have. Undefined where it can have others. */
 export function choicesOf({ type, pattern = '' }: Pick<Field, 'type' | 'pattern'>): readonly string[] | undefined {
   const inside = /^\^?(?:\(\?:([\w|.-]+)\)|([\w|.-]+))\$?$/.exec(pattern);
   const words = (inside?.[1] ?? inside?.[2] ?? '').split('|');
   return type === 'string' && words.length > 1 ? words : undefined;
 }
 
-/** What is wrong with a value, as far as a form can tell; the API tells the rest. */
+/** Returns the fault of a value, as far as a form can check it; the API checks the rest. */
 export function faultOf(field: Field, value: string | boolean): string | undefined {
   if (typeof value === 'boolean') return undefined;
   if (value === '') return field.required ? 'This is needed.' : undefined;
@@ -93,14 +93,14 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** What is another now. What was emptied is given as an empty text, which removes it. */
+/** Returns the changed values. An emptied field is an empty text, which removes the value. */
 export function changesOf(values: Values, before: Values): Values {
   const isNew = ([key, value]: readonly [string, string | boolean]) =>
     value !== (before[key] ?? (typeof value === 'boolean' ? false : ''));
   return Object.fromEntries(Object.entries(values).filter(isNew));
 }
 
-/** Whether tokens were given by hand, so that nobody has to log in. */
+/** Returns whether the user entered tokens, so that no log-in is needed. */
 export function hasTokens(values: Values): boolean {
   return TOKEN_KEYS.some((key) => (values[key] ?? '') !== '');
 }

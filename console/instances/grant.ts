@@ -6,21 +6,21 @@ import type { Values } from './form-values.ts';
 type Element = Schemas['ElementDetail'];
 type Proxy = Schemas['OAuthProxy'];
 
-/** What a form has of an instance. */
+/** The values of a form for an instance. */
 export interface Given {
   readonly name: string;
   /** With commas between them. */
   readonly tags: string;
   readonly values: Values;
   readonly isSimulated: boolean;
-  /** Which has the application that asks for access. */
+  /** The proxy that has the application. */
   readonly proxy: Proxy | undefined;
 }
 
-/** What came of a login. */
+/** The result of a log-in. */
 export interface Grant {
   readonly providerData: Sent;
-  /** What the login has settled; the rest must not say it again. */
+  /** The keys that the log-in has set. They must not be sent again. */
   readonly settled: readonly string[];
   readonly callbackUrl: string;
 }
@@ -29,7 +29,10 @@ export function tagsOf(text: string): readonly string[] {
   return [...new Set(text.split(',').map((tag) => tag.trim()))].filter((tag) => tag !== '');
 }
 
-/** Lets somebody log in at the provider. @throws NotAuthorized, ApiError */
+/**
+ * Lets the user log in at the provider.
+ * @throws NotAuthorized, ApiError
+ */
 export async function logInOf(element: Element, given: Given, authorize: WindowLogIn['authorize']): Promise<Grant> {
   const { siteAddressKey = '', sandboxKey = '' } = element.authentication;
   const { values, proxy, isSimulated } = given;
@@ -65,7 +68,7 @@ function textOf(value: string | boolean | undefined): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** What the API finds wrong, by the keys of the configuration. */
+/** Returns the faults that the API reports, by configuration key. */
 export function faultsOf({ details }: ApiError, { authentication }: Element): Readonly<Record<string, string>> {
   const { siteAddressKey = '', sandboxKey = '' } = authentication;
   const ofUrl: Readonly<Record<string, string>> = {

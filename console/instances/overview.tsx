@@ -9,7 +9,7 @@ import { LastError } from './last-error.tsx';
 
 type Instance = Schemas['Instance'];
 
-/** What an instance is, and what it is set up with. */
+/** Shows an instance and its configuration. */
 export function Overview({ instance }: { readonly instance: Instance }) {
   const { id, element, tags, user, createdDate, traceLoggingUntil, eventUrl, eventsEnabled, lastCallDate, lastError } =
     instance;
@@ -124,7 +124,7 @@ function show(value: unknown) {
   return String(value);
 }
 
-/** Shown when it is asked for: whoever has it may call. */
+/** Hides a secret until a click, because anyone who knows it can use it. */
 function Hidden({ text, what }: { readonly text: string; readonly what: string }) {
   const [isShown, setShown] = useState(false);
   return (

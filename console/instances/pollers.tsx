@@ -88,7 +88,7 @@ const columnsOf = ({ run, replay, needs }: Doing): readonly Column<Poll>[] => [
   },
 ];
 
-/** What of the instance is asked for changes again and again, and how far it is. */
+/** Shows what the instance is polled for, and the progress. */
 export function Pollers({ instance: { id, eventsEnabled } }: { readonly instance: Instance }) {
   const [replayed, setReplayed] = useState<string>();
   const list = usePages(

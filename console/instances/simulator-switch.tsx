@@ -31,7 +31,7 @@ export function SimulatorSwitch({ element, given, onChange }: SimulatorSwitchPro
   );
 }
 
-/** What the simulator needs; emptied when it is not wanted any more. */
+/** Returns the values that the simulator needs, or empty ones when it is switched off. */
 function demoValues({ simulator }: Schemas['ElementDetail'], isSimulated: boolean): Values {
   const { simulator: _, ...demo } = simulator?.configuration ?? {};
   return Object.fromEntries(

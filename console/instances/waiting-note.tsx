@@ -6,7 +6,7 @@ const WAITING: Readonly<Record<Waiting['window'], (name: string) => string>> = {
   blocked: (name) => `The browser blocked the window of ${name}. Allow pop-up windows for this page, or open it here.`,
 };
 
-/** While somebody is at the provider's page, or could be. */
+/** Shown while the user may be at the provider's page. */
 export function WaitingNote({
   name,
   waiting: { window, reopen, cancel },

@@ -17,7 +17,7 @@ interface AddUserProps {
   readonly onClose: () => void;
 }
 
-/** Asks who it is, and then shows the secret: it is seen by nobody but the user again. */
+/** Asks for the data of a user, and then shows the secret, which later only the user can see. */
 export function AddUser({ accountId, onAdded, onClose }: AddUserProps) {
   const [added, setAdded] = useState<CreatedUser>();
   const isForAll = useMay()('addOrganizationUsers');

@@ -12,7 +12,7 @@ import { useAccountNames, useUserNames } from './names.ts';
 
 export type AuditEntry = Schemas['AuditLogEntry'];
 
-/** One entry with all that it tells. */
+/** Shows one entry with all its data. */
 export function AuditEntryDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const loaded = useLoad(
     (signal) =>

@@ -10,7 +10,7 @@ import { Answer, type AuditEntry, AuditEntryDialog } from './audit-entry.tsx';
 import { AuditFilters } from './audit-filters.tsx';
 import { useAccountNames, useUserNames } from './names.ts';
 
-/** What the address says of which entries are looked for. */
+/** The filter of entries in the address. */
 export interface AuditQuery {
   readonly kind?: string;
   /** An id or an e-mail address. */
@@ -26,7 +26,7 @@ export interface AuditQuery {
 const PATH = '/console/organization/audit';
 const PAGE_SIZE = 50;
 
-/** Who changed what, the newest first; beside it the entry that stands below the path. */
+/** Lists the changes, the newest first, and beside them the entry that the path names. */
 export function AuditLog({ below }: PageProps) {
   const { query } = useQuery();
   const { route } = useLocation();

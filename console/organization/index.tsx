@@ -12,7 +12,7 @@ import { OrganizationSecrets } from './secrets.tsx';
 import { Users } from './users.tsx';
 
 interface Tab {
-  /** Of the path; the first tab has none. */
+  /** The segment of the path. The first tab has none. */
   readonly key: string;
   readonly title: string;
   /** One of them is enough; undefined: everybody. */
@@ -33,7 +33,7 @@ const TABS: readonly Tab[] = [
   { key: 'connect-branding', title: 'Connect page', needs: ['manageOrganization'], page: ConnectBranding },
 ];
 
-/** What belongs to the organization and not to the work with instances. */
+/** Shows what belongs to the organization instead of the work with instances. */
 export function Organization({ below = '' }: PageProps) {
   const may = useMay();
   const { session } = useWho();

@@ -14,12 +14,12 @@ const PAGE_SIZE = 50;
 const OPEN = "status = 'open'";
 
 interface InvitationsProps {
-  /** Whether somebody is being invited. */
+  /** Whether the dialog for an invitation is open. */
   readonly isInviting: boolean;
   readonly onClose: () => void;
 }
 
-/** Who was invited to the account and has not accepted yet. */
+/** Lists the open invitations of the account. */
 export function Invitations({ isInviting, onClose }: InvitationsProps) {
   const [revoked, setRevoked] = useState<Invitation>();
   const list = usePages((nextPage, signal) => {

@@ -20,7 +20,7 @@ const LIFETIMES = [
   [2_592_000, 'in 30 days'],
 ] as const;
 
-/** Asks whom to invite, and then shows the link: it is answered this once. */
+/** Asks for the person to invite, and then shows the link, which the API returns only once. */
 export function Invite({ onInvited, onClose }: InviteProps) {
   const [made, setMade] = useState<CreatedInvitation>();
   const { account } = useWho();

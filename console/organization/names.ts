@@ -1,7 +1,7 @@
 import { api, askPage } from '../api.ts';
 import { useLoad } from '../load.ts';
 
-/** What ids are called, for lists that tell ids only. Those that are gone, or out of the user's reach, are not in it. */
+/** The names for ids, for lists that have only ids. Deleted ones, and those that the user cannot see, are missing. */
 export type Names = ReadonlyMap<number, string>;
 
 const NONE: Names = new Map();

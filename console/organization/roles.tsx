@@ -16,7 +16,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   commonObjects: 'Common objects',
 };
 
-/** What each role may do. The first one always has everything. */
+/** Shows the privileges of each role. The first one always has all of them. */
 export function Roles() {
   const loaded = useLoad((signal) => askPage(api.GET('/organizations/roles', { signal })), []);
   return (

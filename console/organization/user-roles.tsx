@@ -10,13 +10,13 @@ export interface UserProps {
   readonly onChanged: () => void;
 }
 
-/** Gives and takes roles, at once. */
+/** Grants and revokes roles immediately. */
 export function UserRoles({ user, onChanged }: UserProps) {
   const { session } = useWho();
   const oneself =
     user.id === session.user.id ? 'You cannot change your own roles. Ask another administrator.' : undefined;
   const refusal = useRefusal(['editOrganizationUsers', 'editAccountUsers']) ?? oneself;
-  /** What was clicked, until the user is known to be so. */
+  /** The clicked role, until the response has arrived. */
   const [wanted, setWanted] = useState<{ readonly key: string; readonly has: boolean }>();
   useEffect(() => setWanted(undefined), [user]);
   const { run, isRunning, error } = useAction(async (key: string, has: boolean) => {

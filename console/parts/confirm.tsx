@@ -5,17 +5,17 @@ import { ErrorNote } from './show.tsx';
 
 interface ConfirmProps {
   readonly title: string;
-  /** What the button says: a verb and what it is done to. */
+  /** The label of the button: a verb and its object. */
   readonly action: string;
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
   /** Nothing is lost by it. */
   readonly isHarmless?: boolean;
-  /** What will happen. */
+  /** The effect of the action. */
   readonly children: ComponentChildren;
 }
 
-/** Asks before something that cannot be undone, or that reaches far. Closes when it is done. */
+/** Asks for confirmation of an action that cannot be undone or has a wide effect. Closes when it is done. */
 export function Confirm({ title, action, onConfirm, onClose, isHarmless = false, children }: ConfirmProps) {
   const { run, isRunning, error } = useAction(async () => {
     await onConfirm();

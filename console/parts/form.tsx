@@ -5,18 +5,18 @@ import { useAction } from '../load.ts';
 import { ErrorNote } from './show.tsx';
 
 interface FormProps {
-  /** What the button says. */
+  /** The label of the button. */
   readonly action: string;
   readonly onSubmit: (form: FormData) => Promise<void>;
   readonly onCancel?: () => void;
-  /** What is said when it was sent; without it whoever asked for the form closes it. */
+  /** The text after the form was sent. Without it, the owner of the form closes it. */
   readonly done?: string;
   /** Why it cannot be sent. */
   readonly refusal?: string | undefined;
   readonly children: ComponentChildren;
 }
 
-/** What was wrong when the form was last sent. */
+/** The faults of the last time that the form was sent. */
 const Faults = createContext<unknown>(undefined);
 
 /** Fields, what went wrong, and the button. */
@@ -59,7 +59,7 @@ export function Form({ action, onSubmit, onCancel, done, refusal, children }: Fo
 
 interface FieldProps {
   readonly label: string;
-  /** Of the form, and of the body that is sent: what the service says of it is shown below the field. */
+  /** The name in the form and in the body that is sent. The service's faults of it are shown below the field. */
   readonly name: string;
   readonly hint?: ComponentChildren;
   readonly value?: string | undefined;
@@ -100,13 +100,13 @@ export function Field({ label, hint, value, name, ...input }: FieldProps) {
   );
 }
 
-/** What the service says of a member of the body. */
+/** Returns the service's fault of a member of the body. */
 function faultOf(error: unknown, name: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   return error.details.find(({ path }) => path === `/body/${name}`)?.message;
 }
 
-/** What stands in a field, without blanks around it. */
+/** Returns the text in a field without blanks around it. */
 export function readText(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value.trim() : '';

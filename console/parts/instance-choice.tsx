@@ -3,7 +3,7 @@ import { type Loaded, useLoad } from '../load.ts';
 
 export type Instance = Schemas['Instance'];
 
-/** More do not make a list that anybody looks through. */
+/** Maximum number of entries of a list. Nobody reads a longer one. */
 const MOST_LISTED = 1_000;
 
 /** The instances of the account, to choose one of them. */
@@ -19,7 +19,7 @@ interface InstanceChoiceProps {
   /** An id; undefined: none is chosen. */
   readonly value: string | undefined;
   readonly onChange: (id: string | undefined) => void;
-  /** What it says where none is chosen. */
+  /** The text where no value is chosen. */
   readonly none: string;
 }
 

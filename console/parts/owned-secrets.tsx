@@ -18,9 +18,9 @@ export interface OwnedSecretsProps {
   readonly what: string;
   readonly list: () => Promise<readonly Secret[]>;
   readonly rotate: (overlapSeconds: number) => Promise<unknown>;
-  /** The current one was asked for. */
+  /** Called when the current secret was requested. */
   readonly onShown?: (secret: string | undefined) => void;
-  /** What it is for. */
+  /** The purpose of the secret. */
   readonly children: ComponentChildren;
 }
 
@@ -31,7 +31,7 @@ const OVERLAPS = [
   [0, 'not at all: they end at once'],
 ] as const;
 
-/** Secrets of the API that can be shown and rotated. They are asked for after a click only, as each showing is in the audit log. */
+/** Shows and rotates secrets of the API. They are requested only after a click, because each showing is in the audit log. */
 export function OwnedSecrets({ title, what, list, rotate, onShown, children }: OwnedSecretsProps) {
   const [secrets, setSecrets] = useState<readonly Secret[]>();
   const [isRotating, setRotating] = useState(false);

@@ -1,9 +1,9 @@
 import { useLocation } from 'preact-iso';
 
-/** What the query of the address says, so that a link shows the same. */
+/** The query of the address, so that a link shows the same page. */
 export interface AddressQuery {
   readonly query: Readonly<Record<string, string>>;
-  /** Takes the place of the address, without a step back. What is empty or undefined is left out. */
+  /** Replaces the query without a new entry in the history. Empty and undefined values are left out. */
   readonly change: (changes: Readonly<Record<string, string | undefined>>) => void;
 }
 

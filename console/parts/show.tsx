@@ -3,7 +3,7 @@ import { ApiError } from '../api.ts';
 import type { Loaded } from '../load.ts';
 import { Copy } from './copy.tsx';
 
-/** What went wrong, in the words of the service, with what its operator asks for. */
+/** Shows an error in the words of the service, with the data that its operator needs. */
 export function ErrorNote({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   if (error === undefined) return null;
   const known = error instanceof ApiError ? error : undefined;

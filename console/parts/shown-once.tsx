@@ -12,7 +12,7 @@ interface ShownOnceProps {
   readonly children: ComponentChildren;
 }
 
-/** Shows a text that nobody can see again, to be copied. */
+/** Shows a text that cannot be seen again, to be copied. */
 export function ShownOnce({ title, text, what, onClose, children }: ShownOnceProps) {
   return (
     <Dialog title={title} onClose={onClose}>

@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Left out where the page is narrow. */
   readonly isMinor?: boolean;
-  /** What a click on the title does, and how the rows are ordered by the column now. */
+  /** The action of a click on the title, and the current order by the column. */
   readonly sort?: ColumnSort;
 }
 

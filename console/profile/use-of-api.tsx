@@ -10,7 +10,7 @@ interface UseOfApiProps {
 
 const MASK = '••••••••';
 
-/** What a program sends, ready to be copied. */
+/** Shows the headers that a program sends, to be copied. */
 export function UseOfApi({ user, organization }: UseOfApiProps) {
   const { session, account } = useWho();
   const isWhole = user !== undefined && organization !== undefined;

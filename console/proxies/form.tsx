@@ -5,7 +5,7 @@ import { useAction } from '../load.ts';
 import { ErrorNote } from '../parts/show.tsx';
 import { useNeeds } from '../who.ts';
 
-/** What a form has of a proxy; its members are those of the API. */
+/** The values of a form for a proxy, named as in the API. */
 export interface GivenProxy {
   readonly name: string;
   readonly apiKey: string;

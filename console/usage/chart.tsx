@@ -6,7 +6,7 @@ import { type Series, totalOf } from './series.ts';
 
 interface ChartProps extends Omit<PlotOptions, 'onPoint'> {
   readonly title: string;
-  /** What stands there where there is nothing to draw. */
+  /** The text where there is nothing to draw. */
   readonly nothing: string;
   readonly children?: ComponentChildren;
 }
@@ -86,7 +86,7 @@ function Plot({ title, ...options }: Omit<PlotOptions, 'onPoint'> & { readonly t
   );
 }
 
-/** What the colours mean, with the numbers of the point that is pointed at; else how many there were in all, or the last value. */
+/** Shows the meaning of the colours, with the numbers at the pointer, or else the totals or the last values. */
 function Legend({
   at,
   points,

@@ -30,7 +30,7 @@ interface MetricChartProps extends AddressQuery {
   readonly turn: number;
 }
 
-/** What the account does, or all accounts of the organization do. */
+/** Shows the activity of the account, or of all accounts of the organization. */
 export function MetricChart({ range, turn, query, change }: MetricChartProps) {
   const may = useMay();
   const metric = isMetric(query.metric) ? query.metric : 'events';

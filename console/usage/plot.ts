@@ -18,7 +18,7 @@ const FONT = '12px system-ui, sans-serif';
 /** Draws a chart into a place, in the colours of the moment. */
 export function draw(place: HTMLElement, { points, series, isStacked, print, onPoint }: PlotOptions): uPlot {
   const colours = createColours(place);
-  // What is drawn later covers what was drawn before it: the tallest comes first.
+  // Later series cover earlier ones, so the tallest is drawn first.
   const shown = isStacked ? series.toReversed() : series;
   const heights = isStacked ? stack(series).toReversed() : series.map(({ values }) => [...values]);
   const axis: uPlot.Axis = {
@@ -74,7 +74,7 @@ function stack(series: readonly Series[]): (number | null)[][] {
   return heights;
 }
 
-/** What the variables of the design are just now: a canvas knows none. */
+/** Returns the current colours of the design, because a canvas cannot read CSS variables. */
 function createColours(place: HTMLElement) {
   const probe = document.createElement('span');
   place.append(probe);

@@ -3,11 +3,11 @@ import { alongPoints, type ShownPeriod } from './range.ts';
 /** A variable of the design, without its hyphens. */
 export type Colour = 'accent' | 'good' | 'warn' | 'busy' | 'bad' | 'soft';
 
-/** What is drawn in one colour: a value for each point in time. */
+/** A series that is drawn in one colour: a value for each point in time. */
 export interface Series {
   readonly label: string;
   readonly colour: Colour;
-  /** Null where there is nothing to tell. */
+  /** The values; null where there is none. */
   readonly values: readonly (number | null)[];
 }
 

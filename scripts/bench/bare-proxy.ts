@@ -1,6 +1,7 @@
 /**
- * What a service like this cannot be cheaper than with the same libraries: Express takes a request, undici asks the provider, the JSON is
- * parsed and printed. No authorization, no validation, no log. Takes what to ask from its environment, and tells its port.
+ * The lower bound of the cost of such a service with the same libraries: Express receives a request, undici calls the provider, and the
+ * JSON is parsed and printed. It has no authorization, no validation and no log. It reads the provider from its environment, and reports
+ * its port.
  */
 import express from 'express';
 import { Agent } from 'undici';

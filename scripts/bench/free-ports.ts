@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Ports for a service that nobody listens on now. */
+/** Returns free ports for a service. */
 export async function freePorts(): Promise<Readonly<Record<'PORT' | 'SIMULATORS_PORT', string>>> {
   const servers = [createServer(), createServer()];
   for (const server of servers) server.listen(0, '127.0.0.1');

@@ -1,6 +1,6 @@
 /**
- * Loaded into the service by hops.ts: says which functions of the project ran since it was asked last, and how many of them
- * stood on the way when a request was handed to the network.
+ * Loaded into the service by hops.ts. It reports which functions of the project ran since the last report, and how many of them were on the
+ * stack when a request was passed to the network.
  */
 import diagnostics from 'node:diagnostics_channel';
 import { Session } from 'node:inspector/promises';
@@ -10,7 +10,10 @@ export interface Hops {
   /** `file function`, without the functions that have no name. */
   readonly functions: readonly string[];
   readonly files: readonly string[];
-  /** Of the deepest request that was sent; 0: none was. Awaited functions count, those that only pass a promise on do not show. */
+  /**
+   * Number of frames of the deepest request that was sent; 0 where none was. Awaited functions count; functions that only return a promise
+   * don't show.
+   */
   readonly frames: number;
 }
 
@@ -36,7 +39,7 @@ async function listen(): Promise<void> {
     const called = result.flatMap(({ url, functions }) => {
       const path = url.startsWith(ROOT) ? url.slice(ROOT.length) : '';
       if (!OWN.test(path)) return [];
-      // What begins at 0 is the file itself.
+      // The function at offset 0 is the file itself.
       return functions.flatMap(({ functionName, ranges: [range] }) =>
         range !== undefined && range.count > 0 && range.startOffset > 0 ? [{ path, name: functionName }] : [],
       );

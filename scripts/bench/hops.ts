@@ -14,9 +14,9 @@ import type { Hops } from './hops-probe.ts';
 import { type RunningService, startService } from './running-service.ts';
 
 const PROBE = join(import.meta.dirname, 'hops-probe.ts');
-/** After it what a request set going in the background has ended, and what goes on by itself would be counted. */
+/** By then, background work of a request has ended; later, periodic work would be counted. */
 const SETTLE_MS = 60;
-/** What runs by itself now and then is not in all of them. */
+/** Periodic work does not occur in all attempts. */
 const TRIES = 4;
 
 const { values: options } = parseArgs({
@@ -128,7 +128,7 @@ async function measureAll({ authorization: platform, baseUrl, origin, secrets }:
     };
   }
 
-  /** What `prepared` does is not counted. */
+  /** The work of `prepared` is not counted. */
   async function measure(
     name: string,
     run: (prepared: <Result>(work: () => Promise<Result>) => Promise<Result>) => Promise<unknown>,

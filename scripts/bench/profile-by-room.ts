@@ -15,9 +15,9 @@ import { type RunningService, startService, UNLIMITED } from './running-service.
 const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 4;
 const MOST_LISTED = 40;
-/** Of a row that is worth its line. */
+/** Minimum microseconds of a row that is shown. */
 const LEAST_US = 0.5;
-/** What taking the profile costs. */
+/** The cost of taking the profile. */
 const INSPECTOR = 'node:inspector';
 const ROOT = new URL('../../', import.meta.url).href;
 

@@ -1,11 +1,11 @@
-/** Loaded into the service by profile-by-room.ts: takes a profile of its main thread between two messages. */
+/** Loaded into the service by profile-by-room.ts. It takes a profile of the main thread between two messages. */
 import { type Profiler, Session } from 'node:inspector/promises';
 import { isMainThread } from 'node:worker_threads';
 
 /** Where the time of a profile was: what a function used itself, without those that it called. */
 export interface SelfTime extends Place {
   readonly us: number;
-  /** Of a function of Node or of native code: the nearest function of the project or of a library that led to it. */
+  /** For a function of Node or of native code: the nearest function of the project or of a library that called it. */
   readonly calledBy: Place | undefined;
 }
 

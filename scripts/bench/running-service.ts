@@ -13,10 +13,10 @@ const PRELOADED = ['src/preload.cjs', 'scripts/ends-with-starter.cjs'].flatMap((
   '--require',
   join(ROOT, file),
 ]);
-/** One user asks as fast as can be. */
+/** Settings for one user who sends requests as fast as possible. */
 export const UNLIMITED = { RATE_LIMIT_USER: 'off', RATE_LIMIT_ACCOUNT: 'off' };
 
-/** The service in a process of its own, ready, on ports that nobody else has. */
+/** A service in a process of its own, ready, on ports of its own. */
 export interface RunningService {
   readonly child: ChildProcess;
   readonly pid: number;
@@ -42,7 +42,10 @@ export interface ServiceOptions {
   readonly stdio?: SpawnOptions['stdio'];
 }
 
-/** Whatever ends the calling script ends the service. @throws when it ends before it is ready */
+/**
+ * Starts a service, which ends with the calling script in any case.
+ * @throws Error when it ends before it is ready
+ */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const {
     dataDir,

@@ -124,7 +124,10 @@ async function load(pids: readonly number[], request: autocannon.Options, connec
   };
 }
 
-/** One connection by hand, because the load generator counts whole milliseconds. Like it, it asks for answers that are not packed. */
+/**
+ * Uses one connection by hand, because the load generator counts whole milliseconds. Like the generator, it requests uncompressed
+ * responses.
+ */
 async function latency(request: { url: string; method?: string; headers: Record<string, string>; body?: string }) {
   const egress = createEgress({ allow: ['127.0.0.0/8'] });
   const headers = { ...request.headers, 'accept-encoding': 'identity' };

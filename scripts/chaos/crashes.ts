@@ -14,7 +14,7 @@ const DRAIN_MS = 60_000;
 /** Numbers of one load; more than any has. */
 const NUMBERS = 1_000_000;
 const MOST_DUPLICATES = 0.01;
-/** Of fewer events what one crash repeats is a large share, and the larger the slower the machine is. */
+/** With fewer events, those that one crash repeats are a large share, and the more so on a slow machine. */
 const COUNTED_FROM = 10_000;
 
 /** Senders are killed and PostgreSQL crashes while events come in: what was acknowledged arrives. */

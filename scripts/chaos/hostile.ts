@@ -131,7 +131,7 @@ async function attemptAll(rows: Map<string, Row>): Promise<void> {
   }
 }
 
-/** What ended the process is not tried again. */
+/** A scenario that ended the process is not tried again. */
 function isFinal({ outcome }: Row): boolean {
   return outcome.ended !== undefined || faultsOf(outcome) === 0;
 }

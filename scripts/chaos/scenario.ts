@@ -4,7 +4,7 @@ import type { EngineOptions } from '../../src/events/options.ts';
 import type { LoadDatabase } from '../event-load/postgres.ts';
 import { type Receiver, startSender } from '../event-load/processes.ts';
 
-/** What a scenario promises, and what came out. */
+/** The promises of a scenario, and the results. */
 export interface Promised {
   readonly promise: string;
   readonly found: string;
@@ -73,7 +73,7 @@ export function indexesOf(items: readonly unknown[]): readonly number[] {
   return items.map((_, index) => index);
 }
 
-/** Of the numbers that were acknowledged, how many never came. */
+/** Returns how many acknowledged numbers never arrived. */
 export function countLost(committed: ReadonlySet<number>, received: readonly number[]): number {
   const came = new Set(received);
   return [...committed].filter((number) => !came.has(number)).length;

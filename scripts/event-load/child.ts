@@ -8,7 +8,7 @@ export function tell(message: ChildMessage): void {
   if (process.connected) process.send?.(message);
 }
 
-/** Answers what the parent asks; ends when the parent does. */
+/** Responds to the commands of the parent. Ends when the parent ends. */
 export function serve<Command>(handle: (command: Command) => Promise<unknown> | unknown): void {
   process.on('disconnect', () => process.exit(0));
   process.on('message', ({ id, command }: Omit<ParentMessage, 'command'> & { readonly command: Command }) => {

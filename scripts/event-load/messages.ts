@@ -1,7 +1,7 @@
 import type { EngineOptions } from '../../src/events/options.ts';
 import type { Latency } from './clock.ts';
 
-/** What a process of the measurement is told at its start, as JSON in the environment. */
+/** The environment variable with the setup of a process of the measurement, as JSON. */
 export const SETUP_VARIABLE = 'CAUSEWAY_EVENT_LOAD';
 
 export interface SenderSetup {
@@ -23,10 +23,10 @@ export interface LoadOptions {
   readonly instanceIds: readonly number[];
 }
 
-/** As many as go through, with a bounded number between acceptance and delivery. */
+/** Sends as many events as possible, with a limited number between acceptance and delivery. */
 export interface SaturationOptions extends Omit<LoadOptions, 'perSecond'> {
   readonly inFlight: number;
-  /** `accept` counts events that are stored; the pushes go on beside it as they can. */
+  /** `accept` counts stored events; pushes run in parallel as fast as they can. */
   readonly until: 'accept' | 'deliver';
 }
 
@@ -39,7 +39,7 @@ export type SenderCommand =
 export interface LoadReport {
   readonly accepted: number;
   readonly refused: number;
-  /** Answers of receivers while the load lasted. */
+  /** Number of responses of receivers during the load. */
   readonly delivered: number;
   readonly seconds: number;
   readonly cpuMs: number;
@@ -49,11 +49,11 @@ export interface LoadReport {
 export type Behaviour = 'answer' | 'hang' | 'fail' | 'refuse';
 
 export type ReceiverCommand =
-  /** Of one path; `/` is every path without a behaviour of its own. */
+  /** Sets the behaviour for one path. `/` is every path without a behaviour of its own. */
   | { readonly kind: 'behave'; readonly path: string; readonly behaviour: Behaviour }
   /** Closes the port and every connection, or opens it again. */
   | { readonly kind: 'listen'; readonly on: boolean }
-  /** What came since the last time; latencies of the paths given, or of all. */
+  /** Requests the measurements since the last report; latencies of the given paths, or of all. */
   | { readonly kind: 'report'; readonly paths?: readonly string[] }
   | { readonly kind: 'numbers' }
   | { readonly kind: 'stop' };
@@ -67,12 +67,12 @@ export interface ReceiverReport {
 /** Over the whole life of the receiver. */
 export interface ReceivedNumbers {
   readonly numbers: readonly number[];
-  /** Requests answered as a success beyond the first of each event. */
+  /** Number of successful requests beyond the first of each event. */
   readonly duplicates: number;
   readonly distinctIds: number;
 }
 
-/** From a child to its parent; an answer carries the number of its command. */
+/** A message from a child to its parent. A reply has the number of its command. */
 export type ChildMessage =
   | { readonly kind: 'ready'; readonly url?: string }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }

@@ -26,10 +26,10 @@ export interface LoadDatabase {
   readonly url: string;
   readonly knex: Knex;
   readonly accountId: number;
-  /** Immediate shutdown: nothing is flushed, no client is told. Resolves when it takes connections again. */
+  /** Ends the server at once, without flushing and without notice to clients. Resolves when it accepts connections again. */
   readonly crash: () => Promise<void>;
   readonly walBytes: () => Promise<number>;
-  /** Of all processes of the server. */
+  /** Returns the CPU milliseconds of all processes of the server. */
   readonly cpuMs: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }
@@ -89,7 +89,7 @@ async function createAccount(knex: Knex): Promise<number> {
   ).id;
 }
 
-/** Of the server and its children, those that ended included (proc(5): utime, stime, cutime, cstime). */
+/** Returns the CPU time of the server and its children, including those that ended (proc(5): utime, stime, cutime, cstime). */
 async function cpuMsOfServer(pid: number): Promise<number> {
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').filter(Boolean);
   const own = await ticksOf(pid, [11, 12, 13, 14]);

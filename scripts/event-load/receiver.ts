@@ -1,4 +1,4 @@
-/** The receiver of a measurement, in a process of its own: counts, and behaves as it is told. */
+/** The receiver of a measurement, in a process of its own. It counts requests and responds as its behaviour is set. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve, tell } from './child.ts';

@@ -97,7 +97,7 @@ function toEvent(instanceId: number, number: number, scheduledMicros: number): N
   return { accountId, instanceId, type: 'items.updated', objectName: 'items', objectId, object };
 }
 
-/** Told in batches: a message for each would be most of the work. */
+/** Reported in batches, because a message for each number would be most of the work. */
 function noteCommitted(number: number): void {
   committed.push(number);
   if (committed.length === 1) setTimeout(reportCommitted, COMMIT_REPORT_MS);

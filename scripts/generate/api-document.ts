@@ -33,9 +33,9 @@ export interface Operation {
   readonly 'x-causeway-form-of'?: string;
   /** The operation that it does under another path, for clients of the original: those of ours are made without it. */
   readonly 'x-causeway-same-as'?: string;
-  /** What the form of the operation by token has in place of its own members; only those that have it have such a form. Not published. */
+  /** The members that replace those of the operation in its form by token. Only operations with it have such a form. Not published. */
   readonly 'x-causeway-by-token'?: Readonly<Partial<Operation>>;
-  /** What the form of the operation by hub has in place of its own members; not published. */
+  /** The members that replace those of the operation in its form by hub. Not published. */
   readonly 'x-causeway-by-hub'?: Readonly<Partial<Operation>>;
 }
 
@@ -63,7 +63,7 @@ export interface PlacedOperation {
 /** The whole document. */
 export type BundledDocument = Record<string, unknown> & OpenAPI3 & ApiDocument;
 
-/** redocly's `struct` rule has checked the document; this only tells the compiler so. */
+/** redocly's `struct` rule has checked the document; this only informs the compiler. */
 export function assertApi(document: Record<string, unknown>): asserts document is BundledDocument {
   for (const member of ['openapi', 'info', 'paths', 'components']) {
     if (!(member in document)) throw new Error(`The bundled document has no member "${member}".`);

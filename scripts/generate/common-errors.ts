@@ -21,7 +21,7 @@ const RULES: readonly Rule[] = [
   { of: takesBody, errors: { 408: 'RequestTimeout', 413: 'PayloadTooLarge' } },
   // An `Elements-Account-Id` may name an account that there is not. The page of a connect session is there for its key only.
   { of: hasScope('platform', 'connect'), errors: { 404: 'NotFound' } },
-  // What is passed to a provider as it is may have any type, and what there is not there is the provider's answer.
+  // A request that is passed to a provider may have any type, and the provider responds to unknown paths.
   { of: all(isSecured, not(isTagged('passthrough'))), errors: { 406: 'NotAcceptable' } },
   { of: all(takesBody, not(isTagged('passthrough'))), errors: { 415: 'UnsupportedMediaType' } },
   { of: all(isSecured, isTemplated, not(isTagged('passthrough'))), errors: { 404: 'NotFound' } },
@@ -35,7 +35,7 @@ const RULES: readonly Rule[] = [
     errors: { 404: 'NotFound', 405: 'OperationUnsupported', 422: 'ProviderRejected' },
   },
   { of: all(isTagged('records'), isVerb('post', 'put', 'patch', 'delete')), errors: { 409: 'Conflict' } },
-  // The provider is asked whether it takes the credentials, before they are stored.
+  // The provider verifies the credentials before they are stored.
   {
     of: all(takesBody, isBelow('instances')),
     errors: {

@@ -10,7 +10,7 @@ const ALLOWED = {
   // A first segment that is not the service's own names an object of the element (D2), so `/{objectName}/{objectId}` meets every
   // other path. Routes are matched from concrete to templated, which the order of the operation table keeps.
   'no-ambiguous-paths': 'off',
-  // The liveness and documentation paths take no input: no request to them can be the caller's fault.
+  // The paths for liveness and documentation have no input, so no request to them can be the caller's fault.
   'operation-4xx-response': 'off',
   // The success of a redirect (`/`, the URL of an OAuth proxy) is a 302; that every other operation has a 200 is tested in test/spec.
   'operation-2xx-response': 'off',
@@ -19,7 +19,7 @@ const ALLOWED = {
 export interface SpecDocument {
   /** The document with every file of `spec/` in it and with what rules add, references only into its own components. */
   readonly document: BundledDocument;
-  /** What redocly found, `severity` error or warn. */
+  /** The problems that redocly found, with the `severity` error or warn. */
   readonly problems: readonly NormalizedProblem[];
 }
 

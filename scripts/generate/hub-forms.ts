@@ -1,6 +1,6 @@
 import { type ApiDocument, METHODS, type Operation, type PathItem } from './api-document.ts';
 
-/** What an instance does can be asked of it below its hub as well (decisions D1); what is about all instances cannot. */
+/** The tags of operations on an instance, which also exist below its hub (decisions D1). Operations on all instances do not. */
 const TAGS: ReadonlySet<string> = new Set(['bulk', 'objects', 'records']);
 
 const HUB_PARAMETER = { $ref: '#/components/parameters/Hub' };

@@ -6,7 +6,7 @@ export interface OperationEntry {
   readonly path: string;
   readonly scopes: readonly string[];
   readonly tag: string;
-  /** The answer is a list with its count in a header. */
+  /** Whether the response is a list with its count in a header. */
   readonly list: boolean;
   /** The body may be as large as a record or an event. */
   readonly largeBody: boolean;

@@ -1,7 +1,7 @@
 import type { Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
 import { forEachDemo } from '../demos.ts';
 
-/** Returns the part of a filter that each provider evaluates, as Markdown made from the declarations of the connectors. */
+/** Returns Markdown that shows which parts of a filter each provider evaluates, made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
   const told: Told = new Map();
   const chapters = await forEachDemo(async ({ connector, connection }) =>

@@ -18,7 +18,7 @@ interface Column {
   readonly isObject: boolean;
 }
 
-/** What `src/db/database.ts` makes of each type. */
+/** The types that `src/db/database.ts` produces for each column type. */
 const TYPES: Readonly<Record<string, string>> = {
   bigint: 'number',
   boolean: 'boolean',
@@ -51,7 +51,10 @@ const COLUMNS = `
     and c.relname not like 'schema\\_migration%' and a.attnum > 0 and not a.attisdropped
   order by c.relname, a.attnum`;
 
-/** @returns the text of `generated/tables.ts`. @throws when a column has a type that is not known here, or the database does not answer */
+/**
+ * @returns the text of `generated/tables.ts`
+ * @throws Error when a column has an unknown type, or the database is not reachable
+ */
 export async function describeTables(url: string): Promise<string> {
   const client = new pg.Client(connectionOptions(url));
   await client.connect();

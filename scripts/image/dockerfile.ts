@@ -2,11 +2,11 @@
 export interface Step {
   /** In capitals. */
   readonly instruction: string;
-  /** What stands behind it, on one line. */
+  /** The text behind the instruction, on one line. */
   readonly text: string;
 }
 
-/** The instructions in their order, without comments; lines that end in a backslash go on in the next. */
+/** Returns the instructions in their order, without comments. Lines that end in a backslash continue in the next line. */
 export function parseDockerfile(file: string): readonly Step[] {
   const lines = file
     .split('\n')

@@ -1,4 +1,4 @@
-/** What a new connector can begin with. The first of each is the default. */
+/** The choices for a new connector. The first of each is the default. */
 export const CHOICES = {
   paging: ['offset', 'number', 'cursor', 'link', 'whole'],
   filter: ['infix', 'inputs'],
@@ -12,7 +12,7 @@ export interface Choices {
   readonly auth: (typeof CHOICES)['auth'][number];
 }
 
-/** Stable for ever and unique: of a key, until somebody chooses a better one. Those of this repository are below 10,000. */
+/** Returns a stable and unique id for a key, until the author chooses a better one. Ids in this repository are below 10,000. */
 export function idOf(key: string): number {
   const hash = [...key].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 890_000, 7);
   return 100_000 + hash;

@@ -14,14 +14,17 @@ const FOR_BROWSERS: ReadonlySet<string> = new Set(['root', 'connect']);
 const LEFT_OUT: ReadonlySet<string> = new Set(['console', 'passthrough']);
 
 /**
- * What no operation of a client takes: the account, which a client is made for and names in each call, and how objects are to be
- * listed, since each call of a client has `Elements-Version: Helium`.
+ * The parameters that no operation of a client has: the account, which a client is created for and names in each request, and the form of
+ * lists of objects, because each request of a client has `Elements-Version: Helium`.
  */
 const SENT_BY_THE_CLIENT: ReadonlySet<string> = new Set(
   ['ActingAccount', 'ElementsVersion', 'ObjectDetails'].map((name) => `#/components/parameters/${name}`),
 );
 
-/** Answers that depend on how a call is made, as they are for calls of a client: without a token to the platform, with that header. */
+/**
+ * The schemas of responses that depend on the form of a request, as they are for a client: without a token of an instance, and with that
+ * header.
+ */
 const SCHEMAS = {
   InstanceListOrInstance: { type: 'array', items: { $ref: '#/components/schemas/Instance' } },
   ObjectSummaryOrName: { allOf: [{ $ref: '#/components/schemas/ObjectSummary' }] },

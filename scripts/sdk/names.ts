@@ -13,7 +13,7 @@ interface Place {
   readonly pattern: RegExp;
   /** Folders and files that have the name. */
   readonly within: readonly string[];
-  /** How the name stands in them where it is too short to be told from other words. */
+  /** How the name is written where it is too short to be distinguished from other words. */
   readonly spell?: (name: string) => string;
   /** Folders that are named after it. */
   readonly folders?: (name: string) => readonly string[];
@@ -68,7 +68,7 @@ function readTable(root: string): Names & { readonly owned: readonly string[] } 
   return JSON.parse(readFileSync(join(root, 'sdk/names.json'), 'utf8'));
 }
 
-/** The names as the manifests have them: those of `sdk/names.json`, unless somebody has just changed it. */
+/** Returns the names in the manifests: those of `sdk/names.json`, unless that was just changed. */
 export function readWrittenNames(root = ROOT): Names {
   return Object.fromEntries(
     places().map(([key, { manifest, pattern }]) => {

@@ -21,7 +21,7 @@ import { createRoleStore } from './role-store.ts';
 export type AccountRecord = AccountRow;
 
 export interface AccountQuery extends PageQuery {
-  /** Only this one. */
+  /** Restricts the list to the account with this id. */
   readonly id?: number | undefined;
 }
 
@@ -96,7 +96,8 @@ export function createAccountRecords(
     },
 
     /**
-     * Its users, their secrets and its polls end at once; what else belongs to it is removed by and by (`account-removal.ts`).
+     * Deletes an account. Its users, their secrets and its polls end at once; its other data is removed in the background
+     * (`account-removal.ts`).
      * @throws AppError NOT_FOUND; CONFLICT for the default account, and for the one with the last administrator of the organization
      */
     remove: async (organizationId: number, id: number) => {

@@ -84,7 +84,7 @@ export function createAccountRemoval({ knex, notifier, clock, log }: RemovalPlat
   }
 
   return {
-    /** From now on it begins as soon as an account was deleted. */
+    /** Starts to listen for deletions, so that the removal of an account begins at once. */
     start: () => {
       unsubscribe = notifier.subscribe(REMOVAL_TOPIC, () => void track(keepNow()));
     },

@@ -2,13 +2,13 @@ import type { Knex } from 'knex';
 import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { columnsOf, firstOf, type RowWith, toColumns } from '../db/row.ts';
 
-/** One that is not deleted. */
+/** Row of an account that is not deleted. */
 export type AccountRow = RowWith<'account', typeof COLUMNS>;
 
 export type AccountValues = Pick<AccountRow, 'externalId' | 'name' | 'description' | 'active'>;
 
 export interface AccountFilter extends Selection {
-  /** Only this one. */
+  /** Restricts the list to the account with this id. */
   readonly id?: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export function createAccountStore(knex: Knex) {
     lock: async (via: Knex, organizationId: number, id: number): Promise<AccountRow | undefined> =>
       (await select(organizationId, via).where({ id }).forNoKeyUpdate())[0],
 
-    /** From old to new. */
+    /** Lists accounts from old to new. */
     list: async (organizationId: number, { id, ...selection }: AccountFilter): Promise<AccountRow[]> => {
       const query = selectPage(select(organizationId), selection);
       if (id !== undefined) query.where({ id });

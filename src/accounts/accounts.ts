@@ -108,7 +108,10 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
       return ids === undefined ? undefined : { ...ids, ...clear };
     },
 
-    /** Undefined for an unknown user secret, that of an inactive user, and an organization secret that is not of the user's organization. */
+    /**
+     * Finds a caller by secrets. Undefined for an unknown user secret, that of an inactive user, and an organization secret of another
+     * organization.
+     */
     findPrincipal: async ({
       userSecret,
       organizationSecret,
@@ -151,7 +154,7 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
       throw missing('account', given);
     },
 
-    /** To be called in the transaction that changes an account, with what it was before. */
+    /** Invalidates caches. Call it in the transaction that changes an account, with the account's values before the change. */
     accountChanged: async ({ id, organizationId, externalId }: KnownAccount, via: Knex) => {
       await known.changed(String(id), via);
       await knownWithin.changed(`${organizationId} ${id}`, via);

@@ -5,7 +5,7 @@ import type { AuditSection } from '../trace.ts';
 import type { Sql } from '../where/index.ts';
 
 export interface AuditRow extends RowWith<'audit_log', typeof COLUMNS> {
-  /** No other JSON is inserted. */
+  /** Changes as JSON. Only objects are inserted. */
   readonly changes: Readonly<Record<string, unknown>> | null;
 }
 
@@ -18,14 +18,14 @@ export interface AuditScope {
 export interface AuditFilter {
   readonly section?: AuditSection | undefined;
   readonly instanceId?: number | undefined;
-  /** All names that the target may have been called by. */
+  /** All names that the target may have had. */
   readonly target?: { readonly kind: string; readonly ids: readonly string[] } | undefined;
   readonly from?: Date | undefined;
-  /** Not itself. */
+  /** End of the period, exclusive. */
   readonly to?: Date | undefined;
   readonly userId?: number | undefined;
   readonly condition?: Sql | undefined;
-  /** Only what comes after it: the listing goes from new to old. */
+  /** Position after which the page begins. The listing goes from new to old. */
   readonly after?: AuditPosition | undefined;
   readonly limit: number;
 }
@@ -73,7 +73,7 @@ export function createAuditLogStore(knex: Knex) {
     });
 
   return {
-    /** From new to old. Two in the same millisecond have an order too, so that a page ends between them. */
+    /** Lists entries from new to old. Entries of the same millisecond have an order too, so that a page can end between them. */
     list: async (scope: AuditScope, filter: AuditFilter): Promise<AuditRow[]> => {
       const { section, instanceId, target, from, to, userId, condition, after, limit } = filter;
       const query = of(scope)

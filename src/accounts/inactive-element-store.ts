@@ -3,11 +3,11 @@ import type { Knex } from 'knex';
 /** Every statement names the account. */
 export function createInactiveElementStore(knex: Knex) {
   return {
-    /** Their keys. */
+    /** Lists the keys of the inactive elements. */
     list: (accountId: number): Promise<string[]> =>
       knex('inactive_element').where({ account_id: accountId }).pluck('element_key'),
 
-    /** False when it is there already. */
+    /** Returns false when the element is already inactive. */
     add: async (via: Knex, accountId: number, elementKey: string): Promise<boolean> => {
       const added = await via('inactive_element')
         .insert({ account_id: accountId, element_key: elementKey })
@@ -21,7 +21,7 @@ export function createInactiveElementStore(knex: Knex) {
       await knex('inactive_element').where({ account_id: accountId }).delete();
     },
 
-    /** False when it is not there. */
+    /** Returns false when the element is not inactive. */
     remove: async (via: Knex, accountId: number, elementKey: string): Promise<boolean> =>
       (await via('inactive_element').where({ account_id: accountId, element_key: elementKey }).delete()) > 0,
   };

@@ -21,7 +21,7 @@ export interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   readonly auditRetentionDays: number;
-  /** Without a slash at the end. */
+  /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
 }
 

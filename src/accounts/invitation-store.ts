@@ -87,17 +87,17 @@ export function createInvitationStore(knex: Knex) {
       return firstOf(rows);
     },
 
-    /** From old to new. */
+    /** Lists invitations from old to new. */
     list: async (accountId: number, selection: Selection): Promise<InvitationRow[]> =>
       selectPage(knex('user_invitation').where({ account_id: accountId }).select<InvitationRow[]>(COLUMNS), selection),
 
-    /** False when it is not open any more: of several that come together one accepts it. */
+    /** Accepts an open invitation. Returns false when it is no longer open, so that only one of several concurrent attempts succeeds. */
     accept: async (via: Knex, invitation: InvitationKey, userId: number, at: Date): Promise<boolean> => {
       const accepted = { status: 'accepted', user_id: userId, ended_at: at } as const;
       return (await open(via, invitation).where('expires_at', '>', at).update(accepted)) > 0;
     },
 
-    /** False when it is not open any more. */
+    /** Revokes an open invitation. Returns false when it is no longer open. */
     revoke: async (via: Knex, invitation: InvitationKey, at: Date): Promise<boolean> =>
       (await open(via, invitation).where('expires_at', '>', at).update({ status: 'revoked', ended_at: at })) > 0,
 

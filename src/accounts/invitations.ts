@@ -29,7 +29,7 @@ export interface JoiningPerson {
 export interface InvitationNeighbours {
   readonly accounts: Pick<Accounts, 'findActing'>;
   readonly users: Pick<Users, 'create' | 'assertMayAdd'>;
-  /** Without a slash at the end. */
+  /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
 }
 
@@ -41,7 +41,7 @@ export type Invitations = ReturnType<typeof createInvitations>;
 
 /** The page of the console that opens an invitation. The key is behind a `#`, which browsers never send. */
 export const INVITATION_PATH = '/console/invitation';
-/** One of them, now and when the invitation is accepted. */
+/** Privileges, one of which the inviting user needs: at the invitation and when it is accepted. */
 const NEEDED: readonly Privilege[] = ['addOrganizationUsers', 'addAccountUsers'];
 const KEY_BYTES = 32;
 const KEY = /^[\w-]{43}$/;
@@ -100,7 +100,10 @@ export function createInvitations(
       return { invitation, url: `${publicUrl()}${INVITATION_PATH}#${key}` };
     },
 
-    /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    /**
+     * Lists invitations from old to new.
+     * @throws AppError WHERE_SYNTAX, WHERE_INVALID
+     */
     list: async (accountId: number, query: PageQuery) => {
       const { rows, last } = await listPage(FILTERABLE_INVITATION, query, (selection) =>
         shares.list(accountId, (via) => createInvitationStore(via).list(accountId, selection)),
@@ -160,7 +163,7 @@ export function statusOf({ status, expiresAt }: InvitationRow, nowMs: number): I
   return status === 'open' && expiresAt.getTime() <= nowMs ? 'expired' : status;
 }
 
-/** For the audit log. */
+/** Returns the values for the audit log. */
 function toAudit({ id, emailAddress, accountId, roles, expiresAt }: InvitationRow) {
   return {
     targetId: String(id),

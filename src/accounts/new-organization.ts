@@ -15,7 +15,7 @@ export interface FirstCredentials extends TenantIds {
  */
 export type KeepCredentials = (credentials: FirstCredentials) => Promise<void>;
 
-/** One more organization: its first user administers it. */
+/** An additional organization, whose first user administers it. */
 export interface NewOrganization extends Pick<NewTenant, 'emailAddress' | 'firstName' | 'lastName'> {
   readonly name: string;
 }

@@ -43,7 +43,7 @@ export function isPrivilege(key: string): key is Privilege {
 interface RoleSpec {
   readonly name: string;
   readonly description: string;
-  /** Unless the organization gave the role others. */
+  /** Default privileges, which an organization can replace. */
   readonly privileges: readonly Privilege[];
 }
 

@@ -19,7 +19,7 @@ export function createRemovalStore(knex: Knex) {
       return rows[0];
     },
 
-    /** Null: never again. */
+    /** Sets when the removal continues; null when it is complete. */
     setDue: async (id: number, due: Date | null): Promise<void> => {
       await knex('account').where({ id }).whereNotNull('deleted_at').update({ removal_due: due });
     },

@@ -34,7 +34,7 @@ export function createRoleStore(knex: Knex) {
         .merge({ privileges, updated_at: via.fn.now() });
     },
 
-    /** One that the user has already stays. */
+    /** Grants roles to a user. Roles that the user already has stay. */
     grant: async (via: Knex, { accountId, id }: UserKey, roles: readonly RoleKey[]): Promise<void> => {
       const rows = roles.map((role) => ({ account_id: accountId, user_id: id, role }));
       if (rows.length > 0) await via('user_role').insert(rows).onConflict(['account_id', 'user_id', 'role']).ignore();
@@ -51,7 +51,7 @@ export function createRoleStore(knex: Knex) {
     ofAccount: async (accountId: number, via = knex): Promise<readonly string[]> =>
       via('account_role').where({ account_id: accountId }).pluck('role'),
 
-    /** One that the account has already stays. */
+    /** Grants a role to an account, unless the account already has it. */
     grantToAccount: async (via: Knex, accountId: number, role: AccountRoleKey): Promise<void> => {
       await via('account_role').insert({ account_id: accountId, role }).onConflict(['account_id', 'role']).ignore();
     },

@@ -62,7 +62,10 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
       return ROLE_KEYS.filter((key) => held.includes(key)).map((key) => toRole(key, given));
     },
 
-    /** One that the account has already is fine. @throws AppError NOT_FOUND; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin` */
+    /**
+     * Grants a role to an account. Succeeds when the account already has the role.
+     * @throws AppError NOT_FOUND; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin`
+     */
     grantToAccount: (principal: Principal, key: string) =>
       changeAccount(principal, key, {
         write: (via, role) => store.grantToAccount(via, principal.accountId, role),
@@ -79,7 +82,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
         side: 'from',
       }),
 
-    /** From most to least. */
+    /** Lists the roles from most to least powerful. */
     list: async (organizationId: number) => {
       const given = await store.privileges(organizationId);
       return ROLE_KEYS.map((key) => toRole(key, given));
@@ -122,7 +125,10 @@ export function findRole(key: string): RoleKey {
   throw missing('role', key, ROLE_KEYS);
 }
 
-/** In the order from most to least, each once. @throws AppError REQUEST_INVALID that names each that there is not */
+/**
+ * Returns the roles from most to least powerful, without duplicates.
+ * @throws AppError REQUEST_INVALID that names each unknown role
+ */
 export function readRoles(keys: readonly string[]): readonly RoleKey[] {
   assertKnown(keys, { known: ROLE_KEYS, member: 'roles', what: 'role' });
   return ROLE_KEYS.filter((role) => keys.includes(role));

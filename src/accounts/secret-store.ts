@@ -8,10 +8,10 @@ import type { Platform } from '../platform.ts';
 /** Owner of a secret: an organization, or a user. */
 export type SecretOwner = { readonly organizationId: number } | { readonly accountId: number; readonly userId: number };
 
-/** One that is valid. */
+/** A valid secret. */
 export interface StoredSecret {
   readonly id: number;
-  /** Undefined where it was stored before secrets were kept. */
+  /** Undefined for a secret from before secrets were stored in a readable form. */
   readonly secret: string | undefined;
   readonly secretHash: Buffer;
   readonly createdAt: Date;
@@ -36,8 +36,8 @@ export type SecretStore = ReturnType<typeof createSecretStore>;
 export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 'keys'>) {
   return {
     /**
-     * In a transaction. Makes it the current one; those before, if any, end at `previousUntil`, or when they end anyway.
-     * @throws AppError NOT_FOUND for an owner who was deleted; CONFLICT when too many are valid
+     * Stores a new current secret; call it in a transaction. Previous secrets end at `previousUntil`, or earlier if they expire before.
+     * @throws AppError NOT_FOUND for an owner who was deleted; CONFLICT when too many secrets are valid
      */
     add: async (via: Knex, owner: SecretOwner, secret: string, previousUntil = new Date(0)): Promise<NewSecret> => {
       const { table, columns, ownerTable, ownerColumns } = tablesOf(owner);
@@ -57,7 +57,7 @@ export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 
       return { id, createdAt: firstOf(inserted).created_at, expiresAt: null };
     },
 
-    /** Those that are valid, the current one first. */
+    /** Lists the valid secrets, the current one first. */
     list: async (via: Knex, owner: SecretOwner): Promise<readonly StoredSecret[]> => {
       const { table, columns } = tablesOf(owner);
       const rows = await via(table)
@@ -74,7 +74,7 @@ export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 
       }));
     },
 
-    /** All end at once. */
+    /** Deletes all secrets of the owner, which end at once. */
     removeAll: async (via: Knex, owner: SecretOwner): Promise<void> => {
       const { table, columns } = tablesOf(owner);
       await via(table).where(columns).delete();

@@ -4,9 +4,9 @@ import type { Platform } from '../platform.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
 import { createSecret, createSecretStore, type SecretOwner, type StoredSecret } from './secret-store.ts';
 
-/** One that is valid, as its owner sees it. */
+/** A valid secret, as its owner sees it. */
 export interface Secret extends Pick<StoredSecret, 'id' | 'createdAt' | 'expiresAt'> {
-  /** Undefined where it was not kept, and is not the one that its owner sent. */
+  /** Undefined for a secret that was not stored in a readable form, unless the owner sent it with this request. */
   readonly secret: string | undefined;
 }
 
@@ -26,7 +26,10 @@ export function createSecrets(
   const endOf = (overlapSeconds: number) => new Date(overlapSeconds === 0 ? 0 : clock.now() + overlapSeconds * 1000);
 
   return {
-    /** Those that are valid, the current one first. `sent`: what the owner was known by. */
+    /**
+     * Lists the valid secrets, the current one first.
+     * @param sent the secret with which the owner authenticated
+     */
     list: async (owner: SecretOwner, sent: string | undefined) => {
       const sentHash = sent === undefined ? undefined : keys.lookupHash(sent);
       const isSent = (hash: Buffer) => sentHash !== undefined && timingSafeEqual(sentHash, hash);

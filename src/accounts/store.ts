@@ -13,7 +13,7 @@ export interface StoredPrincipal extends StoredRights {
   readonly userSecretHash: Buffer;
   /** Time of expiry of the user's secret; null for the current one. */
   readonly expiresAt: Date | null;
-  /** All that are valid. */
+  /** Hashes of all valid secrets of the organization. */
   readonly organizationSecretHashes: readonly Buffer[];
   /** Times of expiry of the organization's secrets, in the same order; null for the current one. */
   readonly organizationSecretExpiries: readonly (Date | null)[];
@@ -78,7 +78,7 @@ export function createAccountStore(knex: Knex) {
         return ids;
       }),
 
-    /** One more; `complete` as above. */
+    /** Inserts an additional organization; calls `complete` in the same transaction. */
     insertTenant: (tenant: NewTenant, complete: (via: Knex, ids: TenantIds) => Promise<void>): Promise<TenantIds> =>
       knex.transaction(async (trx) => {
         const ids = await insertTenant(trx, tenant);
@@ -86,7 +86,7 @@ export function createAccountStore(knex: Knex) {
         return ids;
       }),
 
-    /** In one query: who calls, in what roles, and which secrets of the organization go with it. */
+    /** Finds users by the hash of their secret, with their roles and the valid secrets of their organization, in one query. */
     findPrincipals: async (userSecretHash: Buffer): Promise<StoredPrincipal[]> => {
       const { rows } = await knex.raw<{ rows: StoredPrincipal[] }>(
         `select ${RIGHTS}, user_secret.secret_hash as "userSecretHash", user_secret.expires_at as "expiresAt",
@@ -112,7 +112,7 @@ export function createAccountStore(knex: Knex) {
       return rows[0];
     },
 
-    /** One that is not deleted. */
+    /** Finds an account that is not deleted. */
     findAccount: (id: number): Promise<StoredAccount | undefined> =>
       knex('account').where({ id }).whereNull('deleted_at').first(ACCOUNT_COLUMNS),
 
@@ -124,7 +124,7 @@ export function createAccountStore(knex: Knex) {
           .first('id')
       )?.id,
 
-    /** Those of the organization that the account belongs to; deleted ones too, as they stay the names of what they made. */
+    /** Finds users in the organization of the account. Deleted users are included, because what they created still shows their names. */
     findUsers: async (accountId: number, userIds: readonly number[]): Promise<StoredUser[]> =>
       knex('app_user')
         .whereRaw('organization_id = (select organization_id from account where account.id = ?)', [accountId])

@@ -6,7 +6,7 @@ import { columnsOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
 export interface UserRow extends RowWith<'app_user', typeof COLUMNS> {
   /** Role keys of the user. */
   readonly roles: readonly string[];
-  /** Those that every user of the account has beside his own. */
+  /** Roles of the account, which each of its users has in addition to the user's own. */
   readonly accountRoles: readonly string[];
 }
 
@@ -71,11 +71,11 @@ export function createUserStore(knex: Knex) {
     findById: async (organizationId: number, id: number, via = knex): Promise<UserRow | undefined> =>
       (await rows(organizationId, via).where({ id }).select(columns))[0],
 
-    /** In any case. */
+    /** Finds a user by e-mail address, ignoring case. */
     findByEmail: async (organizationId: number, email: string, via = knex): Promise<UserRow | undefined> =>
       (await rows(organizationId, via).whereRaw('lower(email_address) = lower(?)', [email]).select(columns))[0],
 
-    /** From old to new. */
+    /** Lists users from old to new. */
     list: async ({ organizationId, accountId, userId }: UserScope, selection: Selection): Promise<UserRow[]> => {
       const query = selectPage(rows(organizationId, knex).select(columns), selection);
       if (accountId !== undefined) query.where({ account_id: accountId });
@@ -83,7 +83,7 @@ export function createUserStore(knex: Knex) {
       return query;
     },
 
-    /** By default the organization's default account. */
+    /** Finds an account of the organization; without an id, its default account. */
     findAccount: (organizationId: number, id?: number): Promise<number | undefined> =>
       accountId(accounts(knex, organizationId, id)),
 

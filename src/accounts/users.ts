@@ -128,8 +128,9 @@ export function createUsers(
   }
 
   /**
-   * In the transaction that adds the user.
-   * @throws AppError NOT_FOUND for the account; CONFLICT for an e-mail that the organization has; FORBIDDEN for a role above the caller's
+   * Asserts that a user may be added; call it in the transaction that adds the user.
+   * @throws AppError NOT_FOUND for the account; CONFLICT for an e-mail address that the organization already has; FORBIDDEN for a role
+   * above the caller's
    */
   async function assertMayAdd(
     via: Knex.Transaction,
@@ -143,7 +144,7 @@ export function createUsers(
     await assertFree(via, organizationId, email);
   }
 
-  /** For good: who is active again logs in again. */
+  /** Ends all sessions of the user. A user who is activated again must log in again. */
   async function endSessions(via: Knex, { accountId, id }: UserRow): Promise<void> {
     await sessionStore.removeOthers(via, { accountId, userId: id }, undefined);
   }
@@ -187,7 +188,7 @@ export function createUsers(
   }
 
   return {
-    /** By id (digits), or by e-mail in any case. */
+    /** Finds a user by id (digits), or by e-mail address, ignoring case. */
     find: async (organizationId: number, emailOrId: string) => {
       if (!ID.test(emailOrId)) return isStorable(emailOrId) ? store.findByEmail(organizationId, emailOrId) : undefined;
       const id = Number(emailOrId);
@@ -197,7 +198,10 @@ export function createUsers(
     /** @throws AppError NOT_FOUND */
     get: (organizationId: number, id: number) => get(organizationId, id),
 
-    /** From old to new, for the account that reads. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    /**
+     * Lists users from old to new, as the account may see them.
+     * @throws AppError WHERE_SYNTAX, WHERE_INVALID
+     */
     list: async (readerAccountId: number, scope: UserScope, query: PageQuery) => {
       const { rows, last } = await listPage(FILTERABLE_USER, query, (selection) =>
         shares.list(readerAccountId, (via) => createUserStore(via).list(scope, selection)),
@@ -272,7 +276,10 @@ export function createUsers(
       });
     },
 
-    /** One that the user has already is fine. @throws AppError NOT_FOUND, FORBIDDEN */
+    /**
+     * Grants a role to a user. Succeeds when the user already has the role.
+     * @throws AppError NOT_FOUND, FORBIDDEN
+     */
     grant: (principal: Principal, id: number, key: string) =>
       changeRole(principal, id, { key, write: (via, user, role) => roleStore.grant(via, user, [role]) }),
 
@@ -293,7 +300,7 @@ function assertTexts({ email, firstName, lastName, externalId }: UserChanges): v
   assertAllStorable({ email, firstName, lastName, externalId: externalId ?? undefined });
 }
 
-/** For the audit log. */
+/** Returns the values for the audit log. */
 function toAudit({ emailAddress, firstName, lastName, externalId, active, accountId, roles }: UserRow) {
   return { email: emailAddress, firstName, lastName, externalId: externalId ?? undefined, active, accountId, roles };
 }

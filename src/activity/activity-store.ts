@@ -32,7 +32,7 @@ export interface ActivitySelection {
   /** Default true. */
   readonly hasConsoleReads?: boolean | undefined;
   readonly from?: Date | undefined;
-  /** Not included. */
+  /** End of the period, exclusive. */
   readonly to?: Date | undefined;
   readonly condition?: Sql | undefined;
   readonly after?: ActivityPosition | undefined;
@@ -46,7 +46,7 @@ const instant = { type: 'datetime', nullable: false, filter: EXACT_IN_SQL } as c
 const optionalText = { ...text, nullable: true } as const;
 const optionalInteger = { ...integer, nullable: true } as const;
 
-/** For the where of each listing: the name there, what it is, and what it is in the table. */
+/** Fields of a listing's `where` by name: what the field is, and its expression in the table. */
 type Names = Readonly<Record<string, readonly [FieldSpec, string]>>;
 
 const DURATION_MS = 'duration_us / 1000.0';

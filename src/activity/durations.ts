@@ -38,7 +38,7 @@ export function percentile(durations: Durations, share: number): number {
   return 0;
 }
 
-/** As far from one end of the bucket as from the other, in parts of either. */
+/** Returns the duration whose ratio to both ends of the bucket is the same. */
 function middleOf(bucket: number): number {
   if (bucket === 0) return FIRST_US / 2;
   return ((2 * GROWTH) / (GROWTH + 1)) * FIRST_US * GROWTH ** (bucket - 1);

@@ -10,7 +10,7 @@ export interface ActivityQuery {
   /** Whether the console's own reads are included. Default: true. */
   readonly hasConsoleReads?: boolean | undefined;
   readonly from?: Date | undefined;
-  /** Not included. */
+  /** End of the period, exclusive. */
   readonly to?: Date | undefined;
   /** A filter in the query language over `fields`. */
   readonly where?: string | undefined;

@@ -71,7 +71,7 @@ export function composeActivity(
   };
 }
 
-/** It is looked after each hour. */
+/** Number of days for which partitions are created ahead. Upkeep runs every hour. */
 const AHEAD_DAYS = 2;
 
 export type Activity = ReturnType<typeof composeActivity>;

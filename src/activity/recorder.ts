@@ -58,7 +58,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
   let waitingBytes = 0;
   /** Counts of work that is no request. */
   let counts = createTallies();
-  /** Under way, or to be tried again. */
+  /** The batch that is being written, or that is tried again. */
   let batch: (ActivityBatch & { readonly records: readonly ActivityEntry[]; readonly bytes: number }) | undefined;
   let failures = 0;
   let writing: Promise<void> | undefined;
@@ -189,7 +189,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
       counts.add({ metric, accountId, elementKey, atMs: clock.now(), count: 1 });
       schedule(options.flushMs);
     },
-    /** Where headers and bodies of a request are kept, until it is recorded. */
+    /** Opens the log that keeps headers and bodies of a request until the request is recorded. */
     openWireLog: (secrets: WireSecrets) => createWireLog(wireRoom, secrets),
     /** Writes the waiting entries within the given time. The rest is dropped. */
     stop: async (timeoutMs: number) => {
@@ -247,7 +247,7 @@ function toRow(record: ActivityEntry): ActivityRow {
   };
 }
 
-/** As a message of the API may be long. */
+/** Maximum length of a reason, as messages of the API can be long. */
 const MOST_REASON_CHARACTERS = 1_000;
 
 function showReason(record: ActivityEntry, reason: string): string {

@@ -32,7 +32,7 @@ export interface RunFault {
 }
 
 export interface RunOutcome extends Partial<Pick<ActivityEntry, 'events' | 'rows'>> {
-  /** False: it found nothing to do. Such a run has no row, unless it failed. */
+  /** False for a run that found nothing to do. Such a run is not recorded unless it failed. */
   readonly isReported: boolean;
   readonly fault?: RunFault | undefined;
 }
@@ -53,7 +53,7 @@ export function createOpenRun(
     let elementKey: string | undefined;
     const redactor = () => trace.redactor ?? NO_SECRETS;
     return {
-      /** Before the provider is called. */
+      /** Attaches the instance. Call it before the provider is called. */
       attach: (instance: TraceableInstance): void => {
         trace.redactor = instance.redactor;
         elementKey = instance.connector.key;
@@ -103,7 +103,7 @@ export function createOpenRun(
   };
 }
 
-/** For an unexpected error, its own message is only logged. */
+/** Message of a run with an unexpected error, whose own message is only logged. */
 const UNEXPECTED: Readonly<Record<RunSubject['kind'], string>> = {
   poll: 'The poll could not be made.',
   bulk: 'The file could not be made.',

@@ -103,21 +103,21 @@ const deleteUser = { user: DELETE_USER, audit: { action: 'delete', ...USER_AUDIT
 /** You cannot change your own roles. Ask another administrator. */
 const editRoles = { user: EDIT_USER, audit: { action: 'update', ...USER_AUDIT } } as const;
 
-/** They are roles of its users. */
+/** Roles of an account. They apply to its users, so changing them needs the privilege to edit users. */
 const accountRole: Access = {
   account: 'id',
   privilege: 'editAccountUsers',
   audit: { action: 'update', target: 'account', id: 'id' },
 };
 
-/** Into which accounts depends on which it is. */
+/** Privileges to invite users. The accounts into which a caller may invite depend on which of them the caller has. */
 const INVITE = ['addOrganizationUsers', 'addAccountUsers'] as const;
 
 const NEW_SECRET = { answersSecret: true } as const;
 
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
 
-/** How much of the log is read depends on which it is. */
+/** Privileges to read the audit log. How much of it a caller may read depends on which of them the caller has. */
 const VIEW_AUDIT_LOG: Access = { privilege: ['viewOrganizationLogs', 'viewAccountLogs'] };
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
 /** Actions of other users of the account are visible to users who administer it. */
@@ -402,8 +402,9 @@ export interface Admitted {
 }
 
 /**
- * Before an operation is done.
- * @throws AppError FORBIDDEN that names the privilege; NOT_FOUND for an account that the caller may not work in, and a user out of his reach
+ * Asserts before an operation that the caller may use it.
+ * @throws AppError FORBIDDEN that names the privilege; NOT_FOUND for an account in which the caller may not work, and for a user out of the
+ * caller's reach
  */
 export async function assertAccess(
   { accounts, users }: Directory,
@@ -417,7 +418,10 @@ export async function assertAccess(
   return { principal: acting, user: user && (await reach(users, acting, user, params.emailOrId ?? '')) };
 }
 
-/** One of several is enough. @throws AppError FORBIDDEN that names them */
+/**
+ * Asserts that the caller has one of the privileges.
+ * @throws AppError FORBIDDEN that names them
+ */
 export function assertPrivilege(
   { privileges }: Pick<Principal, 'privileges'>,
   privilege: Privilege | readonly Privilege[],

@@ -194,7 +194,7 @@ function byPoint(period: Period, tallies: readonly Tally[]): readonly (readonly 
   return pointsOf(period).map((atMs) => [atMs, found.get(atMs) ?? []]);
 }
 
-/** As it was sealed. */
+/** Reads the position that a page token contains. */
 function readPosition(position: string | undefined) {
   const [at, requestId] = position?.split(' ') ?? [];
   return at === undefined || requestId === undefined ? undefined : { at: new Date(at), requestId };

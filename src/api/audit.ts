@@ -52,7 +52,7 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   subscription: undefined,
   delivery: undefined,
 };
-/** Where it only looks. */
+/** For reads that are recorded in the audit log. */
 const VIEW = { action: 'view', id: undefined } as const;
 
 /** `isStrict`: a change that was made without its row fails, as it would be forgotten silently otherwise. */

@@ -83,9 +83,9 @@ interface KnownCaller extends Caller, Pick<FoundPrincipal, 'expiresAt'> {
 /** The credentials in a request. */
 interface Credentials {
   readonly secrets: readonly string[];
-  /** All of them, as one text. */
+  /** Cache key: all credentials in one text. */
   readonly key: string;
-  /** Those of the header. */
+  /** Secrets as the header sent them. */
   readonly sent: SentSecrets;
   readonly find: () => Promise<FoundPrincipal | FoundSession | undefined>;
   /** The organization is vouched for as well. */
@@ -94,7 +94,7 @@ interface Credentials {
   readonly instance: { readonly token: string } | { readonly id: string } | undefined;
   /** The message for invalid credentials. */
   readonly refusal: string;
-  /** False where the request is served without a caller too. */
+  /** False when the request is served without a caller, too. */
   readonly isNeeded: boolean;
 }
 
@@ -236,7 +236,10 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return credentials.isNeeded ? attempt : attempt.catch(ignoreRefusal);
   }
 
-  /** Not after a change of the organization, which may have been under way when it was read, and not when a secret has ended. */
+  /**
+   * Whether a cached caller may still be used. Outdated after a change of the organization, which may have been in progress at the time of
+   * reading, and after the end of a secret.
+   */
   function isCurrent({ principal, readAt, expiresAt }: KnownCaller): boolean {
     if (expiresAt !== undefined && expiresAt.getTime() <= clock.now()) return false;
     return !principals.isOutdated(principal.organizationId, readAt);
@@ -317,14 +320,17 @@ function firstSegments(scope: ApiScope): ReadonlySet<string | undefined> {
 }
 
 const PLATFORM_SEGMENTS = firstSegments('platform');
-/** Kept for the service on an instance, with those that later operations will need (decisions D2). */
+/** First segments of paths on an instance, with those reserved for later operations (decisions D2). */
 const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
 
 const findPublic = createRoutes('public');
 const findPlatform = createRoutes('platform');
 const findOnInstance = createRoutes('instance');
 
-/** By what a request has sent: `'record'` is the platform's where the element has no such object. */
+/**
+ * Returns the scope of a request by its path and its credentials. A path with scope `'record'` is the platform's when the element has no
+ * such object.
+ */
 function scopeOf(request: Request, first: string, { instance }: Credentials): Exclude<ApiScope, 'public' | 'connect'> {
   const { method, path } = request;
   if (instance === undefined) {

@@ -187,7 +187,7 @@ function assertGivenOnce(query: object, body: object): void {
 /** The members that a statement sets. */
 const IN_STATEMENT: ReadonlySet<string> = new Set(['objectName', 'where', 'fields', 'orderBy', 'limit']);
 
-/** Where a member of a download is in its request: in the query, in the body, or in the statement. */
+/** Returns where a member of a download is in its request: in the query, the body or the statement. */
 function pointersIn({ query, body }: AskedDownload): (place: string) => string {
   return (bodyPointer) => {
     const name = /^\/(?:path|query|body)\/(\w+)$/.exec(bodyPointer)?.[1];
@@ -211,7 +211,7 @@ function toRecord(job: BulkJob): OperationResult<'getBulkStatus'> {
   return { ...status, ...(code !== undefined && { code: readCode(code) }) };
 }
 
-/** One that a newer release wrote may not be known here. */
+/** Returns the code of a failed job. A code from a newer release may be unknown here. */
 function readCode(code: string): ErrorCode {
   return Object.hasOwn(ERROR_STATUS, code) ? (code as ErrorCode) : 'INTERNAL';
 }
@@ -246,7 +246,10 @@ function respondWith(file: BulkFile, { accept, query, headers, instance }: FileQ
   return { status: 206, headers: { ...shared, ...partial }, pieces: () => file.bytes(begin, end) };
 }
 
-/** As it is stored, unless the caller likes another one better. @throws AppError NOT_ACCEPTABLE */
+/**
+ * Returns the stored form of a file, unless the caller prefers another one.
+ * @throws AppError NOT_ACCEPTABLE
+ */
 function chooseRendition({ format }: BulkJob, accept: string | undefined, isDefused: boolean): Rendition {
   const stored = STORED_TYPES[format];
   const type = chooseType(accept, [stored, ...TYPES.filter((one) => one !== stored)]);
@@ -274,7 +277,7 @@ function contentTypeOf({ type }: Rendition, accept: string | undefined): string 
   return type === 'text/csv' ? `${type}; charset=utf-8; header=present` : `${type}; charset=utf-8`;
 }
 
-/** Its own, with another ending for what is not as it is stored. */
+/** Returns the name of the file. If it is converted, the extension changes. */
 function nameOf(job: BulkJob, { type }: Rendition): string {
   const name = fileNameOf(job);
   if (STORED_TYPES[job.format] === type) return name;

@@ -27,7 +27,7 @@ export interface ConnectPageParts {
   readonly redactCall: RedactCall;
   /** Rate limits per network of the browsers. */
   readonly requests: TokenBuckets;
-  /** Without a slash at the end. */
+  /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
 }
 
@@ -62,12 +62,12 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
     return audit.run(trace.audit, () => page.finish(arrival, parametersOf(request), signalEnd(response)));
   }
 
-  /** To a window that a provider has sent back. The script closes it, where the browser lets it. */
+  /** Responds to a window that a provider has sent back. The script closes the window, if the browser lets it. */
   async function endPopup(response: Response, language: ConnectLanguage, words: Words): Promise<void> {
     sendPage(response, { ...words, status: 200, language, script: (await console.script('connect-return')).path });
   }
 
-  /** To a browser that is not on its way. */
+  /** Responds to a browser that cannot continue here. */
   function stop(response: Response, status: number, wordsOf: (words: ConnectWords) => Words): void {
     const language = languageOf(response.req);
     sendPage(response, { ...wordsOf(CONNECT_WORDS[language]), status, language });
@@ -184,7 +184,7 @@ const MOST_CLAIMS = 10;
 
 const MARK_NAME = 'causeway-connect';
 
-/** As the cookie of the console: over HTTPS no other host of the domain can set it. */
+/** Returns the name of the cookie. As with the cookie of the console, no other host of the domain can set it over HTTPS. */
 function markName(publicUrl: string, id: number): string {
   return `${publicUrl.startsWith('https:') ? '__Host-' : ''}${MARK_NAME}-${id}`;
 }

@@ -11,11 +11,11 @@ export interface Words {
  * (`console/connect/languages`).
  */
 export interface ConnectWords {
-  /** There is no such session. */
+  /** For an unknown session. */
   readonly gone: Words;
   /** The departure to the provider was used already, or belongs to another browser. */
   readonly noTicket: Words;
-  /** In a window that a provider has sent back. */
+  /** For a window that a provider has sent back. */
   readonly done: Words;
   readonly failed: Pick<Words, 'title'> & { readonly close: string };
   readonly refused: Readonly<Record<RefusedArrival['reason'], Words>>;

@@ -57,7 +57,7 @@ export function toDeliveryView(delivery: Delivery): DeliveryView {
   };
 }
 
-/** As its receiver gets it: the payload is the body that is sent. */
+/** Returns the event as its receiver gets it: the payload is the body of the push. */
 function toEvent({ eventId, type, payload }: Delivery): DeliveryView['event'] {
   if (payload === undefined) return { id: eventId, type };
   // As `buildPayload` printed it.

@@ -12,7 +12,7 @@ type KeptDocument = () => Promise<KeptResponse>;
 
 /** Documents about the service itself, built on their first request. */
 export interface Documents {
-  /** Again when the public URL is another. */
+  /** Built again when the public URL changes. */
   readonly json: KeptDocument;
   readonly yaml: KeptDocument;
   /**
@@ -71,7 +71,7 @@ async function keepFile(file: string): Promise<KeptResponse> {
   return keep(extname(file), await readFile(file, 'utf8'));
 }
 
-/** As it is published: what the JSON says of its making is a comment here. */
+/** Writes the published YAML, in which the notice about its generation is a comment. */
 async function printYaml(): Promise<string> {
   const { dump } = await import('js-yaml');
   const { 'x-generated': notice, ...published } = document;

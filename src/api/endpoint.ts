@@ -6,24 +6,24 @@ import { ACCESS, type Access } from './access.ts';
 import type { ApiOperationId, FileOperationId, Handlers, StreamOperationId } from './operation.ts';
 import { findValidation, type Scope, type Validate } from './validation.ts';
 
-/** All that an operation decides about its requests: worked out once, at the start. */
+/** Everything that depends only on the operation of a request, computed once at the start. */
 export interface Endpoint {
   readonly id: ApiOperationId;
   readonly access: Access;
   /** Whether every authenticated caller may use the operation in the account of the request. */
   readonly isForEverybody: boolean;
-  /** Undefined where none is taken. */
+  /** Undefined for an operation without a body. */
   readonly body: TakenBody | undefined;
   readonly limits: BodyLimits;
-  /** An `Idempotency-Key` has a meaning. */
+  /** Whether the operation supports an `Idempotency-Key`. */
   readonly isRepeatable: boolean;
-  /** Its work may be done once only, or is noted in the audit log. */
+  /** Whether the operation must not run twice, or is recorded in the audit log. */
   readonly isNoted: boolean;
   /** Parts of a request with texts that PostgreSQL has to keep. */
   readonly stored: readonly ('query' | 'body')[];
   /** Responses are JSON whatever the `Accept` header says; otherwise the handler judges it. */
   readonly isJson: boolean;
-  /** There is no secret in the responses, so that they may be packed. */
+  /** Whether responses may be compressed, because they contain no secrets. */
   readonly isPackable: boolean;
   readonly validate: Validate;
   /** Handles an `OperationRequest` of the operation, after the validator accepted it. */
@@ -35,7 +35,7 @@ export interface TakenBody {
   readonly isRequired: boolean;
 }
 
-/** They respond with what the caller would rather have. */
+/** Operations with files, which respond with the media type that the caller prefers. */
 const FILE_OPERATIONS: Readonly<Record<FileOperationId | StreamOperationId, true>> = {
   getRecord: true,
   getHubRecord: true,
@@ -60,7 +60,9 @@ export function isPackable(id: OperationId): boolean {
   return OPEN_OPERATIONS.has(id) || OPEN_TAGS.has(OPERATIONS[id].tag);
 }
 
-/** Their bodies may hold any text: of a query that is explained nothing is stored, and an event is stored as JSON, which escapes it. */
+/**
+ * Operations whose bodies may contain any text: an explained query is not stored, and an event is stored as JSON, which escapes the text.
+ */
 const ANY_TEXT: ReadonlySet<OperationId> = new Set(['explainQuery', 'sendTestEvent']);
 
 export const FORM_TYPE = 'multipart/form-data';

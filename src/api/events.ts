@@ -54,7 +54,7 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
   return { ...byId, listThisInstanceEvents: ofToken(byId.listInstanceEvents) } satisfies Partial<Handlers>;
 }
 
-/** As its receiver gets it. */
+/** Returns the event as its receiver gets it. */
 function toEventView({ payload, createdAt, record }: StoredEvent): EventView {
   // It was written by `buildPayload`.
   const body = parseJson(payload) as Omit<EventView, 'createdDate' | 'record'>;

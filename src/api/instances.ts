@@ -278,7 +278,7 @@ interface Change<Id extends 'updateInstance' | 'replaceInstance'> {
   readonly signal: AbortSignal;
 }
 
-/** As it was read, it is empty: then nothing was granted anew. */
+/** Returns undefined for empty provider data: an instance that is sent back as it was read contains no new grant. */
 function grantOf<Grant extends object>(providerData: Grant | undefined): Grant | undefined {
   return providerData === undefined || Object.keys(providerData).length === 0 ? undefined : providerData;
 }
@@ -289,7 +289,7 @@ function anotherElement({ id, connector }: Instance): AppError {
   return new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/element/key', message }] });
 }
 
-/** Where the configuration is not a part of the body but all of it, faults are a step nearer. */
+/** Converts a pointer for a request whose whole body is the configuration. */
 function asWholeBody(pointer: string): string {
   return pointer.replace(/^\/body\/configuration(?=\/)/, '/body');
 }

@@ -29,7 +29,7 @@ export type UserOf<Id extends OperationId> =
 /** The scopes in which the caller is not known by the secrets of a user. */
 type Unknown = 'public' | 'connect';
 
-/** There is no principal where a scope of the operation allows unknown callers. */
+/** Undefined is possible when a scope of the operation allows unknown callers. */
 type PrincipalOf<Id extends OperationId> =
   | (Exclude<ScopeOf<Id>, Unknown> extends never ? never : Principal)
   | (Extract<ScopeOf<Id>, Unknown> extends never ? never : undefined);
@@ -37,7 +37,7 @@ type PrincipalOf<Id extends OperationId> =
 /** The session whose page it is for. */
 type PageSessionOf<Id extends OperationId> = 'connect' extends ScopeOf<Id> ? PageSession : undefined;
 
-/** Where nothing but a form is taken it is read as it comes. */
+/** An operation that accepts only forms reads them as a stream. */
 type FormOf<Id extends OperationId> = operations[Id]['requestBody'] extends { content: infer Content }
   ? 'application/json' extends keyof Content
     ? FileForm | undefined

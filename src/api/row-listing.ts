@@ -54,7 +54,7 @@ export function listRows<Shown extends Row>(
   return { rows: page, headers: listHeaders(page.length, { url, token }) };
 }
 
-/** As far as fields are made of it. */
+/** The parts of a schema from which fields are made. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;

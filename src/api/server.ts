@@ -32,7 +32,7 @@ import { parseQuery, type Scope } from './validation.ts';
 export interface ServerParts extends Omit<RequestLogParts, 'routes'> {
   /** The paths outside the base path: health, documents, reference. */
   readonly root: Router;
-  /** Absent in a process that only works on jobs. */
+  /** Absent in a process that only runs jobs. */
   readonly api?: ApiParts | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface ApiParts {
   readonly bodyBudget: ByteBudget;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
-  /** Without a slash at the end. */
+  /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
   /** Checks every response against the spec; one that does not fit becomes an INTERNAL error. */
   readonly validateResponses: boolean;
@@ -216,7 +216,7 @@ function createApi(api: ApiParts): Serve {
     sendResponse(response, result);
   };
 
-  /** Before the body is read. */
+  /** Asserts that the caller may use the operation, before the body is read. */
   async function admit(request: Request, response: Response, { endpoint, params, caller }: Wanted): Promise<Admitted> {
     const { id, access } = endpoint;
     const { principal, instance } = caller;

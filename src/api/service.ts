@@ -25,7 +25,7 @@ export interface ProcessState {
   readonly checks: Readonly<Record<string, HealthCheck>>;
   /** The process does nothing any more and should be started again. */
   readonly isStuck: () => boolean;
-  /** Without a slash at the end. */
+  /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
   /** The folders of all connectors, whose READMEs are part of the documentation. */
   readonly connectorFolders: readonly string[];
@@ -34,7 +34,7 @@ export interface ProcessState {
 
 export interface ServiceRouterParts extends ProcessState {
   readonly role: Role;
-  /** Undefined where the measurements are not served here. */
+  /** Undefined when this port does not serve metrics. */
   readonly metrics: RequestHandler | undefined;
   readonly proxies: Pick<Proxies, 'redirectTarget'>;
   /** Rate limits per network of the browsers. */
@@ -140,7 +140,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
   return router.use(pages.router);
 }
 
-/** For the measurements. */
+/** Notes the operation for metrics. */
 function note(id: RootOperationId): RequestHandler {
   return (_request, response, next) => {
     response.locals.operation = id;

@@ -98,7 +98,7 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
   } satisfies Partial<Handlers>;
 }
 
-/** All of the organization, or of the account that the call names. */
+/** Returns the scope of the account that the request names, or else of the whole organization. */
 function widestOf(principal: Principal): UserScope {
   return principal.isAccountNamed === true ? ofAccount(principal) : { organizationId: principal.organizationId };
 }

@@ -39,7 +39,7 @@ interface ValidatorError {
   readonly errorCode?: unknown;
 }
 
-/** Where the validator's words do not fit behind the place that they are about. */
+/** Texts in place of the validator's, which do not fit after the path of the value. */
 const WORDS: Readonly<Record<string, string>> = { required: 'is missing' };
 
 /** The validator writes `/body/name`, and `/params/id` for what is in the path. */

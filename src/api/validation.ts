@@ -58,7 +58,7 @@ export function findValidation(id: OperationId, validateResponses: boolean): Val
   return validate;
 }
 
-/** Nothing in a validator belongs to a service, and a process of tests starts many. */
+/** Validators by operation. They are shared by all services of a process, because a process of tests starts many. */
 const made = new Map<string, Validate>();
 
 type ValidRequest = Pick<ShownRequest, 'params' | 'query' | 'headers'>;
@@ -69,7 +69,7 @@ const validated = new LRUCache<string, ValidRequest>({
   sizeCalculation: (_input, key) => BYTES_OF_VALIDATED + key.length * BYTES_OF_KEY_CHARACTER,
 });
 const BYTES_OF_VALIDATED = 1_000;
-/** In the key, and again in the values. */
+/** Number of bytes per character of the key: the same text is part of the values, too. */
 const BYTES_OF_KEY_CHARACTER = 4;
 /**
  * Maximum number of characters of a request whose result is cached. A longer request rarely comes again, and would take the space of many
@@ -88,7 +88,10 @@ function createValidation(id: OperationId, validateResponses: boolean): Validate
   // The URLs of others may have keys in them.
   const isKept = ownMethod === 'get' && scopes.every((scope) => scope === 'instance' || scope === 'record');
 
-  /** All that a check depends on; there is no line break in a URL or a header. Undefined where the outcome is not kept. */
+  /**
+   * Returns the cache key, which contains everything on which the validation depends. URLs and headers contain no line break. Undefined
+   * when the result is not cached.
+   */
   function keyOf({ url, headers, body }: Request): string | undefined {
     if (!isKept || body !== undefined) return undefined;
     let key = `${id} ${url}`;

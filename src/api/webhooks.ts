@@ -14,7 +14,7 @@ import type { KnownCaller } from './redact-call.ts';
 export interface WebhookParts {
   /** The memory of this process for the bodies of requests. */
   readonly bodyBudget: ByteBudget;
-  /** Without a slash at the end. */
+  /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
 }
 
@@ -78,7 +78,7 @@ async function readBytes(
   return bytes;
 }
 
-/** Before anything is made of them. */
+/** Rejects a body with too many tags before it is parsed. */
 function assertFewTags(bytes: Buffer): void {
   let tags = 0;
   for (let at = bytes.indexOf(OPEN_TAG); at >= 0; at = bytes.indexOf(OPEN_TAG, at + 1)) tags++;

@@ -3,14 +3,14 @@ import type { ServiceConfig } from '../config/index.ts';
 import { SIMULATORS_HOST } from '../connector/simulators/index.ts';
 import { StartError } from '../errors.ts';
 
-/** Where a process will listen, by the variable that says so. */
+/** A port on which a process will listen, with the variable that sets it. */
 export interface WantedPort {
   readonly variable: 'PORT' | 'SIMULATORS_PORT' | 'METRICS_PORT';
   readonly host: string;
   readonly port: number;
 }
 
-/** Those of a configuration; a worker serves no simulators. */
+/** Returns the ports of a configuration. A worker serves no simulators. */
 export function wantedPorts({ host, port, metricsPort, simulatorsPort, role }: ServiceConfig): readonly WantedPort[] {
   return [
     { variable: 'PORT', host, port },

@@ -26,13 +26,13 @@ import { openListener } from './listener.ts';
 
 /** A running service. */
 export interface App {
-  /** Without a slash at the end. */
+  /** Address of the service, without a slash at the end. */
   readonly url: string;
   readonly baseUrl: string;
   readonly simulatorsUrl: string | undefined;
-  /** Where the measurements are when they have a port of their own. */
+  /** Address of the metrics when they have a port of their own. */
   readonly metricsUrl: string | undefined;
-  /** Where the first secrets are; undefined when they were made elsewhere. */
+  /** File with the first secrets; undefined when this process did not create them. */
   readonly credentialsFile: string | undefined;
   /** Accepts no more requests, lets those in progress end, and then closes everything in the opposite order of the start. */
   readonly stop: () => Promise<void>;
@@ -49,15 +49,15 @@ export interface AppPorts extends GivenConnectors {
   readonly config: ServiceConfig;
   readonly database: DatabaseServer;
   readonly log: Logger;
-  /** Breaks a start off that has not come to its end. */
+  /** Aborts a start that is not complete. */
   readonly signal?: AbortSignal;
   /** Limits of the engine of events, for tests and measurements. */
   readonly engineOptions?: Partial<EngineOptions>;
-  /** Those of the poller. */
+  /** Limits of the poller, for tests and measurements. */
   readonly pollerOptions?: PollRole['options'];
-  /** Those of the workers of bulk jobs. */
+  /** Limits of the workers of bulk jobs, for tests and measurements. */
   readonly bulkOptions?: BulkRole['options'];
-  /** And those of the recorder of activity. */
+  /** Limits of the recorder of activity, for tests and measurements. */
   readonly recorderOptions?: ActivityOptions['recorder'];
 }
 
@@ -83,7 +83,7 @@ const MOST_DRAIN_MS = 5 * SECOND_MS;
 
 const NEVER = new AbortController().signal;
 
-/** From below: what is built later is never reached from what was built before. */
+/** Builds the parts from the bottom up: an earlier part never depends on a later one. */
 async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { config, log, engineOptions, pollerOptions, bulkOptions, signal = NEVER } = ports;
   const { dataDir, role, shutdownTimeoutMs } = config;

@@ -33,7 +33,7 @@ function tryIt(baseUrl: string, credentialsFile: string): string {
   return `  curl -H "Authorization: User ${read('userSecret')}, Organization ${read('organizationSecret')}" ${baseUrl}/elements`;
 }
 
-/** One word for a shell, whatever is in it. */
+/** Quotes a text as a single word for a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -67,7 +67,7 @@ async function findCiphertext(knex: Knex, name: KeyName): Promise<string | undef
   return row?.ciphertext;
 }
 
-/** Of several processes that start together, one inserts the key, and all read it. */
+/** If several processes start together, one inserts the key, and all read it. */
 async function createKey(knex: Knex, keyring: Keyring, name: KeyName): Promise<string> {
   const ciphertext = keyring.encrypt(randomBytes(32).toString('base64'), contextOf(name));
   await knex('platform_key').insert({ name, ciphertext }).onConflict('name').ignore();

@@ -110,7 +110,7 @@ export function createEngine(
   /** The condition that a stop waits for. */
   let awaited: { readonly holds: () => boolean; readonly resolve: () => void } | undefined;
 
-  /** It starts pushes of other requests than the one that calls it. */
+  /** Starts pushes. They run in the background, because they belong to other requests than the one that starts them. */
   function turn(): void {
     inBackground(takeTurn);
   }
@@ -170,7 +170,7 @@ export function createEngine(
     }
   }
 
-  /** One statement at a time, however many receivers respond again at once. */
+  /** Makes the deliveries of parked lanes due again, with one statement at a time, however many receivers recover at once. */
   async function callBack(lanes: readonly ParkedLane[]): Promise<void> {
     callingBack = true;
     try {
@@ -229,7 +229,7 @@ export function createEngine(
     }
   }
 
-  /** Its day was dropped, which upkeep does not do while deliveries need it. */
+  /** Ends a delivery whose event is missing, because its partition was dropped. Upkeep does not do this while deliveries need it. */
   function giveUp(lease: DeliveryLease, nowMs: number): DeliveryOutcome {
     log.error({ deliveryId: lease.id, accountId: lease.accountId }, 'the event of a delivery is missing');
     const { retries, firstFailedAtMs } = lease;
@@ -291,7 +291,7 @@ export function createEngine(
   let endBeats: () => Promise<void> = async () => undefined;
 
   return {
-    /** Before it nothing is pushed; events may be accepted already. */
+    /** Starts to push. Events may be accepted before. */
     start: async () => {
       // A process without the name of an owner holds no deliveries: what it accepts waits for one that sends.
       if (!delivers) return;

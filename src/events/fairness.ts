@@ -1,4 +1,4 @@
-/** Kept for accounts that have little. */
+/** Share that is reserved for accounts that use little. */
 const RESERVED_SHARE = 1 / 4;
 /** The share that every account can get, whatever the others use. */
 const ASSURED_SHARE = 1 / 128;
@@ -35,7 +35,7 @@ export function createPool(total: number) {
     },
     /** Returns how much the account holds. */
     usedBy,
-    /** Below 0 when more was taken than there was room for. */
+    /** Returns the free room; below 0 when more was taken than there was room for. */
     free: () => free,
     /** Takes an amount, even beyond the room of the account. Default 1. */
     take: (accountId: number, amount: number = 1) => change(accountId, amount),
@@ -141,7 +141,7 @@ export function createRotation<Item>() {
       else if (lines.size > KEPT_LINES) lines.delete(line.accountId);
       return item;
     },
-    /** It has no turn until it is resumed. */
+    /** Gives the account no turn until it is resumed. */
     pause: (accountId: number) => {
       const line = lines.get(accountId);
       if (line !== undefined && line.items.size > 0) line.paused = true;

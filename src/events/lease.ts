@@ -7,7 +7,7 @@ export interface DeliveryLease extends Fence, ScheduleProgress {
   readonly eventId: string;
   /** Host of the callback URL, see `hostOf`. */
   readonly host: string;
-  /** Undefined: an event of the account itself. */
+  /** Undefined for an event of the account itself. */
   readonly instanceId: number | undefined;
   readonly ordered: boolean;
   /** Body as signed and sent. */
@@ -21,7 +21,7 @@ export interface DeliveryLease extends Fence, ScheduleProgress {
   readonly traceparent?: string | undefined;
 }
 
-/** One that was tried before: it counts as a probe, and never waits for the breaker. */
+/** Whether the delivery was tried before. A retry counts as a probe, and never waits for the breaker. */
 export function isRetry({ firstFailedAtMs }: Pick<DeliveryLease, 'firstFailedAtMs'>): boolean {
   return firstFailedAtMs !== undefined;
 }

@@ -106,7 +106,7 @@ export function connectedInstanceOf(body: Buffer): number | undefined {
   return type === 'instance.connected' ? data.instanceId : undefined;
 }
 
-/** It is stored and listed without the token, which is a secret. */
+/** Adds the token to a body. Bodies are stored and listed without it, because it is a secret. */
 export function withToken(body: Buffer, token: string | undefined): Buffer {
   const { data, ...event }: { readonly data: object } = JSON.parse(body.toString());
   return Buffer.from(JSON.stringify({ ...event, data: { ...data, token } }));

@@ -41,15 +41,15 @@ export interface EventSource {
   readonly tags: readonly string[];
   readonly elementKey: string;
   readonly hub: string;
-  /** Undefined: events are off. */
+  /** URL that receives events; undefined when events are disabled. */
   readonly callbackUrl: string | undefined;
   /** Signing key for the additional header `Elements-Webhook-Signature`. */
   readonly signatureKey: string | undefined;
-  /** One in flight per subscription, in order. */
+  /** Whether deliveries of a subscription are sent in order, one at a time. */
   readonly ordered: boolean;
   /** The instance's token. Only the event `instance.connected` contains it. */
   readonly token?: string | undefined;
-  /** There: bodies are sent as the original API did, which also named the organization. */
+  /** When present, bodies have the format of the original API, which also names the organization. */
   readonly original?: { readonly companyId: number } | undefined;
 }
 

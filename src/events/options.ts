@@ -48,11 +48,11 @@ export const DEFAULT_OPTIONS = {
   outcomesInFlight: 2,
   /** Outcomes that wait to be stored; above it no push is started. */
   maxPendingOutcomes: 5_000,
-  /** For pushes that were broken off when the process stops. */
+  /** Maximum time for aborted pushes to end when the process stops. */
   abortMs: 1_000,
-  /** For storing the last outcomes when the process stops. */
+  /** Maximum time to store the last outcomes when the process stops. */
   outcomeDrainMs: 5_000,
-  /** Between two tries to store outcomes while the database is away, growing from the first to the last. */
+  /** Time between two attempts to store outcomes while the database is unavailable. It grows from the first to the last value. */
   storeRetryMs: { shortest: 50, longest: 2_000 },
 
   /** Rows of one claim; also what decides how many of each subscription come at a time. */
@@ -64,15 +64,16 @@ export const DEFAULT_OPTIONS = {
   maxVisits: 10_000,
   /** The sweep looks at least that often, whatever it knows. */
   sweepBackstopMs: 5_000,
-  /** Between two notices to other processes that deliveries became due. */
+  /** Time between two notices to other processes about deliveries that became due. */
   announceMs: 50,
 
   heartbeatMs: 2_500,
   /** A process that was silent for that long has lost its deliveries. */
   silentMs: 10_000,
   takeOverRows: 5_000,
-  /** How often the database and the memory are compared, and how old a delivery must be to be missed. */
+  /** Time between two comparisons of database and memory. */
   auditMs: 15_000,
+  /** Minimum age of a delivery that the comparison considers. */
   auditAgeMs: 30_000,
 };
 

@@ -36,12 +36,12 @@ const KEPT_SECRETS = 100_000;
 const KNOWN_MS = 24 * 60 * 60_000;
 
 /**
- * Slows down whoever guesses: every look-up of a wrong secret costs a query. Failures count by network, and after some of
- * them each makes the next look-up from there wait twice as long. Only look-ups wait: secrets that were good in the last
- * day pass, so that one guesser behind an address does not shut out the others behind it. A good secret does not take
- * failures back, or a guesser who has one could go on for ever.
+ * Slows down callers who guess secrets, because every look-up of a wrong secret costs a query. It counts failures by network. After a
+ * few of them, each further failure doubles the time that the next look-up from this network waits. Only look-ups wait: secrets that
+ * were valid in the last day pass, so that a guesser does not lock out others behind the same address. A valid secret does not reset
+ * the failures, or a guesser who owns one could continue without limit.
  *
- * Both tables are bounded. A guesser who gets a network forgotten had to fail from 20,000 others.
+ * Both tables are bounded. To push one network out, a guesser needs failures from 20,000 others.
  */
 export function createFailedAuthorizations({ steady }: Clock): FailedAuthorizations {
   const exactly = { perf: { now: steady }, ttlResolution: 0 };

@@ -11,9 +11,9 @@ const { steady } = SYSTEM_CLOCK;
 export type CallerOf = (request: IncomingMessage) => string;
 
 /**
- * Hands requests on, a few milliseconds' worth in a turn of the event loop, and then callers take turns: a thousand requests that one
- * sends at once would otherwise be one long stretch of work, and the request of another would wait for all of them.
- * A request whose caller has gone before its turn is not begun.
+ * Passes requests on fairly: for a few milliseconds in each turn of the event loop, with callers taking turns. Otherwise a thousand
+ * requests that one caller sends at once would be one long stretch of work, for which the requests of all others would wait. A request
+ * whose caller has disconnected before its turn is not started.
  */
 export function startFairly(handle: RequestListener, callerOf: CallerOf): RequestListener {
   const lines = new Map<string, (() => void)[]>();

@@ -74,8 +74,8 @@ export function isForm({ headers }: Pick<Request, 'headers'>): boolean {
 }
 
 /**
- * Reads a form up to its file. The bytes of the file are read when somebody iterates over them, as fast as that goes, and end when the
- * whole form has come and holds nothing else. What nobody reads is thrown away, so that the caller can read its response.
+ * Reads a form up to its file. The bytes of the file are read during iteration, at the pace of the reader, and end when the whole form has
+ * arrived and contains nothing else. Unread bytes are discarded, so that the caller can read its response.
  * @throws AppError REQUEST_INVALID, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, OVERLOADED; iterating over the bytes throws the same
  */
 export async function readFileForm(request: Request, response: Response, bounds: FormBounds): Promise<FileForm> {

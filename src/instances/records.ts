@@ -110,7 +110,7 @@ export function createInstanceRecords(
         if (wasRefused && (await store.setValid(accountId, id, work))) await changed(accountId, id);
         return;
       }
-      // Of many failing calls only one writes.
+      // Only one of many failing calls writes.
       if (!instance.valid && wasRefused) return;
       const publish = await notifications.prepare(accountId);
       const refusal = { accountId, id, reason: `The provider refuses the credentials for '${work}'.` };

@@ -14,11 +14,11 @@ import { BoxFault, missing } from './faults.ts';
 import { DOWNLOAD_HOST } from './login.ts';
 import { show } from './show.ts';
 
-/** Of all files together. */
+/** Maximum size of all files together, in bytes. */
 export const MOST_BYTES = 20_000_000;
 const DOWNLOAD_MS = 15 * 60_000;
 
-/** Up- and downloads; `tell` of each download. */
+/** Routes for uploads and downloads. Calls `tell` after each download. */
 export function createContent(drive: Drive, clock: MovableClock, tell: (row: Row) => void) {
   const { contents, items } = drive;
   const makeId = () => randomBytes(24).toString('base64url');

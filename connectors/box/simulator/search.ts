@@ -38,7 +38,7 @@ function contentTypes(query: URLSearchParams): readonly string[] {
   return types;
 }
 
-/** Of these types alone Box reads the text, and of that the first bytes. */
+/** Types of files whose text Box indexes, up to `INDEXED_BYTES`. */
 const READABLE = ['txt', 'csv', 'md', 'pdf', 'docx'];
 const INDEXED_BYTES = 10_000;
 

@@ -18,10 +18,10 @@ import { type Drive, type Kind, kindOf, ME, ROOT_ID, type Row, wholeSecond } fro
 import { BoxFault, badPage, invalid, missing, notFound } from './faults.ts';
 import { printTime, standard } from './show.ts';
 
-/** Of the application, from the console for developers; both sign everything. */
+/** Keys of the application, from the developer console. Box signs each call with both. */
 export const SIGNATURE_KEYS = { primary: 'demo-primary-signature-key', secondary: 'demo-secondary-signature-key' };
 
-/** What a change was, as triggers call it. What goes into the trash with its folder is not told of. */
+/** Returns the triggers that a change fires. Box sends nothing for items that go into the trash with their folder. */
 function happeningsOf({ before, after }: TableChange): readonly string[] {
   if (before === undefined) return [after?.type === 'folder' ? 'CREATED' : 'UPLOADED'];
   if (after === undefined) return ['TRASHED'];
@@ -38,7 +38,7 @@ const PAGING = { kind: 'cursor', cursor: 'marker', size: 'limit', usual: 100, mo
 /** Box takes https alone, at its own port; who tries things on one machine has none. */
 const ADDRESS = /^(?:https:\/\/[^/:?#]+(?::443)?(?:[/?#]|$)|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])/;
 
-/** One for each item; they tell of what is below a folder, too. They outlive the simulator. */
+/** Webhooks, at most one for each item. They also report what is below a folder, and outlive the simulator. */
 export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Surroundings) {
   const { webhooks } = createCollections({
     clock,
@@ -75,7 +75,7 @@ export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Su
     return { ...values, target };
   }
 
-  /** Who watches the place where an item was is told of its move, too. */
+  /** A move is also sent to the webhooks at the item's former place. */
   function tell(kind: Kind, happening: string, after: Row, before: Row = after): void {
     const [here, there] = [after, before].map((row) => [row, ...driveOf().pathOf(row)].map(keyOf));
     for (const { id, target, address, triggers } of webhooks.table.rows()) {

@@ -87,8 +87,8 @@ export function restrictionOf(criteria: readonly Criterion[], nowMs: number): Te
 const TIMES = ['createdTime', 'modifiedTime', 'clientCreatedTime'];
 
 /**
- * The most recent 90 days of what is asked for by time, or of all there is. Where no field is bound to a span of that length, it is
- * the first that is bound at all which is cut, or else `createdTime`.
+ * Returns a test for the most recent 90 days of the requested time, or of all records. When no field is limited to a span of that length,
+ * the first field with any bound is cut to it, or else `createdTime`.
  */
 export function windowOf(criteria: readonly Criterion[], nowMs: number): Test {
   const spans = TIMES.map((field) => ({ field, ...spanOf(criteria.filter((each) => each.field === field)) }));

@@ -142,7 +142,7 @@ function makeReport(index: number): TableRow {
 
 const ENTRIES = 180;
 
-/** Of four reports one has no entry, and the others have one, two and three. */
+/** Makes an entry. In each group of four reports one has no entry, and the others have one, two and three. */
 function makeEntry(index: number): TableRow {
   const report = Math.floor((index % ENTRIES) / 6) * 4 + pick([1, 2, 2, 3, 3, 3], index);
   return {

@@ -18,7 +18,7 @@ export const GEOLOCATION = 'https://us2.api.concursolutions.com';
 
 /** Good from the start, for those who test something else than the login: of a Web Services Admin. */
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
-/** Of a user without that role. */
+/** Token of a user without that role. */
 export const TRAVELER_ACCESS_TOKEN = 'demo-traveler-token';
 
 export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
@@ -64,7 +64,7 @@ export function createLogin({ memory, clock, badToken }: LoginOptions) {
     errors: { unknownCode: ['invalid_request', 'code is bad or expired'] },
   });
 
-  /** A refusal is told as `error_code`, and not as OAuth has it. */
+  /** Concur reports a refusal in the parameter `error_code`, unlike OAuth's `error`. */
   async function authorize(call: Call): Promise<Answer> {
     const answer = await server.authorize(call);
     const { location = '' } = answer.headers ?? {};

@@ -38,7 +38,7 @@ export interface CallbackOptions extends Partial<Pick<SimulatorOptions, 'send'>>
 }
 
 interface Told {
-  /** Of which the record is. */
+  /** Name of the collection to which the record belongs. */
   readonly name: string;
   readonly change: TableChange;
   readonly show: (row: TableRow) => TableRow;

@@ -194,7 +194,10 @@ function readValue({ kind, text }: Token, { type, values }: Target): FilterLiter
   return known;
 }
 
-/** `%` and `*` for any run, `_` for one sign, `[[]` for a bracket as the guide has it; other brackets are not told of. */
+/**
+ * Translates a pattern: `%` and `*` match any run of characters, `_` matches one character, and `[[]` matches a bracket, as the guide
+ * describes. The guide does not mention other brackets.
+ */
 function patternOf(text: string): string {
   return text.replaceAll(/\[\[\]|[[*]/g, (found) => {
     if (found === '[') throw badCondition("A '[' in a pattern other than as '[[]' is not simulated.");

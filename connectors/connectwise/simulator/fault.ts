@@ -30,7 +30,7 @@ export function refuse(complaints: readonly Complaint[], { noun, members }: Refu
   return new Refusal(noun, errors);
 }
 
-/** Of conditions, orders and the parameters of pages. */
+/** Fault for a bad condition, order or parameter of a page. */
 export function badCondition(message: string): Fault {
   return new Fault(400, 'ApiFindCondition', message);
 }
@@ -49,7 +49,7 @@ const WORDS: Readonly<Record<string, string>> = {
   [BAD_BODY]: 'InvalidObject',
 };
 
-/** `{ code, message, errors }`; too many calls are told with another member. */
+/** Writes a fault as `{ code, message, errors }`. A response for too many calls has `error` in place of `code`. */
 export function print(fault: Fault): Answer {
   const { status, code, message, headers } = fault;
   if (code === CANNOT_ROUTE) return typed('text/plain', message, status);

@@ -112,7 +112,7 @@ function addressOf({ origin, path, query }: Call, parameters: Readonly<Record<st
   return `${origin}${path.replace(/\/$/, '')}/?${new URLSearchParams([...kept, ...Object.entries(parameters)])}`;
 }
 
-/** In the media type of the version that was asked for. */
+/** Responds in the media type of the version that the request accepts. */
 export function show(
   { headers }: Call,
   body: unknown,

@@ -34,8 +34,8 @@ interface HookOptions extends Pick<SimulatorOptions, 'send'> {
 }
 
 /**
- * REST hooks. A hook is verified when whoever is at its address echoes the secret of a first call. Nobody is told the answers of what is
- * sent: unless `POST /simulate/hooks` says otherwise, they are taken for right ones.
+ * REST hooks. A hook is verified when its address echoes the secret of a first call. The simulator does not see the responses to what it
+ * sends: it takes them for correct unless `POST /simulate/hooks` says otherwise.
  */
 export function createHooks({ memory, send, clock }: HookOptions) {
   const members = describedMembers(official.hooks);
@@ -93,7 +93,7 @@ export function createHooks({ memory, send, clock }: HookOptions) {
         return empty();
       },
     } satisfies Routes,
-    /** What happens at once is told at once: batches of one kind of event. */
+    /** Sends simultaneous changes together: one batch for each kind of event. */
     tell: (table: string, { key, before, after }: TableChange): void => {
       const noun = NOUNS[table];
       if (noun === undefined) return;

@@ -24,7 +24,10 @@ export function readOptions({ search }: Call): Options {
   return options;
 }
 
-/** Returns the rows that are asked for, on all pages, and how many there are without `$top` and `$skip`. @throws Fault 400 */
+/**
+ * Returns the requested rows of all pages, and their number without `$top` and `$skip`.
+ * @throws Fault 400
+ */
 export function queryRows(rows: readonly TableRow[], options: Options, scope: Scope) {
   const filter = scope.quirks.filter === 'ignored' ? undefined : options.get('$filter');
   const test = filter === undefined ? () => true : compileCondition(parseFilter(filter), scope);

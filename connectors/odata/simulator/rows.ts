@@ -74,7 +74,7 @@ const ROWS: Readonly<Record<string, readonly TableRow[]>> = {
   Countries: makeRows(3, { Code: cycle(['DE', 'FR', 'JP']), Name: cycle(['Deutschland', 'France', '日本']) }),
 };
 
-/** @param tell of each change of a record */
+/** @param tell called for each change of a record */
 export function createShelves(tell: (set: EntitySet, change: TableChange) => void = () => {}): readonly Shelf[] {
   return SETS.map((set) => {
     const { [set.name]: rows = [] } = ROWS;

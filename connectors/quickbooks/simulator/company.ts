@@ -33,7 +33,7 @@ const NAMES = [
 /** A record's name ends with the letter of its entity and its number, so that it is unique, whatever its cases. */
 const nameOf = (entity: EntityName) => (index: number) => `${pick(NAMES, index)} ${entity.charAt(0)}${index}`;
 
-/** Of which entity a reference is; of the others nothing is known here. */
+/** Returns the entity to which a reference points; undefined for entities that are not simulated. */
 function targetOf(name: string): EntityName | undefined {
   if (name.endsWith('AccountRef')) return 'Account';
   return name === 'CustomerRef' ? 'Customer' : name === 'VendorRef' || name === 'PrefVendorRef' ? 'Vendor' : undefined;

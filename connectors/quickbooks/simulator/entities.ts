@@ -25,7 +25,7 @@ export type EntityName = keyof typeof official.entities;
 export interface Entity {
   readonly name: EntityName;
   readonly properties: Readonly<Record<string, Property>>;
-  /** Of each list of names one must be there. */
+  /** Each item lists names, of which a record must have at least one. */
   readonly required: readonly string[];
   /** Records of lists are made inactive; transactions are deleted. */
   readonly isList: boolean;

@@ -31,7 +31,7 @@ export interface Literal {
 
 interface Token {
   readonly kind: 'word' | 'text' | 'number' | 'sign' | 'end';
-  /** Of a text without its quotes and escapes. */
+  /** A text is without its quotes and escapes. */
   readonly text: string;
   readonly column: number;
 }

@@ -1,7 +1,7 @@
 import { signWebhook, type WebhookDelivery } from '#connector/simulator';
 import { REALM_ID } from './login.ts';
 
-/** Of an application, on its page of webhooks; it signs for all companies. */
+/** Token of an application, from its page of webhooks; it signs the events of all companies. */
 export const VERIFIER_TOKEN = 'demo-verifier-token';
 
 export interface ChangeEvent {
@@ -10,7 +10,7 @@ export interface ChangeEvent {
   readonly id: string;
   readonly operation: 'Create' | 'Update' | 'Delete' | 'Merge' | 'Void' | 'Emailed';
   readonly atMs: number;
-  /** Of `Merge`: the record that is now part of the other. */
+  /** Set for `Merge`: the id of the record that was merged into the other. */
   readonly deletedId?: string;
 }
 

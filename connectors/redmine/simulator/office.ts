@@ -25,7 +25,7 @@ export interface Resource extends CollectionSpec {
   readonly sorts: readonly string[];
   /** Members that lists do not show. */
   readonly hidden: readonly string[];
-  /** What is listed where nothing is asked for. Default: all. */
+  /** Selects the rows that are listed without a filter. Default: all. */
   readonly usual?: (row: TableRow) => boolean;
   /** The last come first. */
   readonly isReversed?: boolean;
@@ -83,7 +83,7 @@ function about(name: Name, one: string, fields: Fields, own: Members = {}) {
   };
 }
 
-/** @param tell of each change */
+/** @param tell called for each change */
 export function createOffice(clock: MovableClock, tell: (name: Name, change: TableChange) => void): Office {
   return createCollections<Name, Resource>({
     clock,

@@ -59,7 +59,7 @@ function about(noun: string, { fields = {} }: ObjectSpec, own: Members = {}) {
   return { noun, members, hidden, initial, created: ['Created'] };
 }
 
-/** @param tell of each change of a ticket */
+/** @param tell called for each change of a ticket */
 export function createDesk(clock: MovableClock, tell: (change: TableChange) => void): Desk {
   const ofTickets = about('ticket', tickets, {
     Status: { type: 'string', values: ['new', 'open', 'stalled', 'resolved', 'rejected', 'deleted'] },

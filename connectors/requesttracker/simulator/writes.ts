@@ -23,7 +23,10 @@ const REFUSALS: Readonly<Record<string, (value: unknown) => string>> = {
   Owner: () => 'That user does not exist',
 };
 
-/** What is refused is told among the messages of a success. @throws Fault 404 */
+/**
+ * Updates a ticket. The response is a success even for refused values, which it reports among its messages.
+ * @throws Fault 404
+ */
 export function updateTicket({ tickets, ...desk }: Desk, { params: { id = '' }, body }: Call): Answer {
   const ticket = tickets.get(id);
   const said = body.object();

@@ -35,7 +35,7 @@ const ERRORS: OAuthOptions['errors'] = {
   unknownToken: ['unsupported_token_type', 'this token is not supported'],
 };
 
-/** An access token has no end that is told; a refresh token comes with the scope for it only. */
+/** The login of the simulator. Salesforce states no lifetime of access tokens, and issues a refresh token only with the scope for it. */
 export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock): OAuthServer {
   return createOAuthServer({
     title: 'Salesforce simulator',

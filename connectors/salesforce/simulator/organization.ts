@@ -83,7 +83,10 @@ interface Spec extends CollectionSpec {
   readonly object: SObject;
 }
 
-/** All records, and the ways in which calls and jobs change them. @param tell of each change */
+/**
+ * All records, and the ways in which calls and jobs change them.
+ * @param tell called for each change
+ */
 export function createOrganization(clock: MovableClock, tell: (object: string, change: TableChange) => void) {
   const readings = createReadings();
   const of = Object.fromEntries(Object.entries(KEPT).map(([object, kept]) => [object, specOf(object, kept)]));

@@ -8,7 +8,7 @@ import {
 } from '#connector/simulator';
 import { makeId, ORGANIZATION_ID } from './ids.ts';
 
-/** Of one SOAP message. Source: the WSDL, `maxOccurs` of `Notification`. */
+/** Maximum number of notifications in a SOAP message. Source: the WSDL, `maxOccurs` of `Notification`. */
 const MOST_NOTIFICATIONS = 100;
 const ACTION_ID = makeId('04k', 1);
 /** The fields that the outbound messages of this organization contain. */

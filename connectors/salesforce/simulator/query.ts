@@ -11,7 +11,7 @@ export interface PageOptions {
   /** `/services/data/v62.0`. */
   readonly prefix: string;
   readonly batchSize: number;
-  /** The next page is the one that was asked for. */
+  /** Whether each page names its own address as that of the next page. */
   readonly isStuck: boolean;
 }
 

@@ -37,7 +37,7 @@ export const WRITES = {
   Site__c: sample(['Name'], (number) => ({ Name: `Site ${number}`, Position__Latitude__s: 59.5 })),
 };
 
-/** Of an instance on the simulator that has logged in. */
+/** Configuration of an instance that has logged in at the simulator. */
 export const CONNECTED = {
   'api.version': '62.0',
   'instance.url': 'https://acme.my.salesforce.com',

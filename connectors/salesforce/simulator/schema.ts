@@ -5,7 +5,7 @@ const { usual } = official;
 
 /** A field as a describe answer has it, and how its value is read, which JSON leaves out. */
 export interface Field extends Omit<typeof usual.field, 'picklistValues' | 'referenceTo' | 'relationshipName'> {
-  /** Of a field of a parent: its path, `Account.Name`. */
+  /** Name of the field; for a field of a parent, its path: `Account.Name`. */
   readonly name: string;
   readonly label: string;
   readonly picklistValues: readonly { readonly value: string }[];

@@ -171,7 +171,7 @@ function readWritten(value: unknown, { type, longest }: Member): unknown {
 
 const READ = Object.fromEntries(Object.keys(READERS).map((type) => [type, readWritten]));
 
-/** @param tell of each change of a record that users see, as business rules are */
+/** @param tell called for each change of a record that users see, as business rules are */
 export function createInstance(
   clock: MovableClock,
   tell: (table: string, change: TableChange) => void,
@@ -212,7 +212,7 @@ export function createInstance(
   return Object.fromEntries(Object.entries(own).map(([name, table]) => [name, viewOf(table, own)]));
 }
 
-/** A table as it is asked for: rows are found in all classes, and made in its own. */
+/** Returns a table as calls see it: it finds rows in all classes, and inserts rows into its own. */
 function viewOf(own: Collection<TableSpec>, all: InstanceTables): Collection<TableSpec> {
   const classes = classesOf(own.name).flatMap((name) => all[name]?.table ?? []);
   const classWith = (key: string) => classes.find(({ find }) => find(key) !== undefined) ?? own.table;

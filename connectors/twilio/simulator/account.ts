@@ -29,7 +29,7 @@ export interface Resource extends CollectionSpec {
   readonly needed: Readonly<Record<string, string>>;
   /** States from which one can get to a state. */
   readonly ends: Readonly<Record<string, string>>;
-  /** Of what is the latest first; without it first of all. */
+  /** Member by which lists are sorted, the latest first. Records without a value come first of all. */
   readonly latest: string;
 }
 

@@ -3,7 +3,7 @@ import { type Account, present } from './account.ts';
 
 type Collection = Account[keyof Account];
 
-/** Deleted records that are asked for, and all others. */
+/** Returns a test that passes deleted records only on request, and all others. */
 export function isThere({ query }: Call): (row: TableRow) => boolean {
   const withDeleted = query.get('IncludeSoftDeleted') === 'true';
   return ({ deleted }) => deleted !== true || withDeleted;

@@ -13,7 +13,7 @@ function readForm({ body }: Call): URLSearchParams {
 const ADDRESS = /^(?:[a-z]+:)?\+[1-9]\d{4,14}$|^(?:client|sip|sim):.+$/;
 /** The vendor's number that is never valid. */
 const NOT_VALID = '+15005550001';
-/** What the answer to a creation says in place of what becomes of it. */
+/** Values in the response to a creation, which does not show later states. */
 const QUEUED = { status: 'queued', date_sent: null, start_time: null, end_time: null, price: null };
 
 /** The answer says `queued`; on its next look the message has been delivered, and the call is over. @throws Fault 400 */

@@ -16,7 +16,7 @@ interface WhereEditorOptions {
   /** It gets a shadow root: what the editor adds to it as styles is then no inline style for the policy of the pages. */
   readonly place: HTMLElement;
   readonly text: string;
-  /** Asked whenever something of it is needed. */
+  /** Called whenever the editor needs a part of it. */
   readonly source: () => EditorSource;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;

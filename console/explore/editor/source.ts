@@ -2,13 +2,13 @@ import type { ErrorDetail } from '../../../src/errors.ts';
 import type { Queryable } from '../../../src/where/model.ts';
 import { type ObjectField, type ObjectFields, queryableOf } from '../metadata.ts';
 
-/** What the service found wrong with a filter. */
+/** The faults that the service found in a filter. */
 export interface ServiceFaults {
   readonly where: string;
   readonly details: readonly ErrorDetail[];
 }
 
-/** What the editor knows beside its text. */
+/** What the editor knows in addition to its text. */
 export interface EditorSource {
   /** Undefined while they are not known: then only the syntax is checked. */
   readonly metadata: ObjectFields | undefined;
@@ -19,7 +19,7 @@ export interface EditorSource {
   readonly faults: ServiceFaults | undefined;
 }
 
-/** What an editor of filters knows of an object, of rows of it, and of what the service said. */
+/** Makes an editor's knowledge from an object, its rows and the response of the service. */
 export function editorSource(
   metadata: ObjectFields | undefined,
   rows: readonly Readonly<Record<string, unknown>>[] = [],

@@ -17,7 +17,7 @@ export interface HostileRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Of the answer's text. Default 2,000. */
+  /** Number of kept characters of the response. Default 2,000. */
   readonly keptCharacters?: number;
 }
 
@@ -27,7 +27,7 @@ export interface HostileAnswer {
   readonly text: string;
 }
 
-/** What the hostile one was answered, counted. */
+/** The counts of the responses to the hostile client. */
 export interface Tally {
   readonly note: (answer: string) => void;
   readonly print: () => string;
@@ -50,9 +50,9 @@ export function createTally(): Tally {
 
 /** A client of the service with an address of its own, for one input. */
 export interface Attacker {
-  /** Answers with the status once the whole answer was read; notes it. Never fails. */
+  /** Sends a request and records its status once the whole response was read. It never fails. */
   readonly send: (what: HostileRequest) => Promise<void>;
-  /** The same where the answer is needed. */
+  /** Does the same where the response is needed. */
   readonly ask: (what: HostileRequest) => Promise<HostileAnswer>;
   /** A connection to do with as one likes; it is ended with the attack. */
   readonly open: () => Socket;

@@ -105,7 +105,7 @@ function samplesOf(of: Phase): Samples {
   return known;
 }
 
-/** By the clock, whatever the answers do: who waits for an answer before asking again would not notice a stop. */
+/** Sends by the clock, whatever the responses are. A client that waits for each response would not notice a stop. */
 async function runForEver(): Promise<void> {
   const beganAt = performance.now();
   for (let number = 0; ; number++) {

@@ -1,4 +1,4 @@
-/** What the probe inside the service is asked, and answers. */
+/** The questions to the probe inside the service, and its replies. */
 export type ProbeQuestion = { readonly id: number } & (
   | { readonly kind: 'begin'; readonly profiled: boolean }
   | { readonly kind: 'end'; readonly profile?: string | undefined }
@@ -35,18 +35,18 @@ export type HealthyCommand =
 
 export type HealthyMessage = { readonly kind: 'ready' } | { readonly kind: 'taken'; readonly samples: HealthySamples };
 
-/** What a healthy tenant saw in a phase. */
+/** The measurements of a healthy tenant in a phase. */
 export interface HealthySamples {
-  /** From when a request was due to its whole answer. */
+  /** Milliseconds from the due time of a request to its whole response. */
   readonly callMs: readonly number[];
   /** From when an event was due to be sent to its arrival at the receiver. */
   readonly eventMs: readonly number[];
-  /** What was not answered as it should be, in words. */
+  /** The responses that were wrong, as text. */
   readonly failures: readonly string[];
 }
 
 export interface HealthySetup {
-  /** Of the API. */
+  /** The base URL of the API. */
   readonly baseUrl: string;
   /** Header of platform calls. */
   readonly authorization: string;

@@ -125,7 +125,7 @@ export function manyAnnotations(count: number): string {
   return edmx(item(PROPERTIES) + numbers(count).map(each).join(''));
 }
 
-/** A comment, a CDATA section or text of so many characters. */
+/** Returns a comment, a CDATA section or a text with a number of characters. */
 export function stuffed(open: string, close: string, characters: number): string {
   return edmx(item(PROPERTIES) + open + 'x'.repeat(characters) + close);
 }

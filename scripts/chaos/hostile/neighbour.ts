@@ -4,7 +4,7 @@ import type { HealthyCommand, HealthyMessage, HealthySamples, HealthySetup, Phas
 /** The healthy tenant beside the hostile one. */
 export interface Neighbour {
   readonly enter: (phase: Phase) => void;
-  /** What it saw in the phase, once everything that began in it has ended. */
+  /** Returns the measurements of a phase, once everything that began in it has ended. */
   readonly take: (phase: Phase) => Promise<HealthySamples>;
   readonly stop: () => Promise<void>;
 }

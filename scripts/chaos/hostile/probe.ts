@@ -17,7 +17,7 @@ const NANOSECONDS_PER_MS = 1_000_000;
 const SAMPLING_US = 200;
 
 let longest: Stretch = { ms: 0, requests: 0 };
-/** Of the longest stretch, in microseconds of the clock that profiles have. */
+/** The longest stretch, in microseconds of the clock of profiles. */
 let longestBetween = { beganAt: 0, endedAt: 0 };
 let turnBeganAt = clock();
 let turnBeganAtMs = cpuMs();
@@ -25,7 +25,7 @@ let requestsOfTurn = 0;
 let starvedBeforeMs = 0;
 let session: Session | undefined;
 
-/** Of this thread alone: what PostgreSQL, workers and other programs take of the machine is not its doing. */
+/** Returns the CPU time of this thread alone, without PostgreSQL, workers and other programs. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -52,7 +52,7 @@ function clock(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** What a full collection leaves. Twice, because what finalizers let go of is only free afterwards. */
+/** Returns the memory after a full collection. It runs twice, because memory that finalizers release is free only afterwards. */
 function keptBytes(): number {
   global.gc?.();
   global.gc?.();
@@ -113,7 +113,7 @@ subscribe('http.server.request.start', () => {
   requestsOfTurn++;
 });
 process.on('message', (question: ProbeQuestion) => void answer(question));
-// Whoever started this is gone: the service must not stay, nor its database.
+// The starter of this process has ended, so the service and its database must not stay.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 process.channel?.unref();
 endTurn();

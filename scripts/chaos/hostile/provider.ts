@@ -4,12 +4,12 @@ import { METADATA } from './metadata.ts';
 
 export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** What a hostile OData service answers. */
+/** The responses of a hostile OData service. */
 export interface HostileService {
   /** Default: one entity set, `items`. */
   readonly metadata?: Behaviour;
   readonly rows?: Behaviour;
-  /** Of the service document, which is read when an instance is made. */
+  /** The response for the service document, which is read when an instance is created. */
   readonly root?: Behaviour;
 }
 
@@ -17,7 +17,7 @@ export interface HostileService {
 export interface HostileSite {
   /** @returns the address of the service */
   readonly serve: (name: string, service: HostileService) => string;
-  /** @returns a URL that takes any request */
+  /** @returns a URL that accepts any request */
   readonly receive: (name: string, behaviour: Behaviour) => string;
   /** Forgets what is served and drops the connections. */
   readonly clear: () => void;
@@ -86,7 +86,7 @@ export function xml(body: string | Buffer): Behaviour {
   return answer(body, { 'content-type': 'application/xml' });
 }
 
-/** The same piece again and again, as fast as it is taken. */
+/** Sends the same piece again and again, as fast as it is read. */
 export function endless(piece: Buffer, totalBytes: number, headers: Headers): Behaviour {
   return (response) => {
     response.writeHead(200, headers);

@@ -53,7 +53,7 @@ function metadata(build: () => string): HostileInput {
   return reading({ finding: 'B9', service: () => ({ metadata: xml(build()) }), most: 12, parallel: 3 });
 }
 
-/** Of so many rows, each as long as that. */
+/** Returns a page with a number of rows of a given length. */
 function page(rows: number, characters: number, more = ''): Buffer {
   const row = `{"id":1,"name":"${'b'.repeat(characters)}","price":1.5,"stock":"3"}`;
   return Buffer.from(`{"value":[${`${row},`.repeat(rows - 1)}${row}]${more}}`);
@@ -77,14 +77,14 @@ function pagesForEver(rows: number, characters: number): Behaviour {
   };
 }
 
-/** One untyped member that has so many. */
+/** Returns one untyped member with a number of values. */
 function untyped(count: number): string {
   return `{"id":1,"name":"x","data":{"a":1${members(count)}}}`;
 }
 
 const untypedService = (body: string): HostileService => ({ metadata: xml(csdl.UNTYPED), rows: json(body) });
 
-/** What a job of the service reads, one after another: the jobs go on while others call. */
+/** Lists of bulk jobs, which continue while other clients send requests. */
 function bulk(service: () => HostileService): HostileInput {
   return {
     kind: 'provider',
@@ -106,7 +106,7 @@ function bulk(service: () => HostileService): HostileInput {
   };
 }
 
-/** A service of another provider that has an address of its own; whatever is asked for, it answers the same. */
+/** Returns a provider with a base URL of its own that sends the same response to every request. */
 function serving(
   key: string,
   configuration: object,

@@ -13,7 +13,7 @@ interface Receiving {
   readonly most?: number;
 }
 
-/** Events to URLs that do not answer as they should. */
+/** Sends events to URLs that respond wrongly. */
 function receiving({ finding, behaviour, receivers = 10, most = 400 }: Receiving): HostileInput {
   return {
     kind: 'receiver',

@@ -8,10 +8,10 @@ import type { Service } from './service.ts';
 import type { HostileInput } from './stage.ts';
 import type { Tenants } from './tenants.ts';
 
-/** What is left of an attack when its callers have hung up belongs to it. */
+/** Work that is left when the callers of an attack have closed their connections belongs to the attack. */
 const SETTLE_MS = 500;
 const QUIET_MS = 600;
-/** Of the latest quiet samples, so that the baseline follows what else the machine does. */
+/** Number of the latest quiet samples, so that the baseline follows other load on the machine. */
 const BASELINE_SAMPLES = 200;
 const MEGABYTE = 1024 * 1024;
 
@@ -23,7 +23,7 @@ export interface Theatre {
   readonly baseline: Baseline;
 }
 
-/** Of one attack. */
+/** The outcome of one attack. */
 export interface ScenarioOutcome {
   readonly stretchMs: number;
   /** Requests that began in the longest stretch. */
@@ -38,7 +38,7 @@ export interface ScenarioOutcome {
   readonly baselineEventP99Ms: number;
   readonly failures: readonly string[];
   readonly answered: string;
-  /** An answer that says that the service did not know what to do. */
+  /** Whether the response reports an internal error. */
   readonly internal: boolean;
   /** Why the process ended. */
   readonly ended?: string | undefined;

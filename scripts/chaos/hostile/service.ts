@@ -123,7 +123,7 @@ const FLAGS = [
 /** As a user starts it, apart from the ports. */
 const SETTINGS = { NODE_ENV: 'production', LOG_LEVEL: 'info', PORT: '0', SIMULATORS_PORT: '0', HOST: '127.0.0.1' };
 
-/** Of root's service the database lies elsewhere, in a folder made for it. */
+/** If root runs the service, its database lies in a folder of its own. */
 function foldersOf(dataDir: string, cluster: string | undefined): readonly string[] {
   return cluster === undefined ? [dataDir] : [dirname(cluster), dataDir];
 }
@@ -179,7 +179,7 @@ async function untilReady(dataDir: string, endedBecause: () => string | undefine
   throw new Error(`The service did not start within ${READY_MS} ms`);
 }
 
-/** A file left by the run before names a port where nobody answers. */
+/** A file of an earlier run may name a port that is no longer served. */
 async function findReady(dataDir: string): Promise<string | undefined> {
   try {
     const { baseUrl } = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'));

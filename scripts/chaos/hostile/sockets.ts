@@ -5,7 +5,7 @@ import { API, asTenant, type HostileInput, type Inputs, type Stage } from './sta
 interface Bytes {
   readonly finding?: string;
   readonly connections: number;
-  /** What each connection sends. */
+  /** Writes the data of each connection. */
   readonly write: (socket: Socket, stage: Stage) => void;
 }
 

@@ -23,8 +23,8 @@ export interface Stage extends Ground {
 }
 
 /**
- * What somebody hostile does. `arm` comes before the clock starts: it makes instances and pages; its answer is the attack, which ends
- * by itself or when the signal does.
+ * A hostile client. `arm` runs before the clock starts: it creates instances and pages, and returns the attack, which ends by itself or
+ * with the signal.
  */
 export interface HostileInput {
   readonly kind: Kind;
@@ -50,7 +50,7 @@ export function onInstance(tenant: Tenant, token: string): Readonly<Record<strin
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Sends `most` requests at most, so many at a time, until the attack is over. */
+/** Sends at most `most` requests, a number of them concurrently, until the attack is over. */
 export async function flood(
   { attacker, signal }: Stage,
   { most, parallel }: { readonly most: number; readonly parallel: number },
@@ -66,7 +66,7 @@ export async function flood(
 export interface StagedInstance {
   readonly id: number;
   readonly token: string;
-  /** Of elements whose provider sends events. */
+  /** The URL for events. Only elements whose provider sends events have it. */
   readonly eventUrl?: string;
 }
 

@@ -6,7 +6,7 @@ import { createDevelopmentKeys, createKeyring } from '../../../src/db/keyring.ts
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
 import { createLogger } from '../../../src/log.ts';
 
-/** Somebody who may call the service, in an organization of his own. */
+/** A user of the service, in an organization of its own. */
 export interface Tenant {
   readonly accountId: number;
   readonly organizationSecret: string;

@@ -11,11 +11,11 @@ const MOST_STARVED = 0.25;
 
 interface Aim {
   readonly isMet: (outcome: ScenarioOutcome) => boolean;
-  /** Measured by the clock, so that it takes a machine that has time. */
+  /** Whether the aim is measured by the clock, so that it needs an idle machine. */
   readonly byClock?: true;
 }
 
-/** What is asked of every outcome, by the word that the table shows where it is missed. */
+/** The aims for every outcome, by the word that the table shows for a missed one. */
 const AIMS: Readonly<Record<string, Aim>> = {
   stretch: { isMet: ({ stretchMs }) => stretchMs <= MOST_STRETCH_MS },
   memory: { isMet: ({ keptMb }) => keptMb <= MOST_KEPT_MB },

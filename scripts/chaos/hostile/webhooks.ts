@@ -14,7 +14,7 @@ import {
 
 type Armed = Pick<Stage, 'tenant' | 'attacker' | 'site' | 'name'>;
 
-/** What calls of each provider are verified with, where it is a setting. */
+/** The configured secrets that verify webhooks of each provider. */
 const SECRETS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   bamboohr: {},
   box: { 'webhook.primary.key': 'a key', 'webhook.secondary.key': 'another' },
@@ -68,7 +68,7 @@ const BODIES: readonly HostileBody[] = [
 
 const QUERIES = ['', names(9_000).join('&'), 'a=b&'.repeat(14_000), `MessageSid=SM1&${'a&'.repeat(25_000)}`] as const;
 
-/** Whoever has the address of an instance may send what he likes to it. */
+/** Everybody who knows the address of an instance can send anything to it. */
 function eventsOf(key: string): HostileInput {
   return {
     kind: 'webhook',
@@ -105,7 +105,7 @@ async function connect(ground: Armed, key: string): Promise<StagedInstance> {
   return createInstance(ground, key, { ...configuration, 'oauth.callback.url': CALLBACK_URL }, { providerData });
 }
 
-/** What comes to the callback URL. */
+/** Returns the parameters that arrive at the callback URL. */
 async function logIn({ attacker, tenant }: Armed, key: string, apiKey: string): Promise<object> {
   const body = JSON.stringify({ apiKey, callbackUrl: CALLBACK_URL, simulator: true, state: key });
   const begun = await attacker.ask({ ...post(`/elements/${key}/oauth/url`, tenant), body });

@@ -10,7 +10,7 @@ export interface KeyedRequest {
   readonly accountId: number;
   readonly userId: number;
   readonly key: string;
-  /** All that makes it the same request: operation, address, body. */
+  /** Identifies a request: operation, address and body. */
   readonly fingerprint: string;
 }
 

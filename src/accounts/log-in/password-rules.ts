@@ -54,25 +54,25 @@ function wordsOf({ emailAddress, firstName, lastName }: PasswordUser): readonly 
   return words.filter((word) => word.length >= SHORTEST_WORD).toSorted((one, other) => other.length - one.length);
 }
 
-/** Without these words too little is left. */
+/** Whether too little of the text is left without these words of the user. */
 function isOf(text: string, words: readonly string[]): boolean {
   const rest = words.reduce((left, word) => left.replaceAll(word, ''), text);
   return rest !== text && rest.length < LEAST_OF_ONES_OWN;
 }
 
-/** `aaaa`, `4567890123`, `zyxwvu`. */
+/** Whether each character follows the one before it in the same direction: `aaaa`, `4567890123`, `zyxwvu`. */
 function isRun(text: string): boolean {
   const codes = [...text].map((character) => character.codePointAt(0) ?? 0);
   const steps = new Set(codes.slice(1).map((code, at) => nextStep(code - (codes[at] ?? 0))));
   return steps.size === 1 && [-1, 0, 1].some((step) => steps.has(step));
 }
 
-/** From 9 it continues with 0. */
+/** Returns the step between two characters. After 9 comes 0. */
 function nextStep(difference: number): number {
   return Math.abs(difference) === 9 ? -Math.sign(difference) : difference;
 }
 
-/** In the list as it is, with digits around it, with digits for letters, or again and again. */
+/** Whether the text is in the list: as it is, with digits around it, with digits in place of letters, or repeated. */
 function isCommon(text: string, common: ReadonlySet<string>): boolean {
   const unit = unitOf(text);
   const core = unit.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
@@ -81,7 +81,7 @@ function isCommon(text: string, common: ReadonlySet<string>): boolean {
   return unit.length < LEAST_OF_ONES_OWN || [...cores, ...cores.map(withLetters)].some(isIn);
 }
 
-/** One of the list, or two of them. */
+/** Whether the text is one entry of the list, or two in a row. */
 function isListed(text: string, common: ReadonlySet<string>): boolean {
   if (common.has(text)) return true;
   return Array.from(text, (_, at) => at).some((at) => common.has(text.slice(0, at)) && common.has(text.slice(at)));

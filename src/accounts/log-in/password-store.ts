@@ -116,7 +116,10 @@ export function createPasswordStore(knex: Knex) {
       return firstOf(rows);
     },
 
-    /** It is a wrong one until it was a good one. @returns its id */
+    /**
+     * Stores a try as wrong; `noteGood` changes this later.
+     * @returns its id
+     */
     insertTry: async (via: Knex, { emailHash, network }: Trier, at: Date): Promise<number> =>
       firstOf(await via('log_in_try').insert({ email_hash: emailHash, network, tried_at: at }).returning('id')).id,
 

@@ -53,7 +53,7 @@ export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys
       return firstOf(rows).id;
     },
 
-    /** One that has not ended, of a user who may call: it was used now. */
+    /** Notes the use of a session that has not ended, and returns it if its user may call. */
     use: async (token: string, at: Date, usedSince: Date): Promise<StoredSession | undefined> => {
       const { rows } = await knex.raw<{ rows: StoredSession[] }>(
         `update console_session as session set used_at = ?

@@ -27,7 +27,7 @@ export interface Guide {
 }
 
 export interface Guides {
-  /** In the order in which one reads them. */
+  /** Guides, in the recommended order of reading. */
   readonly guides: readonly Guide[];
   readonly elements: readonly Guide[];
 }

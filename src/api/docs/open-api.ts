@@ -6,7 +6,7 @@ export interface DocumentedResponse {
   readonly part: DocumentPart;
   /** The name of the component that it is. */
   readonly name: string;
-  /** It has the body of every error. */
+  /** Whether it is the response with the body of every error. */
   readonly isError: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface DocumentedOperation {
   readonly tag: string;
   readonly method: string;
   readonly path: string;
-  /** It is below the base path. */
+  /** Whether the path is below the base path. */
   readonly belowBase: boolean;
   readonly summary: string;
   readonly description: string;

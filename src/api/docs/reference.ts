@@ -37,7 +37,7 @@ export interface Reference {
 /** The part of an address in front of the paths, from the document's server. */
 const SERVER_PREFIX = /^\{publicUrl\}/;
 const FOLDER = '/docs/reference';
-/** By codes as documents have them, which are any text. */
+/** Status by code. A document may contain unknown codes. */
 const STATUSES: Readonly<Record<string, number>> = ERROR_STATUS;
 
 /** An OpenAPI document as pages: its introduction, one page for each tag with its operations, the errors, and the schemas. */
@@ -73,7 +73,7 @@ export function renderReference(document: DocumentPart, path: string): Reference
   };
 }
 
-/** In front of the tag, as guides are in the same folder. */
+/** Returns the path of the tag's page. The prefix `api-` distinguishes it from the guides in the same folder. */
 function pageOf(tag: DocumentPart): string {
   return `${FOLDER}/api-${encodeURIComponent(textOf(tag.name))}`;
 }
@@ -229,7 +229,7 @@ function printResponse(document: DocumentPart, { status, part }: DocumentedRespo
   return `<h3>Response ${escapeHtml(status)}</h3>\n${paragraphs(part.description)}${printContent(document, part)}${printHeaders(document, part)}`;
 }
 
-/** For each media type what it is, and examples. */
+/** Shows the schema of each media type, then the examples. */
 function printContent(document: DocumentPart, holder: DocumentPart): string {
   const media = Object.entries(partOf(holder.content)).map(([type, value]) => {
     return `<p class="type"><code>${escapeHtml(type)}</code> ${describeSchema(document, partOf(partOf(value).schema))}</p>`;

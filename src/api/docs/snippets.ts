@@ -40,7 +40,7 @@ interface ClientCall {
   /** Whether the operation has optional parameters. In Go, the call then has one more argument. */
   readonly hasOptions: boolean;
   readonly body: BodyArgument | undefined;
-  /** It returns a list, which clients read page by page. */
+  /** Whether the operation returns a list, which clients read page by page. */
   readonly isList: boolean;
 }
 
@@ -55,7 +55,7 @@ const FORMS_OF_THEIR_OWN: Readonly<Record<string, readonly string[]>> = {
 const WITHOUT_LITERALS: ReadonlySet<string> = new Set(['AccountSettingsChange', 'RoleReplace']);
 /** Parameters that clients send by themselves. */
 const SENT_BY_CLIENTS: ReadonlySet<string> = new Set(['details', 'Elements-Account-Id', 'Elements-Version']);
-/** Those, and the next page: it has a value only after a first one, and clients read pages by themselves. */
+/** Parameters that clients send by themselves, and the next page, which clients handle when they read a list. */
 const LEFT_TO_CLIENTS: ReadonlySet<string> = SENT_BY_CLIENTS.union(new Set(['nextPage']));
 
 /** The request with the examples of the document: in curl, and in each client that has the operation. */
@@ -130,7 +130,7 @@ function bodyOf(document: DocumentPart, body: DocumentPart): BodyArgument | unde
     : { type, name: type, value: example.value };
 }
 
-/** Without an `Element` token, a response that is a list or one instance is a list. */
+/** Whether a response is a list. A response that is a list or one instance is a list, because an example sends no `Element` token. */
 function isList(document: DocumentPart, response: DocumentPart): boolean {
   const [[type, media] = []] = Object.entries(partOf(response.content));
   const { schema } = partOf(media);
@@ -189,7 +189,7 @@ function authorizationOf(security: readonly string[]): string {
   return security.includes('UserOrganization') ? platform : `${platform}, Element $CAUSEWAY_ELEMENT_TOKEN`;
 }
 
-/** For POSIX shells: nothing between single quotes means anything. */
+/** Quotes a text for POSIX shells: between single quotes, no character has a special meaning. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

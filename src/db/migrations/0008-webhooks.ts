@@ -1,4 +1,4 @@
-/** What providers were told of the addresses of instances, what stands in the way of it, and events by their instance. */
+/** Registrations of webhooks at providers, with the faults that prevent them, and events by their instance. */
 export const STATEMENTS: readonly string[] = [
   `create table webhook_registration (
     account_id bigint not null,

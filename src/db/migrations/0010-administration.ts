@@ -1,4 +1,4 @@
-/** Accounts and users with what the API tells of them, secrets that overlap and are shown again, roles, the audit log. */
+/** Accounts and users with the data that the API shows, secrets that overlap and can be shown again, roles, and the audit log. */
 export const STATEMENTS: readonly string[] = [
   `create table organization_secret (
     organization_id bigint not null references organization (id),

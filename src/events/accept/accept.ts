@@ -99,7 +99,10 @@ export function createAcceptor(ports: AcceptPorts) {
   }
 
   return {
-    /** Of one account, to be stored by somebody else; undefined: nobody wants it. @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED */
+    /**
+     * Prepares events of one account to be stored in another transaction. Undefined for an event without subscriptions.
+     * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
+     */
     // A poller finds events of many records, so each is a trace of its own.
     prepare: (events: readonly NewEvent[]) => prepareAll(events, (start) => currentSpan()?.follow(start)),
     /**

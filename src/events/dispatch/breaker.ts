@@ -34,7 +34,7 @@ export function createBreaker(options: BreakerOptions) {
     },
     /** When first attempts are let through again; in the past unless open. */
     openUntilMs: () => untilMs,
-    /** True when this failure opened it, or opened it again. */
+    /** Returns true when this failure opened the breaker, or opened it again. */
     fail: (nowMs: number, hard: boolean) => {
       failures++;
       hardFailures = hard ? hardFailures + 1 : 0;
@@ -44,7 +44,7 @@ export function createBreaker(options: BreakerOptions) {
       openings = Math.min(openings + 1, 30);
       return true;
     },
-    /** True when this success closed it. */
+    /** Returns true when this success closed the breaker. */
     succeed: () => {
       const wasOpen = openings > 0;
       failures = 0;
@@ -53,7 +53,7 @@ export function createBreaker(options: BreakerOptions) {
       untilMs = 0;
       return wasOpen;
     },
-    /** Nothing failed since the last success: it may be forgotten. */
+    /** Whether nothing has failed since the last success, so that the breaker can be forgotten. */
     isClean: () => failures === 0,
   };
 }

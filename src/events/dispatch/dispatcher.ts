@@ -66,7 +66,7 @@ export function createDispatcher(
     return undefined;
   }
 
-  /** Undefined: the lane comes back when what keeps it is over. */
+  /** Takes the next delivery of a lane. Undefined when the lane may not push now, or has none; it comes back when this changes. */
   function take(lane: Lane, nowMs: number): DeliveryLease | undefined {
     if (!slots.mayPush(lane)) return undefined;
     const preferred = lane.retryIsNext ? slots.takeRetry(lane) : takeFirst(lane, nowMs);
@@ -165,7 +165,7 @@ export function createDispatcher(
     return lane === undefined ? hosts.stateOfNew(accountId, host, nowMs) : hosts.stateOf(lane, nowMs);
   }
 
-  /** Those queued of each lane are handed to `sort`, which puts back what stays. */
+  /** Empties the queues of all lanes. `sort` puts back the deliveries that stay. */
   function drainAll(sort: (lane: Lane, lease: DeliveryLease) => void): void {
     for (const lane of [...lanes.all()]) {
       for (const lease of [...lane.firsts.drain(), ...lane.retries.drain()]) sort(lane, lease);
@@ -204,14 +204,14 @@ export function createDispatcher(
     next,
     /** Records the outcome of a push that began at `startedMs`. */
     end,
-    /** Their outcomes are stored, or lost: nothing of them is in memory any more. */
+    /** Forgets deliveries whose outcomes are stored, or lost. */
     settle: (outcomes: readonly DeliveryOutcome[]) => {
       for (const { lease } of outcomes) held.delete(lease.id);
     },
-    /** From the statement that leased it to the one that stored its outcome. */
+    /** Whether this process holds the delivery: from the statement that leased it to the one that stored its outcome. */
     holds: (deliveryId: number) => held.has(deliveryId),
 
-    /** For one subscription; `accountRoom` is for all of an account together. */
+    /** Room for deliveries of one subscription. `accountRoom` covers all subscriptions of an account together. */
     sweepRoom: (key: LaneKey, nowMs: number) => {
       if (isClosed) return { firsts: 0, retries: 0 };
       const lane = lanes.find(key.subscriptionId);

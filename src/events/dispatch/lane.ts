@@ -23,9 +23,9 @@ export interface Lane {
   retryIsNext: boolean;
   /** Whether a delivery was turned away and waits for room. */
   wanted: boolean;
-  /** It stands in the queue of lanes whose retries wait for those of others. */
+  /** Whether the lane is in the queue of lanes whose retries wait for those of others. */
   retriesBlocked: boolean;
-  /** It stands in the queue of lanes that may push. */
+  /** Whether the lane is in the queue of lanes that may push. */
   ready: boolean;
 }
 
@@ -77,7 +77,7 @@ export function queueLease(lane: Lane, lease: DeliveryLease): void {
 }
 
 export interface ConcurrencyOptions {
-  /** At the start, and again after a failure. */
+  /** Concurrency at the start, and again after a failure. */
   readonly least: number;
   readonly most: number;
   /** A success that took longer does not ask for more of them at a time. */

@@ -17,7 +17,7 @@ export function createLanes(limits: LaneLimits) {
   const hosts = createHosts(limits.breaker, limits.laneConcurrency);
   const bytes = createPool(limits.maxBytes);
   const swept = createPool(limits.maxSwept);
-  /** By account: lanes that hold nothing, the one that is so for longest first. */
+  /** Lanes without deliveries by account, the longest idle first. */
   const idle = new Map<number, Set<Lane>>();
   /** Accounts that were turned away. */
   const wanted = new Set<number>();
@@ -46,7 +46,7 @@ export function createLanes(limits: LaneLimits) {
     if (idlers?.delete(lane) === true && idlers.size === 0) idle.delete(lane.accountId);
   }
 
-  /** One that holds nothing is kept for its breaker alone, while its account has not too many of them. */
+  /** Keeps a lane without deliveries only for its breaker, and only up to a maximum per account. */
   function tidy(lane: Lane): void {
     if (lane.held > 0) return;
     if (lane.breaker.isClean()) {
@@ -129,7 +129,7 @@ export function createLanes(limits: LaneLimits) {
       return false;
     },
 
-    /** How many the sweep may bring for one subscription. */
+    /** Maximum number of deliveries that the sweep may claim for one subscription. */
     sweepRoom: (lane: Lane | undefined): number => {
       if (lane === undefined) return limits.maxLaneSwept;
       if (lane.held < limits.maxLaneSwept && lane.bytes < limits.maxLaneBytes) return limits.maxLaneSwept - lane.held;
@@ -137,7 +137,7 @@ export function createLanes(limits: LaneLimits) {
       return 0;
     },
 
-    /** How many it may bring for one account. */
+    /** Maximum number of deliveries that the sweep may claim for one account. */
     accountRoom: (accountId: number): number => (bytes.room(accountId) > 0 ? swept.room(accountId) : 0),
     /** Notes that a delivery was turned away. */
     wantRoom,
@@ -208,7 +208,7 @@ function createHosts(options: BreakerOptions, probes: number) {
       return host === undefined || host.breaker.state(nowMs) === 'closed' ? 'closed' : probing(host.firstsInFlight);
     },
 
-    /** Until when first attempts are parked that may not be made now. */
+    /** Returns until when first attempts that are not allowed now are parked. */
     parkedUntilMs: ({ host, breaker }: Lane, nowMs: number): number => {
       const untilMs = Math.max(breaker.openUntilMs(), breaker.isClean() ? 0 : host.breaker.openUntilMs());
       return untilMs > nowMs ? untilMs : nowMs + options.shortestParkMs;

@@ -28,12 +28,12 @@ export function createSlots(limits: SlotLimits) {
 
   return {
     isFree: () => leases.size < limits.concurrency,
-    /** False: the account has in flight what it may, and comes back when one of them ends. */
+    /** Whether the account may start another push. If not, it comes back when one of its pushes ends. */
     hasRoom: (accountId: number) => slots.room(accountId) > 0,
-    /** False: the lane has in flight what it may, and comes back when one of them ends. */
+    /** Whether the lane may start another push. If not, it comes back when one of its pushes ends. */
     mayPush,
 
-    /** Undefined: there is none, or the lane comes back by `unblock` when it may push one. */
+    /** Takes a retry of the lane. Undefined when there is none, or when the account has no room; then `unblock` brings the lane back. */
     takeRetry: (lane: Lane) => {
       if (lane.retries.size === 0) return undefined;
       if (retries.room(lane.accountId) > 0) return lane.retries.shift();
@@ -54,7 +54,7 @@ export function createSlots(limits: SlotLimits) {
       }
     },
 
-    /** False: it had left before. */
+    /** Releases the place of a push. Returns false when it was released before. */
     leave: (lane: Lane, lease: DeliveryLease) => {
       if (!leases.delete(lease)) return false;
       slots.give(lane.accountId);
@@ -68,7 +68,10 @@ export function createSlots(limits: SlotLimits) {
       return true;
     },
 
-    /** After a retry of the account has left: a lane that can use its place now. Other lanes come back by their own pushes, other accounts by their own retries. */
+    /**
+     * After a retry of the account has ended, returns a lane that can use its place. Other lanes come back when their own pushes end, other
+     * accounts when their own retries end.
+     */
     unblock: (accountId: number) => {
       blockedByRetries.resume(accountId);
       for (let id = blockedByRetries.turn(); id !== undefined; id = blockedByRetries.turn()) {

@@ -9,7 +9,7 @@ export interface StoredEvent extends RowOf<'event', 'id' | 'created_at' | 'paylo
 
 export interface EventSelection {
   readonly condition?: Sql | undefined;
-  /** Only ids below it: the listing goes from new to old. */
+  /** Restricts the list to ids below this one. The list goes from new to old. */
   readonly before?: string | undefined;
   readonly limit: number;
   /** Maximum size of a page. It ends before the event that would exceed it. */

@@ -4,7 +4,7 @@ import { type Selection, selectPage } from '../../db/listing.ts';
 import { columnsOf, type RowOf } from '../../db/row.ts';
 
 export interface NotificationRow extends RowOf<'notification', 'id' | 'type' | 'created_at'> {
-  /** No other JSON is inserted. */
+  /** Data as JSON. Only objects are inserted. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 

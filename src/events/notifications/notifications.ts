@@ -78,7 +78,7 @@ export function createNotifications(
      */
     prepare,
 
-    /** In a transaction of its own. */
+    /** Publishes a notification in a transaction of its own. */
     publish: async (accountId: number, type: OperationalType, data: object) => {
       const publish = await prepare(accountId);
       await knex.transaction((trx) => publish(trx, type, data));

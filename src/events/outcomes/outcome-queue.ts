@@ -14,7 +14,7 @@ export type DeliveryOutcome = { readonly lease: DeliveryLease } & (
 interface Failed {
   readonly attempt: AttemptOutcome;
   readonly next: NextRow;
-  /** It held a connection for long, or got none. */
+  /** Whether the push hung, or got no connection. */
   readonly isHard: boolean;
 }
 
@@ -43,7 +43,7 @@ export function createOutcomeQueue(limits: OutcomeLimits) {
   let dueAtMs: number | undefined;
   let isRipe = false;
 
-  /** After a failure one at a time: the others would fail as well. */
+  /** Whether another batch may be written. After a failure batches are written one at a time, because the others would fail too. */
   function mayWrite(): boolean {
     return waiting.length > 0 && writes < (failures > 0 ? 1 : limits.outcomesInFlight);
   }
@@ -64,7 +64,7 @@ export function createOutcomeQueue(limits: OutcomeLimits) {
       pending++;
       waiting.push(outcome);
     },
-    /** False: no push may be started. */
+    /** Whether a push may be started. */
     hasRoom: () => pending < limits.maxPendingOutcomes,
     isEmpty: () => pending === 0,
 

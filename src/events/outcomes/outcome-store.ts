@@ -5,7 +5,7 @@ import { firstOf, type RowOf } from '../../db/row.ts';
 /** Key and owner of a lease. A process that lost the lease matches no row. */
 export interface Fence extends RowOf<'delivery', 'account_id' | 'id' | 'subscription_id'> {
   readonly owner: string;
-  /** Made before this one. */
+  /** Number of attempts before this one. */
   readonly attempts: number;
 }
 
@@ -45,7 +45,7 @@ export type OutcomeStore = ReturnType<typeof createOutcomeStore>;
 /** `batchRows`: most that one statement locks. */
 export function createOutcomeStore(knex: Knex, batchRows = 5000) {
   return {
-    /** One statement for all; rows whose fence no longer fits are left as they are, without a trace. */
+    /** Writes all outcomes with one statement. Rows whose fence no longer matches stay as they are. */
     write: async (outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> => {
       const allDelivered = outcomes.every(({ kind }) => kind === 'delivered');
       const statement = allDelivered ? WRITE_DELIVERED : WRITE;

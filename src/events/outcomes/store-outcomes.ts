@@ -17,7 +17,7 @@ export type Stored = {
 export interface OutcomePorts {
   readonly store: Pick<OutcomeStore, 'write' | 'exhaust' | 'queueWaiting'>;
   readonly subscriptions: {
-    /** Within the transaction. False: it was not active. */
+    /** Deactivates a subscription within the transaction. Returns false when it was not active. */
     readonly deactivate: (via: Knex, accountId: number, id: number, reason: string) => Promise<boolean>;
   };
   readonly notifications: Pick<Notifications, 'prepare'>;

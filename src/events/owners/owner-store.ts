@@ -12,7 +12,7 @@ export function createOwnerStore(knex: Knex) {
       await knex('event_owner').insert({ id });
     },
 
-    /** False when the row is gone: others took this process for dead. */
+    /** Returns false when the row is gone because another process considered this one dead. */
     heartbeat: async (id: string): Promise<boolean> =>
       (await knex('event_owner').where({ id }).update({ heartbeat_at: knex.fn.now() })) > 0,
 

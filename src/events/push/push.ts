@@ -48,7 +48,7 @@ type AttemptReport =
       readonly error: string;
       readonly retryAfterMs: number | undefined;
     } & Made)
-  /** It was broken off: nothing is known of it. */
+  /** The push was aborted, with an unknown result. */
   | { readonly kind: 'aborted' };
 
 export interface PushPorts {
@@ -66,9 +66,9 @@ export interface PushPorts {
   readonly signal: AbortSignal;
 }
 
-/** Read beyond what is kept, so that a secret at the end is whole when it is looked for. */
+/** Number of bytes that are read beyond the kept part, so that a secret at its end is complete and can be redacted. */
 const OVERLAP_BYTES = 512;
-/** How long a delivery waits when something of ours failed before it was sent. */
+/** How long a delivery waits, in milliseconds, when something in this service failed before the push. */
 const OWN_FAILURE_PAUSE_MS = 2_000;
 /** The longer schedule, for settings that cannot be read: one retry too many is better than ending too early. */
 const CAREFUL_SETTINGS: DeliverySettings = { failurePolicy: 'retry', retryCount: 9 };
@@ -96,7 +96,7 @@ interface Prepared {
 /** The parts of a lease that the receiver gets. */
 interface Sent extends Pick<Partial<EventSource>, 'signatureKey' | 'original'> {
   readonly body: Buffer;
-  /** That the receiver gets to know by it, and may quote. */
+  /** Secrets that the receiver sees in the push and may quote in its response. */
   readonly secrets: readonly string[];
 }
 

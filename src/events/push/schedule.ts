@@ -1,6 +1,6 @@
 import type { DeliverySettings, RetryCount } from '../model.ts';
 
-/** From the original failure to the last retry: "a little under 9.5 h" (decision D7). */
+/** Time from the first failure to the last retry: "a little under 9.5 h" (decision D7). */
 const LAST_RETRY_SECONDS = 34_160;
 const SHORTEST_INTERVAL_MS = 8_000;
 const LARGEST_JITTER = 0.001;
@@ -8,7 +8,7 @@ const LARGEST_JITTER = 0.001;
 export interface Schedule {
   /** Milliseconds from the first failure to retry x, at index x - 1. */
   readonly offsetsMs: readonly number[];
-  /** Also between two retries that are both overdue. */
+  /** Shortest time between two retries, in milliseconds, even if both are overdue. */
   readonly shortestIntervalMs: number;
 }
 

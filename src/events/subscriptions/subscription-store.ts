@@ -49,7 +49,7 @@ export function createSubscriptionStore(knex: Knex) {
   return {
     nextId: (): Promise<number> => nextId(knex, 'subscription'),
 
-    /** False when there is one of this URL. */
+    /** Inserts a subscription. Returns false when one with this URL exists. */
     insert: async (row: Pick<SubscriptionRow, 'accountId' | 'id' | 'url' | 'secrets'>): Promise<boolean> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(
         `insert into subscription (account_id, id, url, secrets) overriding system value
@@ -65,11 +65,11 @@ export function createSubscriptionStore(knex: Knex) {
     findIdByUrl: async (accountId: number, url: string): Promise<number | undefined> =>
       (await knex('subscription').where({ account_id: accountId, url }).first('id'))?.id,
 
-    /** From old to new. */
+    /** Lists subscriptions from old to new. */
     list: async (accountId: number, selection: Selection): Promise<SubscriptionRow[]> =>
       selectPage(select(accountId).whereNull('deleted_at'), selection),
 
-    /** How many deliveries wait for what, counted along indexes, and no further than `MOST_TALLIED`. */
+    /** Counts queued and retried deliveries from indexes, up to `MOST_TALLIED`. */
     tally: async (accountId: number, ids: readonly number[]): Promise<DeliveryTally[]> => {
       const { rows } = await knex.raw<{ rows: DeliveryTally[] }>(TALLY, {
         accountId,
@@ -79,7 +79,7 @@ export function createSubscriptionStore(knex: Knex) {
       return rows;
     },
 
-    /** False when the secrets are no longer the ones given as `before`. */
+    /** Replaces the secrets. Returns false when they are no longer those in `before`. */
     replaceSecrets: async (
       { accountId, id }: Pick<SubscriptionRow, 'accountId' | 'id'>,
       { before, after }: { readonly before: string; readonly after: string },
@@ -90,7 +90,7 @@ export function createSubscriptionStore(knex: Knex) {
       return count > 0;
     },
 
-    /** False when it is not there any more. */
+    /** Returns false when the subscription no longer exists. */
     setEventTypes: async (accountId: number, id: number, eventTypes: readonly string[]): Promise<boolean> => {
       const count = await knex('subscription')
         .where({ account_id: accountId, id, deleted_at: null })
@@ -111,14 +111,17 @@ export function createSubscriptionStore(knex: Knex) {
     /** Removes queued deliveries of a deleted account. */
     removeQueued: (accountId: number) => removeRows(knex, 'delivery', accountId, "state = 'queued'"),
 
-    /** As if they had never been, unless there are deliveries. @returns undefined where there are; otherwise those that were there */
+    /**
+     * Deletes the account's subscriptions, unless it has deliveries.
+     * @returns the ids of the deleted subscriptions; undefined when there are deliveries
+     */
     removeUnused: async (accountId: number): Promise<readonly number[] | undefined> => {
       const delivery = await knex('delivery').where({ account_id: accountId }).first('id');
       if (delivery !== undefined) return undefined;
       return (await knex('subscription').where({ account_id: accountId }).delete().returning('id')).map(({ id }) => id);
     },
 
-    /** As if it had just been made. Of two who do it at the same time the second finds nothing to do. */
+    /** Restores a removed subscription as a new one. Of two concurrent calls the second one does nothing. */
     revive: async (row: Pick<SubscriptionRow, 'accountId' | 'id' | 'secrets'>): Promise<void> => {
       const { accountId, id, secrets } = row;
       await knex('subscription')
@@ -135,7 +138,7 @@ export function createSubscriptionStore(knex: Knex) {
         });
     },
 
-    /** False when it was not active. */
+    /** Deactivates a subscription. Returns false when it was not active. */
     deactivate: async (via: Knex, accountId: number, id: number, reason: string): Promise<boolean> => {
       const count = await via('subscription')
         .where({ account_id: accountId, id, state: 'active' })

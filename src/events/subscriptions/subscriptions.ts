@@ -17,9 +17,9 @@ import { createSubscriptionStore, type SubscriptionRow } from './subscription-st
 
 /** A subscription as its owner sees it, the signing secret in clear. */
 export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deletedAt'> {
-  /** Undefined when what is stored cannot be read: rotated, it is replaced. */
+  /** Undefined when the stored secret cannot be decrypted. A rotation replaces it. */
   readonly secret: string | undefined;
-  /** Until then the secret before the last rotation is valid too. */
+  /** Time until which the secret before the last rotation is valid, too. */
   readonly previousSecretExpiresAt: Date | undefined;
   /** Deliveries that are queued. */
   readonly queued: number;
@@ -82,7 +82,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
     return JSON.parse(keyring.decrypt(sealed, contextOf(accountId, id)));
   }
 
-  /** For those who only look, or replace them: one row that cannot be read must not break what else they see. */
+  /** Returns the secrets, or undefined when they cannot be decrypted, so that one broken row does not make the others unreadable. */
   function findSecrets(row: SubscriptionRow): SigningSecrets | undefined {
     try {
       return openSecrets(row);
@@ -140,7 +140,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
     return row;
   }
 
-  /** With the figures of their deliveries. */
+  /** Returns the subscriptions with the numbers of their deliveries. */
   async function show(
     via: Knex,
     accountId: number,
@@ -171,7 +171,10 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
     /** Returns the subscription from memory if it is cached and unchanged. */
     find,
 
-    /** From old to new. @throws AppError for a `where` that cannot be understood */
+    /**
+     * Lists subscriptions from old to new.
+     * @throws AppError for an invalid `where`
+     */
     list: (accountId: number, query: PageQuery) =>
       shares.list(accountId, async (via) => {
         const { rows, last } = await listPage(FILTERABLE_SUBSCRIPTION, query, (selection) =>
@@ -187,7 +190,10 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
       return subscription;
     },
 
-    /** All or nothing. @throws AppError NOT_FOUND, CONFLICT when the secret is rotated at the same time */
+    /**
+     * Applies all changes or none.
+     * @throws AppError NOT_FOUND; CONFLICT when another request rotates the secret at the same time
+     */
     update: async (accountId: number, id: number, changes: SubscriptionChanges) => {
       const { eventTypes, rotateSecret = false } = changes;
       const work = async (via: Knex) => {
@@ -205,7 +211,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
       await ready.changed(keyOf(accountId, id));
     },
 
-    /** Within the caller's transaction. It is not found any more, until the URL is used again. */
+    /** Removes a subscription within the caller's transaction. It is not found any more until its URL is used again. */
     remove: async (via: Knex, accountId: number, id: number) => {
       await store.remove(via, accountId, id);
       await ready.changed(keyOf(accountId, id), via);
@@ -223,14 +229,17 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
       return 'done';
     },
 
-    /** Within the caller's transaction. False when it was not active. */
+    /** Deactivates a subscription within the caller's transaction. Returns false when it was not active. */
     deactivate: async (via: Knex, accountId: number, id: number, reason: string) => {
       const deactivated = await store.deactivate(via, accountId, id, reason);
       if (deactivated) await ready.changed(keyOf(accountId, id), via);
       return deactivated;
     },
 
-    /** Within the caller's transaction: all of the account that are deactivated, or those of the target. @returns them */
+    /**
+     * Reactivates deactivated subscriptions within the caller's transaction: those of the target, or all of the account.
+     * @returns the reactivated subscriptions
+     */
     reactivate: async (via: Knex, accountId: number, target: ReactivationTarget) => {
       const reactivated = await store.reactivate(via, accountId, target);
       for (const { id } of reactivated) await ready.changed(keyOf(accountId, id), via);
@@ -239,7 +248,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
   };
 }
 
-/** For the audit log. */
+/** Returns the values for the audit log. */
 function noteOf(before: SubscriptionRow, { eventTypes, rotateSecret }: SubscriptionChanges): ChangeNote {
   const changes = eventTypes === undefined ? {} : differences({ eventTypes: before.eventTypes }, { eventTypes });
   return rotateSecret === true ? { action: 'rotate', changes: { ...changes, ...NEW_SECRET } } : { changes };

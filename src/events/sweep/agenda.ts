@@ -74,7 +74,7 @@ export function createAgenda() {
       return { all, orderedIds: takeOrdered() };
     },
 
-    /** Those to call back; none: an empty list. They are taken off the agenda. */
+    /** Takes all lanes that are to be called back off the agenda, and returns them. */
     takeParked: () => {
       if (parked.size === 0) return [];
       const lanes = [...parked.values()];
@@ -82,7 +82,7 @@ export function createAgenda() {
       return lanes;
     },
 
-    /** When the next look is to be taken, as far as is known; in the past: now. */
+    /** Returns the time of the next sweep, as far as known. A time in the past means now. */
     nextAtMs: () => (ordered.size > 0 ? NOW : lookAtMs),
   };
 }

@@ -3,7 +3,7 @@ import { firstOf, type RowOf } from '../../db/row.ts';
 
 /** A subscription with deliveries that are due. */
 export interface DueEndpoint extends RowOf<'delivery', 'account_id' | 'subscription_id'> {
-  /** Null: there is no such subscription. */
+  /** URL of the subscription; null when it does not exist. */
   readonly url: string | null;
   readonly dueFirsts: boolean;
   readonly dueRetries: boolean;
@@ -29,7 +29,7 @@ export interface ClaimedRow
     | 'retries'
     | 'first_failed_at'
   > {
-  /** Null: there is no such subscription. */
+  /** URL of the subscription; null when it does not exist. */
   readonly url: string | null;
 }
 
@@ -94,7 +94,10 @@ export function createClaimStore(knex: Knex) {
       return rows;
     },
 
-    /** In the order given, until they are more than `maxBytes`; at least one. The rest is missing, and so is what has no event. */
+    /**
+     * Reads bodies in the given order until they exceed `maxBytes`, but at least one. The result lacks the others, and deliveries without
+     * an event.
+     */
     payloads: async (claimed: readonly ClaimedRow[], maxBytes: number): Promise<ReadonlyMap<number, StoredBody>> => {
       const { rows } = await knex.raw<{ rows: (RowOf<'delivery', 'id'> & StoredBody)[] }>(PAYLOADS, [
         claimed.map(({ accountId }) => accountId),
@@ -106,7 +109,7 @@ export function createClaimStore(knex: Knex) {
       return new Map(rows.map(({ id, ...body }) => [id, body]));
     },
 
-    /** When the next delivery becomes due that is not due yet. */
+    /** Returns the time at which the next delivery becomes due. */
     nextDue: async (now: Date): Promise<Date | undefined> => {
       const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'due'>[] }>(NEXT_DUE, [now]);
       return firstOf(rows).due ?? undefined;

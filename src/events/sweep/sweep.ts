@@ -16,7 +16,7 @@ export interface SweepPorts {
   readonly clock: Pick<Clock, 'now'>;
   readonly random: { readonly fraction: () => number };
   readonly options: Pick<EngineOptions, 'claimRows' | 'minClaimShare' | 'visits' | 'maxVisits'>;
-  /** Under which deliveries are claimed. */
+  /** Owner in whose name deliveries are claimed. */
   readonly owner: string;
   /** Claims nothing more from then on. */
   readonly signal: AbortSignal;
@@ -30,7 +30,7 @@ export interface Claimed {
    * bodies were not read.
    */
   readonly excess: readonly DeliveryLease[];
-  /** Their events are not there any more. */
+  /** Deliveries whose events no longer exist. */
   readonly missing: readonly DeliveryLease[];
 }
 
@@ -57,7 +57,7 @@ async function* claimOnce(ports: SweepPorts): AsyncGenerator<readonly ClaimedRow
 
 interface DueLook {
   readonly due: readonly DueEndpoint[];
-  /** Absent: there are no more. */
+  /** Cursor for the next read; absent when there are no more subscriptions. */
   readonly lastId?: number;
 }
 

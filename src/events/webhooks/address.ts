@@ -31,7 +31,7 @@ export function createWebhookAddresses({ digest }: Pick<PlatformKeys, 'digest'>,
   }
 
   return {
-    /** Its secret part. */
+    /** Returns the secret part of the address. */
     keyOf,
 
     /** Returns the absolute URL that the provider receives. */

@@ -82,9 +82,9 @@ export function createWebhookTargets(
   });
   const keyOf = ({ accountId, id }: InstanceKey) => `${accountId}:${id}`;
   return {
-    /** From memory, as long as nothing changes. */
+    /** Returns the target from memory as long as nothing changes. */
     get: async (instance: InstanceKey) => (await cache.get(keyOf(instance)))?.target,
-    /** To be called when what calls are verified with may have changed. */
+    /** Call it when the values that verify webhooks may have changed. */
     changed: (instance: InstanceKey) => cache.changed(keyOf(instance)),
   };
 }
@@ -287,7 +287,7 @@ function answerOf(accepted: number): WebhookAnswer {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ accepted }) };
 }
 
-/** Without the records. */
+/** Converts provider events, without their records. */
 function toNewEvents(
   { instance }: WebhookTarget,
   call: WebhookCall,

@@ -93,7 +93,7 @@ export function createRegistrationStore(knex: Knex) {
       return rowCount > 0;
     },
 
-    /** Nothing is wanted any more, unless that changed meanwhile. */
+    /** Removes a registration that is no longer needed, unless this changed in the meantime. */
     remove: async ({ accountId, instanceId, version }: RegistrationRow): Promise<boolean> =>
       (await knex('webhook_registration').where({ account_id: accountId, instance_id: instanceId, version }).delete()) >
       0,

@@ -32,7 +32,7 @@ export interface RegistrationNeighbours {
 export type Registrations = ReturnType<typeof createRegistrations>;
 
 const BATCH = 20;
-/** For all that is done at a provider for one registration. */
+/** Maximum time for all calls to a provider for one registration, in milliseconds. */
 const TIMEOUT_MS = 45_000;
 /** Longer than a registration takes. */
 const LEASE_MS = 120_000;
@@ -113,7 +113,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     return execute(instance, registrationOf(instance).create, { url }, signal);
   }
 
-  /** Undefined: it is to be made anew. */
+  /** Renews a registration. Returns undefined when it must be created again. */
   async function renew(
     instance: Instance,
     there: RegisteredInput,
@@ -222,7 +222,10 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
   }
 
   return {
-    /** From now on what is wanted is done as soon as it is. `publicUrl` is where providers reach this service. */
+    /**
+     * Starts to listen for changes, so that registrations are made as soon as they are needed.
+     * @param publicUrl where providers reach this service
+     */
     start: async (publicUrl: string) => {
       unsubscribe = notifier.subscribe(REGISTRATION_TOPIC, (payload) => {
         const [accountId = 0, id = 0] = payload.split(':').map(Number);

@@ -68,7 +68,7 @@ const FIELDS: readonly ConfigField[] = [
 /** The values that a registration with the provider results in. */
 const REGISTERED: ReadonlySet<string> = new Set([OAUTH_KEYS.clientId, OAUTH_KEYS.clientSecret]);
 
-/** They go where tokens are kept, and never into the configuration. */
+/** Keys of tokens. They are stored with the tokens, and never in the configuration. */
 export const TOKEN_KEYS: readonly string[] = [OAUTH_KEYS.refreshToken, OAUTH_KEYS.accessToken];
 
 export function isOAuthConnector(connector: Connector): connector is OAuthConnector {

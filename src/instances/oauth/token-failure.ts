@@ -39,7 +39,7 @@ export class TokenError extends Error {
   }
 }
 
-/** Where no response came: whether the request may have been granted all the same. */
+/** For requests without a response: `unknown` where the provider may have granted the request anyway. */
 const KIND_OF_REASON: Readonly<Record<EgressReason, TokenFailureKind>> = {
   refused: 'unreachable',
   invalid: 'unreachable',

@@ -27,7 +27,7 @@ export interface ValueSource {
   /** The provider's address that sent the values. An address of the simulator is converted to it. */
   readonly origin: URL;
   readonly simulator: SimulatorRoute | undefined;
-  /** False where an earlier value stays when the provider does not repeat it. */
+  /** False when earlier values stay that the provider does not send again. */
   readonly complete: boolean;
 }
 
@@ -44,7 +44,10 @@ export function readValues(source: ValueSource): Readonly<Record<string, string>
   );
 }
 
-/** Where an earlier value stays, one that cannot be used must not cost the tokens it came with: the old ones may be used up. */
+/**
+ * Whether to take a value. When an earlier value stays, a bad new one is ignored, because an error would lose the tokens that came with it,
+ * and the old ones may be used up.
+ */
 function isAcceptable(source: ValueSource, value: OAuthValue, text: string): boolean {
   if (source.complete) return true;
   try {

@@ -59,7 +59,7 @@ export function parseDateTemplate(text: string, zone: string): DateTemplate {
   };
 }
 
-/** Where a placeholder is closed: braces nest, and what is quoted in a pattern is text. */
+/** Returns the position of the brace that closes a placeholder. Braces nest, and quoted parts of a pattern are text. */
 function endOf(text: string, begin: number): number | undefined {
   let depth = 0;
   let isQuoted = false;
@@ -177,7 +177,7 @@ export function createFormatter(pattern: string): DateTimeFormatter {
 /** Time zones that need no list of zones. */
 const FIXED_ZONE = /^(?:UTC?|GMT)?(?:[+-][\d:]+)?$|^Z$/;
 
-/** Undefined: there is no such zone. */
+/** Finds a time zone; undefined for an unknown name. */
 export function findZone(name: string): ZoneId | undefined {
   // Adds its list to the library.
   if (!FIXED_ZONE.test(name)) require('@js-joda/timezone');

@@ -77,7 +77,7 @@ export interface PollSettings {
 
 /** Polled resource of an instance. Undefined members default to the element's declaration for the object. */
 export interface PolledResource {
-  /** Its events are of this object. */
+  /** Name of the object in the resource's events. */
   readonly name: string;
   readonly query: PollQuery | undefined;
   readonly idField: string | undefined;
@@ -105,8 +105,8 @@ interface Faults {
 }
 
 /**
- * Undefined: it is not polled.
- * @param config as `resolveConfiguration` let it through
+ * Reads the settings for polling; undefined when the instance is not polled.
+ * @param config as `resolveConfiguration` returns it
  * @param element whose `polls` are polled when the configuration names nothing
  */
 export function readPollSettings(config: Config, element: Polled = NO_ELEMENT): PollSettings | undefined {
@@ -193,7 +193,7 @@ function zoneOf(config: Config, faults: Faults): ZoneId {
   return zoneOf({}, faults);
 }
 
-/** With the objects in place of a resource that stands for them, but for those that are there by themselves. */
+/** Replaces a resource that stands for several objects by these objects, except those that have a resource of their own. */
 function spelledOut(resources: readonly PolledResource[], element: Polled, faults: Faults): readonly PolledResource[] {
   const read = resources.map((resource) => ({ resource, objects: standsFor(element, resource) }));
   const names = new Set(read.flatMap(({ resource, objects }) => (objects === undefined ? [resource.name] : [])));

@@ -10,7 +10,7 @@ export type PollElement = Pick<Connector, 'name' | 'hub' | 'moreHubs' | 'objects
 /** The resource that users of this API know for "whatever changed", as BambooHR's documents have it. It is no object. */
 const EVERYTHING = 'events';
 
-/** Undefined: they are discovered by each instance. */
+/** Returns the names and aliases of the objects; undefined when each instance discovers its own. */
 function namesIn({ objects }: Pick<PollElement, 'objects'>): readonly string[] | undefined {
   if (typeof objects === 'function') return undefined;
   return Object.entries(objects).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
@@ -80,7 +80,7 @@ function assertObject({ name, objects }: PollElement, objectName: string, child:
   throw unknownName(message, child.name, Object.keys(children));
 }
 
-/** By its name, or else by an alias. */
+/** Finds an object by its name, or else by an alias. */
 function findObject(objects: Objects, name: string): ObjectSpec | undefined {
   if (Object.hasOwn(objects, name)) return objects[name];
   return Object.values(objects).find(({ aliases = [] }) => aliases.includes(name));

@@ -4,11 +4,11 @@ import { type DateTemplate, parseDateTemplate } from './date-template.ts';
 
 /** Query of a configured URL: a list of the instance's own records. */
 export interface PollQuery {
-  /** Undefined: the URL is a path. */
+  /** Scheme and host of the URL; undefined for a path. */
   readonly origin: string | undefined;
   /** The URL without its host and the base path of the API. */
   readonly local: string;
-  /** Undefined: the path names no hub. */
+  /** Hub in the path; undefined for a path without one. */
   readonly hub: string | undefined;
   readonly objectName: string;
   /** Parent record and name of the child list; undefined for a list of the object itself. */
@@ -20,14 +20,14 @@ export interface PollQuery {
   readonly granularityMs: number | undefined;
 }
 
-/** Those that may hold placeholders, each with what reads it. */
+/** Parameters that may contain placeholders, each with its parser. */
 const READERS = { where: parseWhere, orderBy: parseOrderBy, fields: parseFieldList } as const;
 const TEMPLATES = ['where', 'orderBy', 'fields'] as const;
 const PARAMETERS: readonly string[] = [...TEMPLATES, 'pageSize'];
 /** Maximum number of rows per page. */
 export const MOST_ROWS = 5000;
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
-/** Behind a path of the address, where a proxy in front of the service has one. */
+/** The base path of the API, possibly after another path, which a reverse proxy may add. */
 const BASE_PATH = /^[^?]*?\/elements\/api-v2(?=\/)/;
 
 /**

@@ -62,7 +62,7 @@ function startOf(day: LocalDate, zone: ZoneId): number {
   return day.atStartOfDay(zone).toInstant().toEpochMilli();
 }
 
-/** Undefined for what is no such time: the library throws. */
+/** Returns undefined for an invalid time, for which the library throws. */
 function attempt(read: () => number): number | undefined {
   try {
     return read();

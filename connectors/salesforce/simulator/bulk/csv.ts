@@ -28,7 +28,10 @@ export function printRow(values: readonly string[], style: CsvStyle): string {
   return values.map((value) => `"${value.replaceAll('"', '""')}"`).join(delimiter) + ending;
 }
 
-/** Packed where it is asked for. The documents say that results always are; a client that did not ask for it could not read them. */
+/**
+ * Responds with CSV, compressed when the request accepts this. The documents say that results are always compressed; a client that does not
+ * accept this could not read them.
+ */
 export function answerCsv(call: Call, pieces: Iterable<string>, headers: Answer['headers'] = {}): Answer {
   const text = Readable.from(encode(pieces), { objectMode: false });
   const told = { 'content-type': 'text/csv', ...headers };

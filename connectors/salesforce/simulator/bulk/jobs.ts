@@ -82,7 +82,7 @@ function isPace(wanted: Readonly<Partial<Record<keyof Pace, unknown>>>): wanted 
 }
 
 const MOST_JOBS = 2500;
-/** Of files that were uploaded: room for four of the largest. */
+/** Maximum size of all uploaded files: room for four of the largest. */
 const MOST_KEPT_BYTES = 600_000_000;
 /** Documented: jobs that have ended are deleted after a week. */
 const LIFETIME_MS = 7 * 24 * 3_600_000;

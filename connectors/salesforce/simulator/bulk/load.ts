@@ -5,10 +5,10 @@ import type { Field } from '../schema.ts';
 import { type CsvRow, readRows } from './csv.ts';
 import type { JobTerms, Work } from './jobs.ts';
 
-/** What became of a row. */
+/** Result of a row. */
 export type Outcome = { readonly id: string } & ({ readonly created: boolean } | { readonly error: string });
 
-/** The rows that were sent, and what became of those that are done. */
+/** The uploaded rows, and the results of those that are done. */
 export interface Load extends Work {
   readonly put: (text: string) => void;
   readonly uploads: () => number;

@@ -23,7 +23,7 @@ export interface NewProxy {
 
 /** Changes of a proxy. Its URL never changes, so applications at providers keep their registered callback. */
 export interface ProxyChanges extends Partial<NewProxy> {
-  /** They cannot change. They are accepted unchanged, so that a proxy can be sent back as it was read. */
+  /** The id and the URL cannot change. They are accepted unchanged, so that a proxy can be sent back as it was read. */
   readonly id?: number | undefined;
   readonly proxyUrl?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import type { OAuthConnector } from '../fields.ts';
 
-/** When tokens are renewed, and when another try is made: durations only, so that no two clocks are ever compared. */
+/** Decides when tokens are refreshed and retried. It works with durations only, so that it never compares two clocks. */
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;

@@ -180,7 +180,7 @@ export function createRefresh(
     return fresh;
   }
 
-  /** Only those of the newest tokens: a re-authentication in between brought values of its own. */
+  /** Stores the values that came with the newest tokens. After a re-authentication in between, the newer values stay. */
   async function passOnValues(owner: OAuthOwner, { values }: TokenGrant, generation: number): Promise<void> {
     if (Object.entries(values).every(([key, value]) => owner.config[key] === value)) return;
     const { accountId, id } = owner;
@@ -291,7 +291,7 @@ export function createRefresh(
   };
 }
 
-/** Undefined without a refresh token, where one is needed. */
+/** Returns the request for new tokens; undefined when it needs a refresh token and there is none. */
 function renewalRequest(client: OAuthClient, refreshToken: string | undefined): TokenRequest | undefined {
   // RFC 6749, 4.4.3: no refresh token comes with client credentials, as they can be shown again.
   if (client.connector.auth.grant === 'clientCredentials') return clientCredentialsRequest(client);

@@ -107,10 +107,10 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
   return {
     peek: (key: InstanceKey): CachedTokens | undefined => kept.peek(nameOf(key)),
 
-    /** From memory, or by one query for all who ask meanwhile. */
+    /** Reads the tokens from memory, or with one query for all simultaneous callers. */
     read: (key: InstanceKey): Promise<CachedTokens | undefined> => kept.get(nameOf(key)),
 
-    /** From the database, whatever is in memory or being read. */
+    /** Reads the tokens from the database again. */
     reload: (key: InstanceKey): Promise<CachedTokens | undefined> => {
       kept.forget(nameOf(key));
       return kept.get(nameOf(key));

@@ -138,7 +138,7 @@ export function createTokenStore(knex: Knex) {
       return rows[0];
     },
 
-    /** No grant this time. `interrupted`: the provider may have taken the refresh token. */
+    /** Ends an attempt without new tokens and sets the next one. `interrupted`: the provider may have used up the refresh token. */
     postpone: async (
       { accountId, id }: InstanceKey,
       { leaseId }: RefreshLease,

@@ -162,7 +162,7 @@ export function createTokens(
       return true;
     },
 
-    /** Undefined for a connector without OAuth. */
+    /** Returns the access tokens of an instance; undefined for a connector without OAuth. */
     of: (instance: TokenOwner): AccessTokens | undefined => {
       if (!isOAuth(instance)) return undefined;
       return {
