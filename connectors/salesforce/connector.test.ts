@@ -5,6 +5,7 @@ import { withoutThreads } from '../../suite/discover.ts';
 import { toFieldSpec } from './fields.ts';
 import salesforce from './index.ts';
 import { discoverObjects } from './objects.ts';
+import { countOperation } from './query.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -92,6 +93,14 @@ describe('the Salesforce connector', () => {
       const cursor = first.next ?? '';
       const second: ListPage = await connection.run(task.list, listOf(task, ['Id'], { limit: 50, cursor }));
       expect([second.records.length, second.next]).to.deep.equal([10, undefined]);
+    });
+
+    it('counts the rows of a query without reading one', async () => {
+      const account = await connection.describe('Account');
+      const filter = `Id = '${ACCOUNT}'`;
+      expect(await connection.run(countOperation('Account'), { ...listOf(account, ['Id']), filter })).to.equal(1);
+      const { searchParams } = new URL(connection.requests.at(-1)?.slice(4) ?? '');
+      expect(searchParams.get('q')).to.equal(`SELECT COUNT() FROM Account WHERE ${filter}`);
     });
 
     it('asks for the fields that are needed, in an order that is the same every time', async () => {

@@ -70,6 +70,12 @@ describe('ServiceNow', () => {
       expect(asked(`caller_id != '${id}'`)).to.deep.equal([`caller_idISNOTEMPTY^caller_id!=${id}`]);
     });
 
+    it('say where a text begins, ends or has a part', () => {
+      expect(asked("number LIKE 'INC%'")).to.deep.equal(['numberSTARTSWITHINC']);
+      expect(asked("number LIKE '%INC'")).to.deep.equal(['numberENDSWITHINC']);
+      expect(asked("number LIKE '%INC%'")).to.deep.equal(['numberLIKEINC']);
+    });
+
     it('let no text become syntax', () => {
       expect(asked("number = 'x^NQactive=true'")).to.deep.equal(['number=x^^NQactive=true']);
       expect(asked("number LIKE '%a^ORb%'")).to.deep.equal(['numberLIKEa^^ORb']);
