@@ -92,7 +92,8 @@ export function startCall(
   const noteMembers = (members: number) => {
     mostMembers = Math.max(mostMembers, members);
   };
-  const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally, noteMembers };
+  const tokens = connector.auth.type === 'oauth2' ? tokensOf(instance) : undefined;
+  const call = { connector, config, tokens, signal, hold, tally, noteMembers };
 
   /** Polls leave what is left of the provider's limit to callers, whichever call was told of it. */
   function noteLimit(before: CallTally['rateLimit']): void {
