@@ -158,7 +158,18 @@ export interface Outgoing {
   readonly body: string | undefined;
 }
 
+/** Of requests that are frozen, and therefore come again; with the binding that sent each of them last. */
+const outgoings = new WeakMap<ProviderRequest, { readonly binding: Binding; readonly outgoing: Outgoing }>();
+
 export function prepareOutgoing(binding: Binding, request: ProviderRequest): Outgoing {
+  const known = outgoings.get(request);
+  if (known?.binding === binding) return known.outgoing;
+  const outgoing = createOutgoing(binding, request);
+  if (Object.isFrozen(request)) outgoings.set(request, { binding, outgoing });
+  return outgoing;
+}
+
+function createOutgoing(binding: Binding, request: ProviderRequest): Outgoing {
   const { method = 'GET', headers: given } = request;
   const [type, body] = encodeBody(request);
   const own: Headers = { ...(type !== undefined && { 'content-type': TYPES[type] }), ...lowerCaseNames(given) };
