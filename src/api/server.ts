@@ -160,7 +160,7 @@ function createApi(api: ApiParts): Serve {
     if (endpoint === undefined) return refuseUnknown(request, response, route);
 
     const { id, access } = endpoint;
-    const params = route?.params ?? {};
+    const params = route?.readParams() ?? {};
     const instance = scope === 'platform' ? undefined : caller?.instance;
     const isAdmitted = caller === undefined || endpoint.isForEverybody;
     const admitted = isAdmitted ? undefined : await admit(request, response, { endpoint, params, caller });

@@ -170,11 +170,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
 /** What is packed cannot be unpacked without its end; decode.ts cuts it afterwards. */
 function getCut(limits: ExchangeLimits, status: number, headers: RawResponse['headers']): number | undefined {
   if (limits.onExcess === 'cut') return limits.maxBytes;
-  return isPacked(headers) ? undefined : getFailureBytes(limits, status);
+  if (status >= 200 && status < 300) return undefined;
+  return isPacked(headers) ? undefined : limits.failureBytes;
 }
 
 export function isPacked(headers: RawResponse['headers']): boolean {
-  return !['', 'identity'].includes(getEncoding(headers));
+  return headers['content-encoding'] !== undefined && !['', 'identity'].includes(getEncoding(headers));
 }
 
 export function getEncoding(headers: RawResponse['headers']): string {

@@ -8,8 +8,9 @@ import { AppError, type CallerBudget } from '../errors.ts';
 export interface TokenBuckets {
   /** @throws AppError RATE_LIMITED without a token, and takes none */
   readonly assertLeft: (key: string) => void;
-  /** @returns what is left. @throws AppError RATE_LIMITED */
-  readonly take: (key: string) => CallerBudget;
+  /** @returns how many tokens are left. @throws AppError RATE_LIMITED */
+  readonly take: (key: string) => number;
+  readonly budgetOf: (tokens: number) => CallerBudget;
 }
 
 interface Bucket {
@@ -59,6 +60,7 @@ export function createTokenBuckets(
 
   return {
     assertLeft,
+    budgetOf,
     take: (key) => {
       const atMs = steady();
       const tokens = assertLeft(key, atMs) - 1;
@@ -68,7 +70,7 @@ export function createTokenBuckets(
         bucket.tokens = tokens;
         bucket.atMs = atMs;
       }
-      return budgetOf(tokens);
+      return tokens;
     },
   };
 }
@@ -76,10 +78,10 @@ export function createTokenBuckets(
 export interface CallerLimits {
   /**
    * Counts a request of a known caller. A request that is refused counts for nobody.
-   * @returns what is left to whom it bites first; undefined where nothing is limited
+   * @returns reads what is left to whom it bites first; undefined where nothing is limited
    * @throws AppError RATE_LIMITED
    */
-  readonly count: (principal: Principal) => CallerBudget | undefined;
+  readonly count: (principal: Principal) => (() => CallerBudget) | undefined;
 }
 
 /** Callers, not guesses: every one of them has a row in the database. */
@@ -104,8 +106,15 @@ export function createCallerLimits(
       users?.assertLeft(user);
       const ofAccount = accounts?.take(String(accountId));
       const ofUser = users?.take(user);
-      if (ofUser === undefined || ofAccount === undefined) return ofUser ?? ofAccount;
-      return ofUser.remaining <= ofAccount.remaining ? ofUser : ofAccount;
+      if (ofUser === undefined && ofAccount === undefined) return undefined;
+      // Most responses do not tell it.
+      return () => {
+        const budgets = [
+          ofUser === undefined ? undefined : users?.budgetOf(ofUser),
+          ofAccount === undefined ? undefined : accounts?.budgetOf(ofAccount),
+        ].filter((budget) => budget !== undefined);
+        return budgets.reduce((least, budget) => (budget.remaining < least.remaining ? budget : least));
+      };
     },
   };
 }
