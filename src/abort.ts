@@ -1,21 +1,71 @@
-const callbacksBySignal = new WeakMap<AbortSignal, Set<() => void>>();
+import { getEventListeners } from 'node:events';
+
+interface Callbacks {
+  readonly set: Set<() => void>;
+  /** Called by an `Ending`: the signal needs no listener for them. */
+  readonly isOfEnding: boolean;
+  isOver: boolean;
+}
+
+const callbacksBySignal = new WeakMap<AbortSignal, Callbacks>();
 
 /**
  * Calls back when the signal aborts, until the returned function is called. The signal has only one listener, however many calls share it,
  * because adding a listener to an event target takes longer with each existing one.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const callbacks = callbacksBySignal.get(signal) ?? new Set();
-  callbacksBySignal.set(signal, callbacks);
-  if (callbacks.size === 0) signal.addEventListener('abort', callAll, { once: true });
-  callbacks.add(callback);
+  const { set, isOfEnding, isOver } = callbacksBySignal.get(signal) ?? keepCallbacks(signal, false);
+  // Whatever begins after the end is for nobody.
+  if (isOver) queueMicrotask(callback);
+  if (set.size === 0 && !isOfEnding) signal.addEventListener('abort', callAll, { once: true });
+  set.add(callback);
   return () => {
-    if (callbacks.delete(callback) && callbacks.size === 0) signal.removeEventListener('abort', callAll);
+    if (set.delete(callback) && set.size === 0 && !isOfEnding) signal.removeEventListener('abort', callAll);
   };
 }
 
+function keepCallbacks(signal: AbortSignal, isOfEnding: boolean): Callbacks {
+  const callbacks = { set: new Set<() => void>(), isOfEnding, isOver: false };
+  callbacksBySignal.set(signal, callbacks);
+  return callbacks;
+}
+
 function callAll(this: AbortSignal): void {
-  for (const callback of [...(callbacksBySignal.get(this) ?? [])]) callback();
+  for (const callback of [...(callbacksBySignal.get(this)?.set ?? [])]) callback();
+}
+
+/** The end of a work, as a signal. */
+export interface Ending {
+  readonly signal: AbortSignal;
+  readonly abort: (reason: unknown) => void;
+  /**
+   * The work is done: calls back those of `onAbort`. Aborts only where others listen too, because that makes an event, which takes longer than
+   * the rest of the end of a request.
+   */
+  readonly end: (reason: unknown) => void;
+}
+
+export function createEnding(): Ending {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const callbacks = keepCallbacks(signal, true);
+  const callBack = () => {
+    callbacks.isOver = true;
+    for (const callback of [...callbacks.set]) callback();
+  };
+  const abort = (reason: unknown) => {
+    if (signal.aborted) return;
+    controller.abort(reason);
+    callBack();
+  };
+  return {
+    signal,
+    abort,
+    end: (reason) => {
+      if (getEventListeners(signal, 'abort').length > 0) abort(reason);
+      else callBack();
+    },
+  };
 }
 
 /**

@@ -190,8 +190,10 @@ function createCopy({ redact }: Redactor) {
   /** Adds the members of `value` to the copy. */
   function copyMembers(value: object, depth: number, copy: Record<string, unknown> = {}): Record<string, unknown> {
     let left = MAX_VALUES;
-    for (const [name, member] of Object.entries(value)) {
+    const members: Readonly<Record<string, unknown>> = Object(value);
+    for (const name of Object.keys(members)) {
       if (left-- === 0) break;
+      const member = members[name];
       // A redactor is for the line, and in no line. By that one name an assignment would set what the copy inherits from.
       if ((depth === 0 && name === 'redactor') || name === '__proto__') continue;
       copy[name] = isSecret(name, member) ? CENSOR : copyValue(member, depth + 1);

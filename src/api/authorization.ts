@@ -143,7 +143,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     response.locals.principal = principal;
     const budget = callerLimits.count(principal);
     // On an instance `RateLimit-*` is the provider's budget (decisions D3), save in a refusal of ours.
-    if (budget !== undefined && sought === 'platform') setBudget(response, budget);
+    if (budget !== undefined && sought === 'platform') setBudget(response, budget());
     const { sent, redactor, session } = known;
     const instance = credentials.instance && (await findInstance(principal.accountId, credentials.instance));
     const caller: Caller = { principal, sent, redactor, session, instance };

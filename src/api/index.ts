@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import type { AccountRecords } from '../accounts/account-records.ts';
 import type { Accounts } from '../accounts/accounts.ts';
@@ -18,6 +17,7 @@ import { type ByteBudget, createByteBudget } from '../connector/client/index.ts'
 import type { Registry } from '../connector/registry.ts';
 import type { FindDemoAccount } from '../connector/simulators/index.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
+import type { HttpHandler } from '../http/connection.ts';
 import { createFailedAuthorizations } from '../http/failed-authorizations.ts';
 import { createCallerLimits, createTokenBuckets } from '../http/rate-limits.ts';
 import { createProxyTrust, type ProxyTrust } from '../http/remote-address.ts';
@@ -92,9 +92,9 @@ export interface ApiServices
 }
 
 export interface Api {
-  readonly server: RequestListener;
+  readonly server: HttpHandler;
   /** The measurements alone, for METRICS_PORT; undefined where there is none. */
-  readonly metricsServer: RequestListener | undefined;
+  readonly metricsServer: HttpHandler | undefined;
   /** Proxies whose forwarding headers are trusted for the address of a caller. */
   readonly trust: ProxyTrust;
 }

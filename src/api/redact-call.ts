@@ -23,6 +23,7 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
     // A request to the platform is about another instance, or none, whose secrets are not known here.
     if (instance === undefined || scope === 'platform') return;
     trace.instanceId = instance.id;
+    if (instance.traceLoggingUntil === null) return;
     const wire = openWire({ openWireLog }, instance, { redactor: trace.redactor, nowMs: clock.now() });
     if (wire !== undefined) trace.wire = wire;
   };

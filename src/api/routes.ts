@@ -7,8 +7,8 @@ import type { Scope } from './validation.ts';
 export interface Route {
   /** Operations by method in capital letters. */
   readonly operations: Readonly<Record<string, OperationId>>;
-  /** Decoded when they are read: the path has to be well percent-encoded then. */
-  readonly params: Readonly<Record<string, string>>;
+  /** The parameters of the path, decoded: it has to be well percent-encoded. */
+  readonly readParams: () => Readonly<Record<string, string>>;
 }
 
 type Segment = { readonly literal: string } | { readonly param: string };
@@ -45,10 +45,11 @@ export function createRoutes(scope: Scope): FindRoute {
     if (found === undefined) return undefined;
     return {
       operations: found.operations,
-      get params() {
+      readParams: () => {
         const params: Record<string, string> = {};
-        for (const [at, segment] of found.segments.entries())
+        found.segments.forEach((segment, at) => {
           if ('param' in segment) params[segment.param] = decodeURIComponent(given[at] ?? '');
+        });
         return params;
       },
     };

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
@@ -6,7 +6,7 @@ import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts
 import type { TenantIds } from '../accounts/store.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError, pointer, unknownName } from '../errors.ts';
-import { hasBody } from '../http/connection.ts';
+import { type HttpHandler, hasBody } from '../http/connection.ts';
 import { createCors } from '../http/cors.ts';
 import { isForm, readFileForm, readStreamedForm, type StreamedForm } from '../http/file-form.ts';
 import { ORDINARY, readJsonBody } from '../http/json-body.ts';
@@ -68,7 +68,7 @@ const ROUTES: ReadonlyMap<string, string> = new Map(
 );
 
 /** Every request gets its id and its line in the log; whatever is thrown on its way ends in the problem handler. */
-export function createServer(ports: RequestLogPorts, parts: ServerParts): RequestListener {
+export function createServer(ports: RequestLogPorts, parts: ServerParts): HttpHandler {
   const { log } = ports;
   const refuse = createProblemHandler(log, parts.redactCall);
   const api = parts.api && createApi(parts.api);
@@ -99,15 +99,22 @@ export function createServer(ports: RequestLogPorts, parts: ServerParts): Reques
     serve(request, response).catch(fail);
   }
 
-  return (given, answer) => {
-    const request: Request = Object.setPrototypeOf(given, app.request);
-    const response: Response = Object.setPrototypeOf(answer, app.response);
+  // Made with what Express adds to them: a request that gets it afterwards is another object to all of Node, which then is slow at it.
+  class ExpressMessage extends IncomingMessage {}
+  class ExpressResponse<Of extends IncomingMessage> extends ServerResponse<Of> {}
+  Object.setPrototypeOf(ExpressMessage.prototype, app.request);
+  Object.setPrototypeOf(ExpressResponse.prototype, app.response);
+
+  const handle: RequestListener = (given, answer) => {
+    const request = given as Request;
+    const response = answer as Response;
     request.originalUrl = request.url;
     request.res = response;
     response.locals = {};
     const isOfApi = api !== undefined && request.url.startsWith(`${BASE_PATH}/`);
     record(request, response, isOfApi ? () => serveApi(api, request, response) : () => app(request, response));
   };
+  return { handle, IncomingMessage: ExpressMessage, ServerResponse: ExpressResponse };
 }
 
 type Serve = (request: Request, response: Response) => Promise<void>;
@@ -126,7 +133,11 @@ function createApi(api: ApiParts): Serve {
     connect: createRoutes('connect'),
   };
 
+  let ownUrl: string | undefined;
+
   return async (request, response) => {
+    // Known once there are requests.
+    ownUrl ??= publicUrl();
     const { locals } = response;
     // Tokens, secrets and the records of people are in the responses: no cache keeps them.
     response.setHeader('Cache-Control', 'no-store');
@@ -149,7 +160,7 @@ function createApi(api: ApiParts): Serve {
     if (endpoint === undefined) return refuseUnknown(request, response, route);
 
     const { id, access } = endpoint;
-    const params = route?.params ?? {};
+    const params = route?.readParams() ?? {};
     const instance = scope === 'platform' ? undefined : caller?.instance;
     const isAdmitted = caller === undefined || endpoint.isForEverybody;
     const admitted = isAdmitted ? undefined : await admit(request, response, { endpoint, params, caller });
@@ -196,7 +207,7 @@ function createApi(api: ApiParts): Serve {
       runAs,
       instance,
       signal,
-      url: publicUrl() + request.originalUrl,
+      url: ownUrl + request.originalUrl,
     };
     if (principal === undefined || !endpoint.isNoted) return sendResponse(response, await endpoint.handle(call));
     const work = () => runAs(principal, async () => endpoint.handle(call));

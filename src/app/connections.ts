@@ -60,7 +60,7 @@ export function watchConnections(server: Server, options: ConnectionsOptions): C
 
   server.prependListener('request', ({ socket }, response) => {
     owed.get(socket)?.add(response);
-    response.once('close', () => {
+    response.on('close', () => {
       owed.get(socket)?.delete(response);
       if (isStopping && owed.get(socket)?.size === 0) socket.destroySoon();
     });

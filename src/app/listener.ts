@@ -1,7 +1,7 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import { MOST_STREAMED_BYTES } from '../http/body-bytes.ts';
 import { createClientErrorHandler } from '../http/client-error.ts';
-import { dropRests, handOnInARow, timeBodies } from '../http/connection.ts';
+import { dropRests, type HttpHandler, handOnInARow, timeBodies } from '../http/connection.ts';
 import { startFairly } from '../http/fair-start.ts';
 import { addressOf, networkOf } from '../http/remote-address.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
@@ -35,10 +35,11 @@ const MOST_DROPPED_BYTES = MOST_STREAMED_BYTES;
  * Listens on the configured address and resolves when it does.
  * @throws StartError that names the variable; other errors of listening
  */
-export async function openListener(handler: RequestListener, options: ListenerOptions): Promise<Listener> {
+export async function openListener(handler: HttpHandler, options: ListenerOptions): Promise<Listener> {
   const { trust } = options;
-  const fair = startFairly(handler, (request) => networkOf(addressOf(request, trust)));
-  const server = createServer(LIMITS, handOnInARow(fair));
+  const { handle, ...classes } = handler;
+  const fair = startFairly(handle, (request) => networkOf(addressOf(request, trust)));
+  const server = createServer({ ...LIMITS, ...classes }, handOnInARow(fair));
   const connections = watchConnections(server, options);
   // A caller that waits for "100 Continue" is authorized first; body-bytes.ts sends it. By itself, Node.js would send it at once.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));

@@ -8,7 +8,8 @@ export function arrayLiteral(values: readonly (string | number | boolean | null 
 
 function toElement(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined) return 'NULL';
-  return typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : String(value);
+  if (typeof value !== 'string') return String(value);
+  return /["\\]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`;
 }
 
 /** The OID of the type `text`, which never changes (pg_type.dat of PostgreSQL). */

@@ -26,6 +26,8 @@ export interface ExchangeLimits {
 /** Joining the pieces of a larger body takes milliseconds, so only one is joined per turn. */
 const LARGE_BYTES = 1024 * 1024;
 
+const NO_BYTES = Buffer.alloc(0);
+
 type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
@@ -45,7 +47,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** After how many bytes the body is cut. Undefined: the call fails when there are too many. */
   #cutAt: number | undefined;
   #headers: Readonly<Record<string, string>> = {};
-  readonly #body = new CollectedBytes();
+  /** Most bodies come in one piece. */
+  #first: Buffer | undefined;
+  #body: CollectedBytes | undefined;
   #size = 0;
 
   constructor(clock: Clock, limits: ExchangeLimits) {
@@ -85,8 +89,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #keep(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#body.add(chunk);
+    this.#add(chunk);
     countPiece(controller, chunk.length);
+  }
+
+  #add(chunk: Buffer): void {
+    if (this.#first === undefined) {
+      this.#first = chunk;
+      return;
+    }
+    if (this.#body === undefined) {
+      this.#body = new CollectedBytes();
+      this.#body.add(this.#first);
+    }
+    this.#body.add(chunk);
   }
 
   onResponseEnd(): void {
@@ -95,7 +111,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Ends the connection without waiting for the rest, because it cannot carry another call. */
   #cut(controller: Dispatcher.DispatchController, lastChunk: Buffer): void {
-    this.#body.add(lastChunk);
+    this.#add(lastChunk);
     this.#complete();
     controller.abort(new EgressError('aborted', 'The rest of the answer is not wanted.'));
   }
@@ -109,7 +125,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #resolve(): void {
-    this.#settle.resolve({ status: this.#status, headers: this.#headers, body: this.#body.join() });
+    this.#settle.resolve({
+      status: this.#status,
+      headers: this.#headers,
+      body: this.#body?.join() ?? this.#first ?? NO_BYTES,
+    });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -128,7 +148,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #fail(failure: EgressError): void {
     if (this.#isComplete || this.#failure !== undefined) return;
     this.#failure = failure;
-    this.#body.clear();
+    this.#body = undefined;
+    this.#first = undefined;
     this.#release();
     void this.#giveUp(failure);
   }
@@ -149,11 +170,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
 /** A compressed body cannot be decoded without its end, so decode.ts cuts it afterwards. */
 function getCut(limits: ExchangeLimits, status: number, headers: RawResponse['headers']): number | undefined {
   if (limits.onExcess === 'cut') return limits.maxBytes;
-  return isPacked(headers) ? undefined : getFailureBytes(limits, status);
+  if (status >= 200 && status < 300) return undefined;
+  return isPacked(headers) ? undefined : limits.failureBytes;
 }
 
 export function isPacked(headers: RawResponse['headers']): boolean {
-  return !['', 'identity'].includes(getEncoding(headers));
+  return headers['content-encoding'] !== undefined && !['', 'identity'].includes(getEncoding(headers));
 }
 
 export function getEncoding(headers: RawResponse['headers']): string {

@@ -66,7 +66,7 @@ export function encodingOf(response: Response): Encoding | undefined {
 
 /** The encoding that an `Accept-Encoding` header likes best (RFC 9110, 12.5.3). */
 export function chooseEncoding(header: string | undefined): Encoding | undefined {
-  if (header === undefined) return undefined;
+  if (header === undefined || header === 'identity') return undefined;
   const qualities = parseAcceptEncoding(header);
   const qualityOf = (name: string) => qualities.get(name) ?? qualities.get('*') ?? 0;
   const names = Object.keys(COMPRESSORS) as Encoding[];

@@ -1,4 +1,11 @@
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerOptions,
+  ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { takeTurn } from '../pace.ts';
@@ -54,6 +61,11 @@ export function holdUntilTaken(request: IncomingMessage): void {
   });
 }
 
+/** What handles the requests of a server, and the classes that it makes them of. */
+export interface HttpHandler extends Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+  readonly handle: RequestListener;
+}
+
 /** Requests of one connection that are begun and have no response yet. A caller that waits for its responses has one. */
 const MOST_BEGUN = 4;
 /** Maximum number of waiting requests of one connection before it is no longer read. More may have arrived in the same piece. */
@@ -85,7 +97,7 @@ export function handOnInARow(handle: RequestListener): RequestListener {
     rows.set(socket, row);
     const begin = () => {
       row.begun++;
-      response.once('close', () => {
+      response.on('close', () => {
         row.begun--;
         goOn(socket, row);
       });

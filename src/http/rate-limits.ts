@@ -11,8 +11,9 @@ export interface TokenBuckets {
    * @throws AppError RATE_LIMITED
    */
   readonly assertLeft: (key: string) => void;
-  /** @returns what is left. @throws AppError RATE_LIMITED */
-  readonly take: (key: string) => CallerBudget;
+  /** @returns how many tokens are left. @throws AppError RATE_LIMITED */
+  readonly take: (key: string) => number;
+  readonly budgetOf: (tokens: number) => CallerBudget;
 }
 
 interface Bucket {
@@ -62,6 +63,7 @@ export function createTokenBuckets(
 
   return {
     assertLeft,
+    budgetOf,
     take: (key) => {
       const atMs = steady();
       const tokens = assertLeft(key, atMs) - 1;
@@ -71,7 +73,7 @@ export function createTokenBuckets(
         bucket.tokens = tokens;
         bucket.atMs = atMs;
       }
-      return budgetOf(tokens);
+      return tokens;
     },
   };
 }
@@ -79,10 +81,10 @@ export function createTokenBuckets(
 export interface CallerLimits {
   /**
    * Counts a request of a known caller. A rejected request is not counted.
-   * @returns the remaining budget of the tightest limit; undefined where nothing is limited
+   * @returns a function that reads the remaining budget of the tightest limit; undefined where nothing is limited
    * @throws AppError RATE_LIMITED
    */
-  readonly count: (principal: Principal) => CallerBudget | undefined;
+  readonly count: (principal: Principal) => (() => CallerBudget) | undefined;
 }
 
 /** Callers, not guesses: every one of them has a row in the database. */
@@ -107,8 +109,15 @@ export function createCallerLimits(
       users?.assertLeft(user);
       const ofAccount = accounts?.take(String(accountId));
       const ofUser = users?.take(user);
-      if (ofUser === undefined || ofAccount === undefined) return ofUser ?? ofAccount;
-      return ofUser.remaining <= ofAccount.remaining ? ofUser : ofAccount;
+      if (ofUser === undefined && ofAccount === undefined) return undefined;
+      // Most responses do not tell it.
+      return () => {
+        const budgets = [
+          ofUser === undefined ? undefined : users?.budgetOf(ofUser),
+          ofAccount === undefined ? undefined : accounts?.budgetOf(ofAccount),
+        ].filter((budget) => budget !== undefined);
+        return budgets.reduce((least, budget) => (budget.remaining < least.remaining ? budget : least));
+      };
     },
   };
 }

@@ -1,27 +1,32 @@
 import type { ServerResponse } from 'node:http';
+import { createEnding, type Ending } from '../abort.ts';
 import { AppError } from '../errors.ts';
 import { goOnInTurn } from '../pace.ts';
 
 const HUNG_UP = new AppError('INTERNAL', 'The caller hung up.');
 const RESPONDED = new AppError('INTERNAL', 'The caller was answered.');
 
-/** Aborts when the caller is gone before the response is, and when the response is sent: what was held for it can go. */
+/**
+ * Aborts when the caller is gone before the response is, and when the response is sent: what was held for it can go. After a success, only
+ * what listens for an abort hears of it.
+ */
 export function signalEnd(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
+  const ending = createEnding();
   // The connection has ended already, so no event will report it.
-  if (response.destroyed) controller.abort(HUNG_UP);
+  if (response.destroyed) ending.abort(HUNG_UP);
   else
-    response.once('close', () => {
-      if (response.writableFinished) controller.abort(RESPONDED);
-      else void abortInTurn(controller);
+    response.on('close', () => {
+      if (!response.writableFinished) void abortInTurn(ending);
+      else if (response.statusCode < 400) ending.end(RESPONDED);
+      else ending.abort(RESPONDED);
     });
-  return controller.signal;
+  return ending.signal;
 }
 
 /** Hundreds hang up in one moment when what is between them and here breaks. */
-async function abortInTurn(controller: AbortController): Promise<void> {
+async function abortInTurn(ending: Ending): Promise<void> {
   await goOnInTurn();
-  controller.abort(HUNG_UP);
+  ending.abort(HUNG_UP);
 }
 
 /** Between two steps of work for a caller. @throws what `isHangUp` knows */

@@ -71,7 +71,7 @@ export function logRequests(
     };
     const gone = callers.came();
     // With ids and a redactor of its own, which knows more than the trace.
-    response.once('close', () => {
+    response.on('close', () => {
       gone();
       inBackground(end);
     });

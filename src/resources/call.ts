@@ -95,7 +95,8 @@ export function startCall(
   const noteMembers = (members: number) => {
     mostMembers = Math.max(mostMembers, members);
   };
-  const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally, noteMembers };
+  const tokens = connector.auth.type === 'oauth2' ? tokensOf(instance) : undefined;
+  const call = { connector, config, tokens, signal, hold, tally, noteMembers };
 
   /** Notes the rate limit, whichever call reported it, because polls leave the rest of it to callers. */
   function noteLimit(before: CallTally['rateLimit']): void {

@@ -155,8 +155,22 @@ export interface Started {
   readonly parentId?: string | undefined;
 }
 
+/** The inputs of first pages. They are frozen, so that a connector builds its request once (`kit/list.ts`). */
+const firstInputs = new WeakMap<Query, ListInput<unknown>>();
+
 /** Returns the input of the connector's list for a page of a query. */
-export function toListInput(
+export function toListInput(started: Started, position: PagePosition): ListInput<unknown> {
+  const { query = 0, after, cursor } = position;
+  if (query > 0 || after !== undefined || cursor !== undefined || started.parentId !== undefined)
+    return createListInput(started, position);
+  const known = firstInputs.get(started.query);
+  if (known?.limit === started.start.limit) return known;
+  const input = Object.freeze(createListInput(started, position));
+  firstInputs.set(started.query, input);
+  return input;
+}
+
+function createListInput(
   { query: { plan, steps }, start, parentId }: Started,
   { query = 0, after, cursor }: PagePosition,
 ): ListInput<unknown> {

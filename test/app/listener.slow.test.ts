@@ -34,7 +34,10 @@ describe('the listener', () => {
   ) {
     const { maxConnections = 1000, trust = [], clock = SYSTEM_CLOCK } = options;
     const place = { variable: 'PORT' as const, host: '127.0.0.1', port: 0, log, clock };
-    const listener = await openListener(handler, { ...place, maxConnections, trust: createProxyTrust(trust) });
+    const listener = await openListener(
+      { handle: handler },
+      { ...place, maxConnections, trust: createProxyTrust(trust) },
+    );
     listeners.add(listener);
     return listener;
   }

@@ -148,7 +148,7 @@ async function startEcho(scope: Scope): Promise<Server> {
     const route = findRoute(request.path);
     const id = route?.operations[request.method];
     if (route === undefined || id === undefined) return void response.json({ status: 404 });
-    const { query } = await findValidation(id, false)(request, response, route.params);
+    const { query } = await findValidation(id, false)(request, response, route.readParams());
     response.json({ operationId: id, query });
   });
   app.use(answerFault);

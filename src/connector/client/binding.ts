@@ -164,8 +164,19 @@ export interface Outgoing {
   readonly body: string | undefined;
 }
 
+/** The last binding of each frozen request, with the method, headers and body for it. A frozen request is sent again and again. */
+const outgoings = new WeakMap<ProviderRequest, { readonly binding: Binding; readonly outgoing: Outgoing }>();
+
 /** Prepares method, headers and body of a request, without its URL. */
 export function prepareOutgoing(binding: Binding, request: ProviderRequest): Outgoing {
+  const known = outgoings.get(request);
+  if (known?.binding === binding) return known.outgoing;
+  const outgoing = createOutgoing(binding, request);
+  if (Object.isFrozen(request)) outgoings.set(request, { binding, outgoing });
+  return outgoing;
+}
+
+function createOutgoing(binding: Binding, request: ProviderRequest): Outgoing {
   const { method = 'GET', headers: given } = request;
   const [type, body] = encodeBody(request);
   const own: Headers = { ...(type !== undefined && { 'content-type': TYPES[type] }), ...lowerCaseNames(given) };

@@ -185,6 +185,7 @@ const NAMES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'].map((prefix) => ({
  */
 export function readRateLimit(headers: Headers, nowMs: number): RateLimitState | undefined {
   for (const names of NAMES) {
+    if (!(names.limit in headers || names.remaining in headers || names.reset in headers)) continue;
     const limit = readNumber(headers[names.limit]);
     const remaining = readNumber(headers[names.remaining]);
     const reset = readNumber(headers[names.reset]);
@@ -215,7 +216,8 @@ function isCount(value: number | undefined): value is number {
 
 /** Reads the first number. `100, 100;w=60` has the policy behind it. */
 function readNumber(text: string | undefined): number | undefined {
-  const digits = text?.match(/^\s*(\d+(?:\.\d+)?)\s*(?:$|[,;])/)?.[1];
+  if (text === undefined) return undefined;
+  const digits = /^\s*(\d+(?:\.\d+)?)\s*(?:$|[,;])/.exec(text)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 

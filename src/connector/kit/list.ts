@@ -45,11 +45,20 @@ type PureList<Native> = Extract<ListOperation<Native>, { readonly request: unkno
 export function list<Native>(options: ListOptions<Native>): PureList<Native> {
   const { paging, rows, readRecord } = options;
   const { parameters, end, maxPageSize, cursorAt, pagesAtOnce } = createPager(paging);
+  const build = (input: ListInput<Native>, config: Config): ProviderRequest =>
+    paging.kind === 'link' && input.cursor !== undefined
+      ? { url: input.cursor, ...paging.follow?.(input) }
+      : options.request(toQuery(options, input, parameters(input)), config);
+  // An input that is frozen comes again with each request for the same page.
+  const built = new WeakMap<ListInput<Native>, { readonly config: Config; readonly request: ProviderRequest }>();
   return {
-    request: (input, config) =>
-      paging.kind === 'link' && input.cursor !== undefined
-        ? { url: input.cursor, ...paging.follow?.(input) }
-        : options.request(toQuery(options, input, parameters(input)), config),
+    request: (input, config) => {
+      const known = built.get(input);
+      if (known?.config === config) return known.request;
+      const request = build(input, config);
+      if (Object.isFrozen(input)) built.set(input, { config, request: Object.freeze(request) });
+      return request;
+    },
     read: (response, input) => end(input, { rows: rows(response.body), response }),
     maxPageSize,
     ...(cursorAt !== undefined && { cursorAt }),

@@ -185,11 +185,8 @@ function endAt(input: PageInput, rows: readonly unknown[], { total, more = false
   const records = rows.slice(0, input.limit);
   const end = offsetOf(input) + records.length;
   const goesOn = total === undefined ? more || rows.length > records.length : end < total;
-  return {
-    records,
-    ...(total !== undefined && { total }),
-    ...(goesOn && records.length > 0 && { next: String(end) }),
-  };
+  const next = goesOn && records.length > 0 ? { next: String(end) } : undefined;
+  return total === undefined ? { records, ...next } : { records, total, ...next };
 }
 
 /** A page of the provider that begins `skip` rows before the wanted ones. */

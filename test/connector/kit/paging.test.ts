@@ -50,6 +50,25 @@ function pageBy(rows: readonly string[], first = 1) {
 
 const total = ({ body }: ProviderResponse) => json.at(body, 'total');
 
+describe('the request of a list', () => {
+  it('is built once for an input that is frozen, and anew for another configuration or input', () => {
+    const config = { company: 'acme' };
+    let times = 0;
+    const operation = list<string>({
+      request: ({ limit }, { company }) => ({ path: `/${String(company)}/${limit}/${++times}` }),
+      rows: () => [],
+      paging: { kind: 'whole' },
+    });
+    const paths = [INPUT, INPUT, Object.freeze({ ...INPUT })].flatMap((input) =>
+      [config, config, { company: 'other' }].map((given) => operation.request(input, given).path),
+    );
+    expect(paths.slice(0, 6)).to.deep.equal(
+      paths.slice(0, 6).map((_, at) => `/${at % 3 === 2 ? 'other' : 'acme'}/2/${at + 1}`),
+    );
+    expect(paths.slice(6)).to.deep.equal(['/acme/2/7', '/acme/2/7', '/other/2/8']);
+  });
+});
+
 describe('lists by position', () => {
   const cases: readonly (readonly [
     string,
