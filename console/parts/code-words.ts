@@ -9,7 +9,7 @@ export const CODE_WORDS: Readonly<Record<Schemas['ErrorCode'], string>> = {
   PROVIDER_CREDENTIALS_INVALID: 'The provider rejected the new credentials. Check them.',
   UNAUTHENTICATED: 'The credentials of the request were missing or not valid.',
   FORBIDDEN: 'The user lacks the privilege for this request.',
-  NOT_FOUND: 'The path, the record or the entity does not exist.',
+  NOT_FOUND: 'The path, the record or another resource does not exist.',
   OPERATION_UNSUPPORTED: 'The object or the path does not support this operation.',
   NOT_ACCEPTABLE: 'The response is not available in a type that the Accept header allows.',
   REQUEST_TIMEOUT: 'The request did not arrive completely in time.',

@@ -14,21 +14,21 @@ export async function describePushdown(): Promise<string> {
 type Told = Map<string, string>;
 
 const INTRODUCTION = [
-  '# What each provider answers itself',
+  '# Filters that each provider evaluates',
   '',
-  'Every filter works on every object; this is who does the work. ● the provider, exactly; ○ the provider, perhaps with more',
-  'rows than meant, which are checked again here; blank: checked here. The fields are those of the demo accounts on the',
-  'simulators; `GET /objects/{objectName}/metadata` says the same of yours.',
+  'Every filter works on every object. The table shows who evaluates it. ● the provider, exactly; ○ the provider, perhaps with more',
+  'rows than match, which Causeway checks again; blank: Causeway. The fields are those of the demo accounts on the',
+  'simulators. `GET /objects/{objectName}/metadata` returns the same for your account.',
   '',
 ];
 
 const SHAPES: Readonly<Record<NonNullable<ObjectSpec['shape']>['kind'], string>> = {
-  none: 'takes no filter',
-  any: 'takes AND and OR in any nesting',
-  and: 'takes AND only',
-  dnf: 'takes an OR of ANDs',
-  cnf: 'takes an AND of ORs',
-  'and-xor-or': 'takes either ANDs or ORs, never both',
+  none: 'accepts no filter',
+  any: 'accepts AND and OR in any nesting',
+  and: 'accepts only AND',
+  dnf: 'accepts an OR of ANDs',
+  cnf: 'accepts an AND of ORs',
+  'and-xor-or': 'accepts either ANDs or ORs, never both',
 };
 
 function describeElement({ name: element }: Connector, objects: Objects, told: Told): readonly string[] {
@@ -80,7 +80,7 @@ function describeFields(object: ObjectSpec): readonly string[] {
   const parameters = Object.entries(object.parameters ?? {});
   const columns = [...COLUMNS.map(([title]) => title), 'sort'];
   return [
-    filterable ? `The provider ${shape}.` : 'The provider filters nothing; all of it is checked here.',
+    filterable ? `The provider ${shape}.` : 'The provider filters nothing; Causeway checks everything.',
     '',
     ...parameters.map(([parameter, { type, description }]) => `- parameter \`${parameter}\` (${type}): ${description}`),
     ...(parameters.length > 0 ? [''] : []),

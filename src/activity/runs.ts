@@ -105,8 +105,8 @@ export function createOpenRun(
 
 /** Where nobody expected it, its own words are for the log. */
 const UNEXPECTED: Readonly<Record<RunSubject['kind'], string>> = {
-  poll: 'The poll could not be made.',
-  bulk: 'The file could not be made.',
+  poll: 'The poll failed because of an error in this service.',
+  bulk: 'The bulk job failed because of an error in this service.',
 };
 
 function statusOf(code: string): number {

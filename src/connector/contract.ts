@@ -352,7 +352,7 @@ export type StoredUpload = { readonly record: unknown } | { readonly id: string 
  * reads it and ends it. What does not fit a job, and what the provider refuses to begin, goes by the pages of `list` or by single calls.
  */
 export interface NativeBulk<Native = unknown> {
-  /** Finds the rows of a query that the provider takes as one, in no order and without a limit. Supersets are checked again, as in a list. */
+  /** Finds the rows of a query that the provider accepts as one, in no order and without a limit. Supersets are checked again, as in a list. */
   readonly query?: NativeQuery<Native>;
   /** Writes rows. */
   readonly ingest?: NativeIngest;

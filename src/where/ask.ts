@@ -56,7 +56,7 @@ export function atMost(exactness: Exactness, asked: Asked | undefined): Asked | 
   return asked && exactness === 'superset' ? { ...asked, exactness } : asked;
 }
 
-/** Whether the provider takes such patterns for a field. */
+/** Whether the provider accepts such patterns for a field. */
 export function takesForm(field: PushedField, form: LikeForm): boolean {
   return field.likeForms?.includes(form) ?? true;
 }

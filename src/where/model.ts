@@ -124,7 +124,7 @@ export interface FieldSpec {
   readonly domain?: Domain;
   /** Default: the translator's. */
   readonly nulls?: Nulls;
-  /** Operators the provider takes for this field, and how exactly it answers them. */
+  /** Operators the provider accepts for this field, and how exactly it answers them. */
   readonly filter?: Readonly<Partial<Record<Operator, Exactness>>>;
   /** Pattern forms that `filter.LIKE` and `filter['NOT LIKE']` cover. Default: all of them. */
   readonly likeForms?: readonly LikeForm[];

@@ -190,7 +190,7 @@ describe('the recorder of activity', () => {
     const stopped = other.recorder.stop(5_000);
     await other.clock.advance(5_000);
     await stopped;
-    expect(other.lines.join()).to.include('could not be written before the end');
+    expect(other.lines.join()).to.include('could not write the activity of all requests before the stop');
   });
 });
 

@@ -78,7 +78,7 @@ function join(operands: readonly string[], separator: string, parentheses: Infix
 
 /** A mistake in a declaration, which the suite of a connector finds: every operator that a field declares is tried there. */
 function present<Entry>(entry: Entry, name: string): NonNullable<Entry> {
-  if (entry == null) throw new Error(`A field declares ${name}, and the table of its language has no such entry.`);
+  if (entry == null) throw new Error(`A field declares ${name}, but the words of its language do not include it.`);
   return entry;
 }
 

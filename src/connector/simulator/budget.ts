@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { fault } from './fault.ts';
 
-/** How many calls the provider takes in a window of time; the windows follow each other from the first call on. */
+/** How many calls the provider accepts in a window of time; the windows follow each other from the first call on. */
 export interface BudgetOptions {
   readonly calls: number;
   readonly windowMs: number;
