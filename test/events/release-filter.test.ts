@@ -53,7 +53,7 @@ describe('the where of a release', () => {
     const error = refusalOf(`${QUEUED} OR config.url = 'a'`);
     expect(error.code).to.equal('WHERE_UNSUPPORTED');
     expect(error.message).to.match(/alternatives are not accepted\. The filter accepts/);
-    expect(refusalOf(`${QUEUED} AND (config.url = 'a' OR id = 1)`).message).to.match(/alternatives are not taken/);
+    expect(refusalOf(`${QUEUED} AND (config.url = 'a' OR id = 1)`).message).to.match(/alternatives are not accepted/);
   });
 
   it('names every fault', () => {
