@@ -39,12 +39,12 @@ function AccountDialog({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Dialog title="Work in another account" onClose={onClose}>
-      <p class="soft">Every page shows what belongs to the account that you work in.</p>
+      <p class="soft">Every page shows the data of the account that you work in.</p>
       <Search label="Search accounts by name or external id" value={words} onSettled={setWords} />
       <Show loaded={found}>
         {({ rows, nextPage }) => (
           <>
-            {rows.length === 0 && <Empty title="No account is called that." />}
+            {rows.length === 0 && <Empty title="No account matches. Change the search." />}
             <ul class="choices">
               {rows.map(({ id, name, externalId, active }) => (
                 <li key={id}>
@@ -60,7 +60,7 @@ function AccountDialog({ onClose }: { readonly onClose: () => void }) {
                 </li>
               ))}
             </ul>
-            {nextPage !== undefined && <p class="small soft">There are more. Search for the one you mean.</p>}
+            {nextPage !== undefined && <p class="small soft">There are more accounts. Use the search to find one.</p>}
           </>
         )}
       </Show>

@@ -20,7 +20,7 @@ export class ApiError extends Error {
   readonly status: number;
 
   constructor(status: number, { code, message, requestId, details, providerMessage }: Problem) {
-    super(message ?? `The service answered with status ${status}.`);
+    super(message ?? `The service returned the status ${status}.`);
     this.code = code ?? 'UNKNOWN';
     this.requestId = requestId;
     this.details = details ?? [];
@@ -98,7 +98,7 @@ export interface Page<Row> {
  */
 export async function askPage<Row>(call: Promise<Answer<Row | readonly Row[] | string>>): Promise<Page<Row>> {
   const { data, headers } = await askWithHeaders(call);
-  if (!isList<Row>(data)) throw new TypeError('The service answered something that is no list.');
+  if (!isList<Row>(data)) throw new TypeError('The service returned something that is not a list.');
   return { rows: data, nextPage: headers.get('Elements-Next-Page-Token') ?? undefined };
 }
 
@@ -112,7 +112,10 @@ export async function askWithHeaders<Data>(
 ): Promise<{ readonly data: NonNullable<Data>; readonly headers: Headers }> {
   const { data, error, response } = await call.catch((cause: unknown): never => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
-    throw new ApiError(0, { code: 'NETWORK', message: 'The service cannot be reached. It may be starting again.' });
+    throw new ApiError(0, {
+      code: 'NETWORK',
+      message: 'The service cannot be reached. It may be restarting. Try again.',
+    });
   });
   if (!response.ok || data === undefined || data === null) throw new ApiError(response.status, problemOf(error));
   return { data, headers: response.headers };

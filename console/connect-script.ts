@@ -67,13 +67,16 @@ function hear(place: Place, origin: string): Promise<Connected> {
       if (place.isGone()) fail('closed', 'The connect page was closed.');
     }, LOOK_MS);
     const silence = setTimeout(() => {
-      fail('unreachable', `The connect page did not answer. Is ${location.origin} one of the connect origins?`);
+      fail(
+        'unreachable',
+        `The connect page did not respond. Check that ${location.origin} is one of the connect origins.`,
+      );
     }, SILENCE_MS);
     const read = ({ data, origin: sender, source }: MessageEvent<ConnectMessage | null>) => {
       if (sender !== origin || source !== place.target() || data?.source !== SOURCE) return;
       clearTimeout(silence);
       if (data.type === 'resize') place.resize(data.height);
-      if (data.type === 'closed') fail('closed', 'The user gave up.');
+      if (data.type === 'closed') fail('closed', 'The user cancelled.');
       if (data.type === 'error') fail(data.error.code, data.error.message);
       if (data.type !== 'done') return;
       resolve({ instanceId: data.instanceId, sessionId: data.sessionId });
@@ -91,7 +94,8 @@ function openWindow(url: string): Place {
   const left = screenX + Math.max(0, (outerWidth - WIDTH) / 2);
   const top = screenY + Math.max(0, (outerHeight - HEIGHT) / 2);
   const opened = open(url, '_blank', `popup,width=${WIDTH},height=${HEIGHT},left=${left},top=${top}`);
-  if (opened === null) throw failure('blocked', 'The browser opened no window: call this when the user clicks.');
+  if (opened === null)
+    throw failure('blocked', 'The browser opened no window. Call this function when the user clicks.');
   return { target: () => opened, isGone: () => opened.closed, resize: () => {}, remove: () => opened.close() };
 }
 

@@ -42,13 +42,13 @@ export function Invitation({ onDone }: { readonly onDone: (session: Session) => 
                 <NewPassword label="Password" email={email} />
               </Form>
               <p class="small soft">
-                The link works once, and expires <Time at={expiresDate} />.
+                The link works once. It expires <Time at={expiresDate} />.
               </p>
             </>
           )}
         </Show>
         <p class="small soft">
-          You are a user already? <a href="/console">Log in</a>
+          Already a user? <a href="/console">Log in</a>
         </p>
       </section>
     </main>

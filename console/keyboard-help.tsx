@@ -2,9 +2,9 @@ import { Dialog } from './parts/dialog.tsx';
 import { PLACES } from './places.ts';
 
 const KEYS: readonly (readonly [keys: string, title: string])[] = [
-  ['/', 'Go to the search of the page'],
+  ['/', 'Go to the search field'],
   ['?', 'Show this help'],
-  ['Esc', 'Close what lies above the page'],
+  ['Esc', 'Close the dialog'],
 ];
 
 /** Shows the shortcuts of the keyboard. */

@@ -88,7 +88,7 @@ function SecretFields({ onFile }: { readonly onFile: (file: File) => void }) {
     <>
       <div class="stack tight">
         <p>
-          A new service writes your secrets to <code>credentials.json</code>; its start prints the path, usually{' '}
+          A new service writes your secrets to <code>credentials.json</code>. Its start prints the path, usually{' '}
           <code>.data/credentials.json</code>.
         </p>
         <label>
@@ -99,7 +99,7 @@ function SecretFields({ onFile }: { readonly onFile: (file: File) => void }) {
             onChange={({ currentTarget: { files } }) => files?.[0] !== undefined && onFile(files[0])}
           />
         </label>
-        <p class="soft">Or both secrets, typed or pasted:</p>
+        <p class="soft">Or enter both secrets:</p>
       </div>
       <label>
         User secret
@@ -140,7 +140,7 @@ async function readFile(file: File): Promise<Secrets> {
   const { userSecret, organizationSecret } = parse(await file.text());
   if (typeof userSecret === 'string' && typeof organizationSecret === 'string')
     return { userSecret, organizationSecret };
-  throw new Error(`${file.name} has no userSecret and organizationSecret.`);
+  throw new Error(`${file.name} has no userSecret and organizationSecret. Choose credentials.json.`);
 }
 
 function parse(text: string): { readonly userSecret?: unknown; readonly organizationSecret?: unknown } {

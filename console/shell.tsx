@@ -53,7 +53,7 @@ export function Shell({ session, onEnded, renew }: ShellProps) {
     <WhoContext.Provider value={who}>
       <div class="shell">
         <a class="unseen" href="#main">
-          To the content
+          Skip to the content
         </a>
         <header class={isOpen ? 'side open' : 'side'}>
           <div class="row apart head">
@@ -149,8 +149,8 @@ function Nowhere() {
   return (
     <div class="stack">
       <h1>Not found</h1>
-      <Empty title="There is no such page.">
-        <a href="/console/instances">To the instances</a>
+      <Empty title="This page does not exist.">
+        <a href="/console/instances">Go to the instances</a>
       </Empty>
     </div>
   );

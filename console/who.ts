@@ -18,7 +18,7 @@ export const WhoContext = createContext<Who | undefined>(undefined);
 /** For whatever stands inside the shell. */
 export function useWho(): Who {
   const who = useContext(WhoContext);
-  if (who === undefined) throw new Error('Nobody is logged in.');
+  if (who === undefined) throw new Error('You are not logged in.');
   return who;
 }
 

@@ -45,7 +45,7 @@ export function explain(error: unknown): string {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === NO_SUCH_TABLE)
-    return 'This database has no tables of this version: start the service once, then run this again.';
+    return 'This database has no tables of this version. Start the service once, then run this command again.';
   if (error instanceof DatabaseUnavailableError) return `${error.message} ${messageOf(error.cause)}`;
   return error instanceof ConfigError || error instanceof StartError ? error.message : (error.stack ?? error.message);
 }

@@ -14,8 +14,8 @@ const ROOT = resolve(import.meta.dirname, '..');
 const USAGE = `npm run new-connector -- <key> ${Object.entries(CHOICES)
   .map(([name, values]) => `[--${name} ${values.join('|')}]`)
   .join(' ')} [--out folder]
-  <key>: small letters and digits, a letter first; the element and its folder are called so
-  --out: an empty folder, or one that is not there, for a package of its own; without it connectors/<key>`;
+  <key>: lower-case letters and digits, beginning with a letter; the name of the element and its folder
+  --out: an empty or new folder for a package of its own; the default is connectors/<key>`;
 
 interface Command {
   readonly choices: Choices;
@@ -29,7 +29,7 @@ function readCommand(args: readonly string[]): Command {
   const options = { paging: text, filter: text, auth: text, out: text };
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [key = '', ...more] = positionals;
-  if (!/^[a-z][a-z0-9]*$/.test(key) || more.length > 0) throw new Error(`'${positionals.join(' ')}' is no key.`);
+  if (!/^[a-z][a-z0-9]*$/.test(key) || more.length > 0) throw new Error(`'${positionals.join(' ')}' is not a key.`);
   const paging = choose('paging', values.paging, CHOICES.paging);
   const filter = choose('filter', values.filter, CHOICES.filter);
   const auth = choose('auth', values.auth, CHOICES.auth);
@@ -38,7 +38,7 @@ function readCommand(args: readonly string[]): Command {
 
 function choose<const Value extends string>(name: string, given: string | undefined, values: readonly Value[]): Value {
   const chosen = given === undefined ? values[0] : values.find((value) => value === given);
-  if (chosen === undefined) throw new Error(`--${name} is one of ${values.join(', ')}.`);
+  if (chosen === undefined) throw new Error(`--${name} must be one of ${values.join(', ')}.`);
   return chosen;
 }
 
@@ -71,7 +71,7 @@ try {
     command.out === undefined
       ? `npx mocha --no-config --timeout 60000 ${here}/suite.test.ts`
       : `cd ${here} && npm install && npm test`;
-  console.log(`Written: ${here}\nTest it: ${test}\nThen replace the notes by what the provider has.`);
+  console.log(`Written: ${here}\nTest it: ${test}\nThen replace the notes with the objects of the provider.`);
 } catch (error) {
   console.error(`${error instanceof Error ? error.message : error}\n${USAGE}`);
   process.exitCode = 1;

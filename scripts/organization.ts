@@ -13,8 +13,8 @@ import { administer, explain } from './administer.ts';
 
 const USAGE = `Usage: npm run organization -- create --name <name> --email <address> [--first-name <name>] [--last-name <name>] [--file <path>]
 
-Makes an organization with a default account and one user, who has the role org-admin. The secrets of both are written
-to a file of mode 600: --file, or organization-<id>.json in DATA_DIR. They are printed nowhere.`;
+Creates an organization with a default account and one user with the role org-admin. The secrets of both are written
+to a file of mode 600: --file, or organization-<id>.json in DATA_DIR. They are not printed.`;
 
 /** As the spec has them. */
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
@@ -45,7 +45,7 @@ function readArguments(args: readonly string[]): Asked | undefined {
   const options = { name: text, email: text, 'first-name': text, 'last-name': text, file: text } as const;
   const { values, positionals } = parse({ ...options, help: { type: 'boolean', short: 'h' } }, args);
   if (values.help === true) return undefined;
-  if (positionals.length !== 1 || positionals[0] !== 'create') throw new UsageError('The command is create.');
+  if (positionals.length !== 1 || positionals[0] !== 'create') throw new UsageError('Use the command create.');
   const given = (option: keyof typeof MOST_CHARACTERS, otherwise?: string): string => {
     const value = values[option]?.trim() ?? otherwise ?? '';
     if (value === '') throw new UsageError(`--${option} is missing.`);
@@ -81,8 +81,8 @@ async function create({ file, ...organization }: Asked): Promise<string> {
       });
     });
     return [
-      `Made organization ${ids.organizationId} (${organization.name}) with account ${ids.accountId} and user ${ids.userId} (${organization.emailAddress}), its administrator.`,
-      `Their secrets are in ${written}, which only you can read. Hand them over, then delete the file.`,
+      `Created organization ${ids.organizationId} (${organization.name}) with account ${ids.accountId} and user ${ids.userId} (${organization.emailAddress}), its administrator.`,
+      `Their secrets are in ${written}, which only you can read. Pass them on, then delete the file.`,
     ].join('\n');
   } catch (error) {
     // A tenant that was not created has no secrets.
@@ -100,5 +100,5 @@ async function keep(
   const path = resolve(file ?? join(config.dataDir, `organization-${credentials.organizationId}.json`));
   const baseUrl = publicUrlOf(config, config.port) + BASE_PATH;
   if (await createFileOnce(path, `${JSON.stringify({ ...credentials, baseUrl }, undefined, 2)}\n`)) return path;
-  throw new UsageError(`${path} is there already: give another --file. No organization was made.`);
+  throw new UsageError(`${path} already exists. Choose another --file. No organization was created.`);
 }

@@ -14,10 +14,10 @@ import { type Connection, type CreateSimulator, connect, serveSimulator } from '
  */
 
 const USAGE = `npm run probe -- <key> [--folder folder] [--simulator] [--rows 200] [--literals 3] [--out folder]
-  --folder: of the connector; else connectors/<key>, CONNECTORS_PATH and CONNECTORS are searched
-  --simulator: asks the simulator of the connector in place of the provider
-  --out: where the fixtures go; without it none are written
-  The settings are those of the environment: PROBE_API_KEY is 'api.key'; of OAuth, PROBE_OAUTH_USER_TOKEN is an access token.`;
+  --folder: folder of the connector; the default is to search connectors/<key>, CONNECTORS_PATH and CONNECTORS
+  --simulator: use the simulator of the connector in place of the provider
+  --out: folder for the fixtures; without it, none are written
+  Environment variables contain the settings: PROBE_API_KEY is 'api.key'. For OAuth, PROBE_OAUTH_USER_TOKEN is an access token.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -64,7 +64,7 @@ async function findConnector(key: string): Promise<Connector> {
   const connectors = await loadConnectors({ folders, packages: split(CONNECTORS, ',') });
   const connector = connectors.find((each) => each.key === key);
   if (connector === undefined)
-    throw new Error(`There is no connector '${key}'; there are ${connectors.map((each) => each.key)}.`);
+    throw new Error(`There is no connector '${key}'. Use one of ${connectors.map((each) => each.key).join(', ')}.`);
   return connector;
 }
 

@@ -16,8 +16,8 @@ const MOST_SHOWN = 50;
 const FAULTS: Readonly<Record<Unreadable['fault'], (keyId: string) => string>> = {
   UNKNOWN_KEY: (keyId) => `needs the key '${keyId}', which is not in ENCRYPTION_KEYS`,
   REFUSED: (keyId) =>
-    `does not open with the key '${keyId}': damaged, from another row, beside settings that were changed, or from another key of that name`,
-  MALFORMED: () => 'is not of the form of a ciphertext',
+    `cannot be decrypted with the key '${keyId}': it is damaged, from another row, next to changed settings, or from another key of that name`,
+  MALFORMED: () => 'does not have the form of a ciphertext',
 };
 
 const stop = new AbortController();
@@ -33,7 +33,7 @@ try {
   console.log(describe(report).join('\n'));
   process.exitCode = report.complete ? 0 : 1;
 } catch (error) {
-  console.error(stop.signal.aborted ? 'Stopped; what was done stays, and the next run goes on.' : explain(error));
+  console.error(stop.signal.aborted ? 'Stopped. The next run continues from here.' : explain(error));
   process.exitCode = 1;
 }
 
@@ -56,9 +56,9 @@ function describe({ usage, unreadable, complete }: RotationReport): string[] {
   return [
     'Keys in use:',
     ...inUse,
-    ...(rows.length === 0 ? [] : ['Values that could not be opened:', ...rows]),
+    ...(rows.length === 0 ? [] : ['Values that could not be decrypted:', ...rows]),
     ...(more > 0 ? [`  and ${more} more`] : []),
-    complete ? 'Every value opens with the first key alone.' : 'Not every value opens with the first key alone.',
+    complete ? 'The first key alone decrypts every value.' : 'The first key alone does not decrypt every value.',
   ];
 }
 

@@ -157,7 +157,7 @@ describe('a newcomer', () => {
     expect(others).to.deep.equal([]);
     const environment = { ...process.env, NODE_ENV: '', DATA_DIR: join(folder, '.data') };
     const { stdout } = await promisify(execFile)('bash', ['-euc', command], { cwd: ROOT, env: environment });
-    expect(stdout).to.include('Every value opens with the first key alone.');
+    expect(stdout).to.include('The first key alone decrypts every value.');
   });
 });
 

@@ -35,12 +35,12 @@ export function FilterBar({ query, change, where, refresh }: FilterBarProps) {
           type="search"
           name="where"
           aria-label="Filter"
-          placeholder="Everything. Write a filter, such as status >= 400 AND path LIKE '%contacts%'"
+          placeholder="All requests. Enter a filter, such as status >= 400 AND path LIKE '%contacts%'"
         />
         <button type="submit">{isWritten ? 'Apply' : 'Refresh'}</button>
         {(isWritten || where !== undefined) && (
           <button type="button" class="plain" onClick={() => change(without([...CONTROLS, 'where']))}>
-            {isWritten ? 'Back to the controls' : 'Show everything'}
+            {isWritten ? 'Use controls' : 'Show all requests'}
           </button>
         )}
       </form>
@@ -68,7 +68,7 @@ function Controls({ query, change }: AddressQuery) {
       <Words name="element" label="Element" query={query} change={change} known={elementsOf(instances.value)} />
       <Choice name="status" label="Status" query={query} change={change} options={Object.keys(STATUSES).map(same)} />
       <Choice name="code" label="Error code" query={query} change={change} options={CODES.map(same)} />
-      <Words name="path" label="Path has" query={query} change={change} />
+      <Words name="path" label="Path contains" query={query} change={change} />
       <Choice
         name="since"
         label="Time"
@@ -76,8 +76,8 @@ function Controls({ query, change }: AddressQuery) {
         change={change}
         options={[...PERIODS].map(([name, { title }]) => [name, title])}
       />
-      <Check name="failures" label="Failures only" query={query} change={change} />
-      <Check name="calls" label="On instances only" query={query} change={change} />
+      <Check name="failures" label="Only failures" query={query} change={change} />
+      <Check name="calls" label="Only requests on instances" query={query} change={change} />
     </div>
   );
 }

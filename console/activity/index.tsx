@@ -11,7 +11,7 @@ export function Activity({ below }: PageProps) {
     return (
       <Empty title="You may not see the activity of this account.">
         <p>
-          It takes the privilege <code>viewAccountLogs</code>. Ask somebody who looks after the organization for it.
+          You need the privilege <code>viewAccountLogs</code>. Ask an administrator of the organization for it.
         </p>
       </Empty>
     );

@@ -99,24 +99,24 @@ function Outcome({ request: { status, code, cut } }: { readonly request: Request
     <span class="row">
       <Status status={status} />
       {code !== undefined && <code class="small">{code}</code>}
-      {cut && <span class="small soft">broken off</span>}
+      {cut && <span class="small soft">interrupted</span>}
     </span>
   );
 }
 
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   return isFiltered ? (
-    <Empty title="No request is like that.">
+    <Empty title="No request matches the filter.">
       <p>
-        Activity is kept for some days, 7 unless the operator says otherwise. A request is there a second after its
-        answer.
+        The service keeps activity for 7 days, unless the operator sets another period. A request appears a second after
+        its response.
       </p>
-      <a href="/console/activity">Show everything</a>
+      <a href="/console/activity">Show all requests</a>
     </Empty>
   ) : (
-    <Empty title="Nothing was asked yet.">
-      <p>Whatever is asked of the API stands here, with the calls of the provider that it led to.</p>
-      <a href="/console/explore">Ask something in Explore</a>
+    <Empty title="There are no requests yet.">
+      <p>This page shows each request to the API, with the calls to the provider that it caused.</p>
+      <a href="/console/explore">Send a request in Explore</a>
     </Empty>
   );
 }

@@ -32,7 +32,7 @@ function Message({ title, headers, body }: MessageProps) {
     <section class="stack tight" aria-label={title}>
       <h3>{title}</h3>
       {headers === undefined ? (
-        <p class="soft">Nothing came.</p>
+        <p class="soft">There was no response.</p>
       ) : (
         <dl class="facts small">
           {Object.entries(headers).map(([name, value]) => (

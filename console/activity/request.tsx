@@ -12,9 +12,9 @@ import { Waterfall } from './waterfall.tsx';
 type Request = Schemas['TracedActivity'];
 
 const PUSHDOWN_WORDS: Readonly<Record<Schemas['QueryPushdown'], string>> = {
-  full: 'full: the provider took the whole filter',
-  partial: 'partial: the provider took a part of the filter, and the rest was checked here',
-  none: 'none: the filter was checked here',
+  full: 'full: the provider evaluated the whole filter',
+  partial: 'partial: the provider evaluated a part of the filter, and Causeway checked the rest',
+  none: 'none: Causeway checked the filter',
 };
 
 /** Everything of one request. */
@@ -48,9 +48,9 @@ function Details({ request }: { readonly request: Request }) {
           </p>
           {reason !== undefined && <p class="break">{reason}</p>}
           <p class="row">
-            <a href={`/console/activity?code=${encodeURIComponent(code)}`}>More of the same</a>
+            <a href={`/console/activity?code=${encodeURIComponent(code)}`}>Requests with this error</a>
             {code === 'INSTANCE_CREDENTIALS_FAILED' && instanceId !== undefined && (
-              <a href={`/console/instances/${instanceId}`}>To the instance</a>
+              <a href={`/console/instances/${instanceId}`}>Go to the instance</a>
             )}
           </p>
         </div>
@@ -58,10 +58,14 @@ function Details({ request }: { readonly request: Request }) {
       <Facts request={request} />
       <section class="stack tight" aria-label="Provider calls">
         <h2>Provider calls</h2>
-        {providerCalls.length === 0 ? <Empty title="The provider was not asked." /> : <Waterfall request={request} />}
+        {providerCalls.length === 0 ? (
+          <Empty title="This request made no calls to the provider." />
+        ) : (
+          <Waterfall request={request} />
+        )}
         {providerCalls.length > 0 && !providerCalls.some(isTraced) && instanceId !== undefined && (
           <p class="small soft">
-            Headers and bodies are kept of calls while trace logging is on, which is switched on at{' '}
+            The service keeps headers and bodies while trace logging is on. Turn it on at{' '}
             <a href={`/console/instances/${instanceId}`}>the instance</a>.
           </p>
         )}
@@ -103,7 +107,7 @@ function Facts({ request }: { readonly request: Request }) {
       {rows !== undefined && <Fact name="Rows">{rows}</Fact>}
       {events !== undefined && <Fact name="Events">{events}</Fact>}
       {pushdown !== undefined && <Fact name="Pushdown">{PUSHDOWN_WORDS[pushdown]}</Fact>}
-      {cut && <Fact name="Answer">The caller did not get all of it.</Fact>}
+      {cut && <Fact name="Answer">The caller did not receive the whole response.</Fact>}
     </dl>
   );
 }

@@ -48,15 +48,15 @@ export function Waterfall({ request }: { readonly request: Schemas['TracedActivi
       </ol>
       {providerCalls.length > 0 && (
         <p class="small soft">
-          It is known how long each call took and in which order they ended, not when one began.{' '}
+          The service records the duration of each call and the order in which they ended, not when they started.{' '}
           {isParallel
-            ? 'Together they took longer than the request, so that some ran at the same time: each stands as early as it can have ended.'
-            : 'They stand one after the other.'}
+            ? 'Together they took longer than the request, so some ran at the same time. The chart shows each at its earliest possible end.'
+            : 'The chart shows them one after the other.'}
         </p>
       )}
       {moreProviderCalls > 0 && (
         <p class="note">
-          The first {providerCalls.length} calls are kept. There were {moreProviderCalls} more.
+          The first {providerCalls.length} calls are stored. There were {moreProviderCalls} more.
         </p>
       )}
     </div>
@@ -79,11 +79,11 @@ function CallLine({ call, span, endMs }: CallLineProps) {
       </span>
       <Bar span={span} endMs={endMs} tone={toneOf(status)} />
       <span class="took">
-        {status === undefined ? <Badge tone="bad">{failure ?? 'no answer'}</Badge> : <Status status={status} />}{' '}
+        {status === undefined ? <Badge tone="bad">{failure ?? 'no response'}</Badge> : <Status status={status} />}{' '}
         {retries > 0 && (
           <Badge
             tone="warn"
-            title="The same had been sent before: after a failure, with another access token, or where a redirect led from."
+            title="This request was sent before. It was repeated after a failure, with a new access token, or because of a redirect."
           >
             try {retries + 1}
           </Badge>

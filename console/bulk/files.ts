@@ -42,7 +42,10 @@ async function readAll(stream: NonNullable<Awaited<FileCall>['data']>, onBytes: 
     return pieces;
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
-    throw new ApiError(0, { code: 'NETWORK', message: 'The file broke off before its end. It may have been deleted.' });
+    throw new ApiError(0, {
+      code: 'NETWORK',
+      message: 'The download ended before the end of the file. The file may have been deleted.',
+    });
   }
 }
 
@@ -62,8 +65,8 @@ export function sendingForm(form: FormData, onPart: (part: number) => void) {
       for (const [name, value] of request.headers) if (name !== 'content-type') sender.setRequestHeader(name, value);
       sender.upload.addEventListener('progress', ({ loaded, total }) => onPart(total === 0 ? 0 : loaded / total));
       sender.addEventListener('load', () => resolve(answerOf(sender)));
-      sender.addEventListener('error', () => reject(new TypeError('The connection broke off.')));
-      sender.addEventListener('abort', () => reject(new DOMException('It was called off.', 'AbortError')));
+      sender.addEventListener('error', () => reject(new TypeError('The connection was interrupted. Try again.')));
+      sender.addEventListener('abort', () => reject(new DOMException('The upload was cancelled.', 'AbortError')));
       request.signal.addEventListener('abort', () => sender.abort());
       sender.send(form);
     });

@@ -19,8 +19,8 @@ interface JobPlace {
 }
 
 const WAYS = {
-  native: 'jobs of the provider itself',
-  paging: 'the lists of the provider, page by page',
+  native: 'bulk jobs of the provider',
+  paging: 'lists of the provider, page by page',
   rows: 'calls for single records',
 } as const;
 
@@ -100,8 +100,8 @@ function Head({ job, instanceId, onChange }: HeadProps) {
           onConfirm={remove}
           onClose={() => setDeleting(false)}
         >
-          <p>The job goes with its file. {isUnderWay(job) && 'It is under way, and is broken off.'}</p>
-          <p>Records that an upload has written stay as they are.</p>
+          <p>The service deletes the job and its file. {isUnderWay(job) && 'The job is running and is cancelled.'}</p>
+          <p>Records that an upload has written stay.</p>
         </Confirm>
       )}
     </>

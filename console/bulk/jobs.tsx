@@ -57,7 +57,7 @@ const columnsOf = (instances: readonly Instance[] = []): readonly Column<Job>[] 
       cell: ({ progress }) => (progress === undefined ? '–' : sayNumber(progress.providerCalls)),
     },
     { title: 'Size', isNumber: true, isMinor: true, cell: ({ fileSize }) => sayBytes(fileSize) },
-    { title: 'Asked for', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
+    { title: 'Requested', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
   ];
 };
 
@@ -143,10 +143,10 @@ function Filters({ query, change, instances }: AddressQuery & { readonly instanc
 }
 
 function NoJobs({ isNarrowed, hasInstances }: { readonly isNarrowed: boolean; readonly hasInstances: boolean }) {
-  if (isNarrowed) return <Empty title="There are no such bulk jobs." />;
+  if (isNarrowed) return <Empty title="No bulk job matches. Change the filters." />;
   return (
-    <Empty title="There are no bulk jobs.">
-      <p>A download reads all records of a query into a file. An upload writes the rows of a file.</p>
+    <Empty title="There are no bulk jobs yet.">
+      <p>A download writes all records of a query to a file. An upload sends the rows of a file to the provider.</p>
       {!hasInstances && <a href="/console/instances/new">Connect an account</a>}
     </Empty>
   );

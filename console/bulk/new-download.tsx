@@ -13,7 +13,7 @@ import { pathOfJob } from './paths.ts';
 
 const FIELDS = [
   { name: 'fields', label: 'Fields', placeholder: 'all fields, or id,name,price' },
-  { name: 'orderBy', label: 'Order', placeholder: 'as the provider has them, or name desc' },
+  { name: 'orderBy', label: 'Order', placeholder: 'order of the provider, or name desc' },
 ] as const;
 
 /** Asks the user what to read, and opens the page of the job. */
@@ -62,7 +62,7 @@ function Download({ instanceId, onClose }: { readonly instanceId: number; readon
       ))}
       <div class="filters">
         <label>
-          Rows at most
+          Maximum number of rows
           <input type="number" name="limit" min={1} step={1} placeholder="all" />
         </label>
         <label>
@@ -74,7 +74,7 @@ function Download({ instanceId, onClose }: { readonly instanceId: number; readon
         </label>
         <label>
           File name
-          <input name="fileName" maxLength={255} placeholder="by the object" />
+          <input name="fileName" maxLength={255} placeholder="named for the object" />
         </label>
       </div>
     </Form>

@@ -12,9 +12,9 @@ import { pathOfJob } from './paths.ts';
 type Action = Schemas['BulkAction'];
 
 const ACTIONS: readonly (readonly [Action, title: string])[] = [
-  ['create', 'create a record of each row'],
+  ['create', 'create a record from each row'],
   ['update', 'update the record of each row'],
-  ['upsert', 'update it, or create it where there is none'],
+  ['upsert', 'update the record of each row, or create it if there is none'],
   ['delete', 'delete the record of each row'],
 ];
 
@@ -80,7 +80,7 @@ function Upload({ instanceId, onClose }: { readonly instanceId: number; readonly
         </select>
       </label>
       <label>
-        Field by which the record of a row is found
+        Field that identifies the record of a row
         <input class="mono" name="identifierFieldName" placeholder="the id of the object" spellcheck={false} />
       </label>
       {part !== undefined && (

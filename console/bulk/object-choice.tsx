@@ -51,7 +51,9 @@ export function ObjectChoice({ instanceId, operations, onChange }: ObjectChoiceP
         </select>
       </label>
       <ErrorNote error={error} retry={reload} />
-      {value !== undefined && objects.length === 0 && <p class="soft">No object of this instance can do that.</p>}
+      {value !== undefined && objects.length === 0 && (
+        <p class="soft">No object of this instance supports this. Choose another instance.</p>
+      )}
     </>
   );
 }

@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<RowError>[] = [
         {doubtful && (
           <Badge
             tone="warn"
-            title="It was sent more than once, each time as something new: there may be two records of it."
+            title="The row was sent more than once as a new record, so there may be two records of it."
           >
             doubtful
           </Badge>
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<RowError>[] = [
     ),
   },
   { title: 'Code', isMinor: true, cell: ({ code }) => code !== undefined && <code>{code}</code> },
-  { title: 'What is wrong', cell: ({ message }) => message },
+  { title: 'Error', cell: ({ message }) => message },
 ];
 
 /** The rows that failed or are doubtful, and the failed ones as a file to correct and send again. */

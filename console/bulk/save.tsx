@@ -33,8 +33,8 @@ export function SaveFile({ job, instanceId }: { readonly job: Job; readonly inst
       <div class="row">
         <select
           class="narrow"
-          aria-label="Form of the file"
-          title={form === 'sheet' ? "A ' is put before text that a spreadsheet would take for a formula." : undefined}
+          aria-label="Format of the file"
+          title={form === 'sheet' ? "Text that a spreadsheet would read as a formula begins with '." : undefined}
           value={form}
           onChange={({ currentTarget }) => setForm(isForm(currentTarget.value) ? currentTarget.value : fileFormat)}
         >

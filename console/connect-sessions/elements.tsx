@@ -20,7 +20,7 @@ export function ElementChoice({ chosen, onChange }: ElementChoiceProps) {
     <fieldset class="stack tight plain">
       <legend>
         Elements{' '}
-        <span class="soft small">{chosen.length === 0 ? 'all that are active' : `${chosen.length} chosen`}</span>
+        <span class="soft small">{chosen.length === 0 ? 'all active elements' : `${chosen.length} chosen`}</span>
       </legend>
       <input
         type="search"
@@ -56,7 +56,7 @@ export function ProxyChoice() {
     <label>
       OAuth proxy
       <select name="proxyId">
-        <option value="">none: the client is in the configuration</option>
+        <option value="">none: the configuration contains the client</option>
         {(value?.rows ?? []).map(({ id, name }) => (
           <option key={id} value={id}>
             {name}

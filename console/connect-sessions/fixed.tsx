@@ -11,7 +11,8 @@ export function Fixed({ elements }: { readonly elements: readonly string[] }) {
     <fieldset class="stack tight plain">
       <legend>Fixed configuration</legend>
       <p class="small soft">
-        Settings of the instance by key, such as those of your OAuth client. They are stored encrypted.
+        Configuration of the instance by key, such as the settings of your OAuth client. The service stores it
+        encrypted.
       </p>
       <datalist id={list}>
         {keys.map((key) => (

@@ -12,10 +12,10 @@ export function Link({ session: { id, url = '', expiresDate } }: { readonly sess
 </script>`;
   return (
     <div class="stack">
-      <h1>The link is made</h1>
+      <h1>The link is ready</h1>
       <section class="card stack tight" aria-label="Link">
         <p>
-          It is a secret, is shown now and not again, works once, and expires <Time at={expiresDate} />.
+          The link is a secret. It is shown only now, works once, and expires <Time at={expiresDate} />.
         </p>
         <div class="note">
           <div class="row apart">
@@ -37,18 +37,18 @@ export function Link({ session: { id, url = '', expiresDate } }: { readonly sess
           <Copy text={snippet} what="the snippet" />
         </div>
         <p class="soft">
-          Shows the page in a window of its own, or with <code>mode: 'frame'</code> in a frame. The page of your product
-          has to be of one of the <a href="/console/organization/connect-origins">connect origins</a>. The token of the
-          new instance goes to your server: it asks for <code>/connect/sessions/{id}</code>.
+          Opens the page in its own window, or with <code>mode: 'frame'</code> in a frame. The page of your product must
+          have one of the <a href="/console/organization/connect-origins">connect origins</a>. Your server gets the
+          token of the new instance from <code>/connect/sessions/{id}</code>.
         </p>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
         <pre tabIndex={0}>{snippet}</pre>
       </section>
       <div class="row">
         <a class="button" href={`${PATH}/${id}`}>
-          See what comes of it
+          Show the session
         </a>
-        <a href={PATH}>To the sessions</a>
+        <a href={PATH}>Go to the sessions</a>
       </div>
     </div>
   );

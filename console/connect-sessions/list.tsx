@@ -56,7 +56,11 @@ export function ConnectSessionList() {
     { everyMs: REFRESHED_MS },
   );
   if (!mayConnect)
-    return <Empty title="Your roles do not show connect sessions.">{sayLacking('createElementInstances')}</Empty>;
+    return (
+      <Empty title="Your roles do not include connect sessions. Ask an administrator.">
+        {sayLacking('createElementInstances')}
+      </Empty>
+    );
   return (
     <div class="stack">
       <header class="row apart">
@@ -67,7 +71,7 @@ export function ConnectSessionList() {
             value={status}
             onChange={({ currentTarget }) => change({ status: currentTarget.value })}
           >
-            <option value="">every state</option>
+            <option value="">any state</option>
             {Object.keys(TONES).map((each) => (
               <option key={each}>{each}</option>
             ))}
@@ -80,12 +84,12 @@ export function ConnectSessionList() {
       <Show loaded={list}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title="There is no such session.">
+            <Empty title="No session matches. Choose another state.">
               <p>
-                A session has a link by which a user of your product connects one account, without seeing a secret of
-                yours.
+                A session has a link with which a user of your product connects one account. The user sees none of your
+                secrets.
               </p>
-              <a href={`${PATH}/new`}>Make one</a>
+              <a href={`${PATH}/new`}>Create a session</a>
             </Empty>
           ) : (
             <Table

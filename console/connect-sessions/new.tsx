@@ -48,17 +48,17 @@ export function NewConnectSession() {
     <div class="stack">
       <h1>New connect session</h1>
       <p class="soft">
-        A link by which one user of your product connects one account at a provider: chooses among the elements and logs
-        in there, without seeing a secret of yours. What is fixed here is neither shown to the user nor changed by him.
+        With the link, one user of your product chooses an element, logs in at the provider and connects one account.
+        The user sees none of your secrets, and neither sees nor changes the fixed configuration.
       </p>
       <Form
-        action="Make the link"
+        action="Create the link"
         onSubmit={make}
         onCancel={() => history.back()}
         refusal={mayConnect ? undefined : sayLacking('createElementInstances')}
       >
         <div class="columns">
-          <section class="card" aria-label="What is connected">
+          <section class="card" aria-label="Elements">
             <ElementChoice chosen={elements} onChange={setElements} />
           </section>
           <section class="card stack" aria-label="The new instance">
@@ -66,9 +66,9 @@ export function NewConnectSession() {
               label="Name"
               name="name"
               maxLength={255}
-              hint="Of the new instance. Without it the user may give one."
+              hint="Name of the new instance. If it is empty, the user can enter one."
             />
-            <Field label="Tags" name="tags" hint="With commas between, such as the id of the user in your product." />
+            <Field label="Tags" name="tags" hint="Separated by commas, such as the id of the user in your product." />
             <Field
               label="Returns to"
               name="redirectUrl"
@@ -77,8 +77,8 @@ export function NewConnectSession() {
               placeholder="https://app.example.com/connected"
               hint={
                 <>
-                  Of one of the <a href="/console/organization/connect-origins">connect origins</a>. Without it the page
-                  says that it is done.
+                  A URL of one of the <a href="/console/organization/connect-origins">connect origins</a>. If it is
+                  empty, the page shows that the account is connected.
                 </>
               }
             />
@@ -98,7 +98,7 @@ export function NewConnectSession() {
               type="number"
               min={1}
               value={query.instance}
-              hint="The id of an instance that keeps its id, token, name and tags. Without it a new one is made."
+              hint="Id of an existing instance, which keeps its id, token, name and tags. If it is empty, the service creates a new instance."
             />
           </section>
           <section class="card stack" aria-label="Fixed configuration">
@@ -107,7 +107,7 @@ export function NewConnectSession() {
           </section>
         </div>
       </Form>
-      <a href={PATH}>To the sessions</a>
+      <a href={PATH}>Go to the sessions</a>
     </div>
   );
 }

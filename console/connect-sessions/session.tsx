@@ -29,8 +29,8 @@ export function ConnectSessionDetail({ id }: { readonly id: string }) {
     <Show loaded={loaded}>
       {({ session }) =>
         session === undefined ? (
-          <Empty title="There is no such session any more.">
-            <a href={PATH}>To the sessions</a>
+          <Empty title="This session does not exist, or was deleted.">
+            <a href={PATH}>Go to the sessions</a>
           </Empty>
         ) : (
           <Detail session={session} onChanged={loaded.reload} />
@@ -75,7 +75,7 @@ function Detail({ session, onChanged }: SessionProps) {
           {instanceId === undefined ? 'none yet' : <a href={`/console/instances/${instanceId}`}>{instanceId}</a>}
         </Fact>
         <Fact name="Tags">{tags.join(', ') || 'none'}</Fact>
-        <Fact name="Returns to">{redirectUrl ?? 'nowhere: the page says that it is done'}</Fact>
+        <Fact name="Returns to">{redirectUrl ?? 'no return: the page shows that the account is connected'}</Fact>
         <Fact name="Made">
           <Time at={session.createdDate} />
         </Fact>
@@ -108,7 +108,7 @@ function Token({ id }: Pick<ConnectSession, 'id'>) {
   return (
     <>
       <button type="button" disabled={isRunning || token === ''} onClick={() => run()}>
-        {token === '' ? 'The instance is gone' : 'Show'}
+        {token === '' ? 'The instance was deleted' : 'Show'}
       </button>
       <ErrorNote error={error} />
     </>
@@ -128,7 +128,7 @@ function End({ session: { id }, onChanged }: SessionProps) {
       </button>
       {isAsked && (
         <Confirm title="End the session?" action="End the session" onConfirm={end} onClose={() => setAsked(false)}>
-          <p>Its link connects nothing any more: whoever has the page open is told so. It cannot be undone.</p>
+          <p>Its link stops working, and the open page says so. You cannot undo this.</p>
         </Confirm>
       )}
     </>

@@ -132,14 +132,14 @@ function sayCount(count: number): string {
 function NoDeliveries({ isNarrowed }: { readonly isNarrowed: boolean }) {
   if (isNarrowed) {
     return (
-      <Empty title="No delivery is like that.">
+      <Empty title="No delivery matches the filters.">
         <a href={PATH}>Show all deliveries</a>
       </Empty>
     );
   }
   return (
-    <Empty title="No event was sent yet.">
-      <a href="/console/events/live">Send a test event, and see it arrive</a>
+    <Empty title="There are no deliveries yet.">
+      <a href="/console/events/live">Send a test event</a>
     </Empty>
   );
 }

@@ -51,7 +51,9 @@ export function DeliveryPanel({ id, path, onClose, onChange }: DeliveryPanelProp
         {({ delivery, settings, payload }) => (
           <>
             {isGone && (
-              <p role="status">It was acknowledged or its time to be kept is over. This is what it was before.</p>
+              <p role="status">
+                The delivery was acknowledged, or its retention period is over. This page shows its last state.
+              </p>
             )}
             {!isGone && <Actions delivery={delivery} path={path} onRemoved={onClose} onSentAgain={onChange} />}
             <Facts delivery={delivery} />
@@ -64,7 +66,7 @@ export function DeliveryPanel({ id, path, onClose, onChange }: DeliveryPanelProp
               {payload !== undefined && <Copy text={payload} what="the payload" />}
             </div>
             {payload === undefined ? (
-              <p class="soft">The event is no longer kept.</p>
+              <p class="soft">The service has deleted the event.</p>
             ) : (
               // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
               <pre tabIndex={0}>{payload}</pre>
@@ -131,13 +133,18 @@ function planOf({ status, nextAttemptDate, attemptHistory }: Detail, settings: S
 function Attempts({ delivery, plan }: { readonly delivery: Detail; readonly plan: RetryPlan | undefined }) {
   const { attemptHistory: attempts, status } = delivery;
   if (attempts.length === 0) {
-    const why = status === 'queued' ? 'None was made: it waits to be read or released.' : 'None was made yet.';
+    const why =
+      status === 'queued'
+        ? 'There were no attempts: the delivery waits to be read or released.'
+        : 'There were no attempts yet.';
     return <p class="soft">{why}</p>;
   }
   return (
     <>
       <RetryLine attempts={attempts} plan={plan} />
-      {status === 'queued' && <p class="soft small">Nothing is planned: it waits to be read or released.</p>}
+      {status === 'queued' && (
+        <p class="soft small">No attempt is planned: the delivery waits to be read or released.</p>
+      )}
       <AttemptTable attempts={attempts} planned={plan?.planned ?? []} />
     </>
   );
@@ -281,7 +288,7 @@ function Actions({ delivery: { id, status }, path, onRemoved, onSentAgain }: Act
           }}
           onClose={() => setAsked(false)}
         >
-          <p>It is removed and will not be delivered. Do this once you have read and kept its event.</p>
+          <p>The service removes the delivery and does not send it. Acknowledge it after you have stored its event.</p>
         </Confirm>
       )}
     </>

@@ -20,19 +20,19 @@ export function EventTypes({ subscription: { id, eventTypes }, reload }: EventTy
     await ask(api.PATCH('/notifications/subscriptions/{id}', { params, body: { eventTypes: wanted } }));
     reload();
   };
-  const unchanged = isChanged ? undefined : 'Nothing is changed yet.';
+  const unchanged = isChanged ? undefined : 'There are no changes to save.';
   return (
     <section class="card" aria-label="Event types">
       <Form action="Save" onSubmit={save} refusal={needs(CHANGING).title ?? unchanged}>
         <h3>Event types</h3>
         <label>
           <span class="small soft">
-            One a line. <code>employees.*</code> stands for all that begin so, <code>*</code> for every type. What is
-            not wanted is not stored, so it cannot be asked for later.
+            One per line. <code>employees.*</code> means all types that begin with it, <code>*</code> means all types.
+            The service does not store other events, so you cannot request them later.
           </span>
           <textarea
             class="mono"
-            aria-label="Wanted event types"
+            aria-label="Event types to receive"
             rows={Math.min(Math.max(wanted.length, 2), 8)}
             spellcheck={false}
             value={text}

@@ -34,7 +34,7 @@ export function Filters({ subscriptions, hasTime = false }: FiltersProps) {
       )}
       <div class="row small">
         <button type="button" class="plain" onClick={turn}>
-          {isText ? 'Choose instead' : 'Edit as text'}
+          {isText ? 'Use controls' : 'Edit as text'}
         </button>
         {!isText && writeWhere(query) !== '' && (
           <>
@@ -53,7 +53,7 @@ function WhereText({ value, onChange }: { readonly value: string; readonly onCha
   return (
     <label>
       <span>
-        Where <span class="soft small">(taken with Enter)</span>
+        Where <span class="soft small">(press Enter to apply)</span>
       </span>
       <input
         class="mono"

@@ -36,8 +36,8 @@ function Part({ tab, id }: { readonly tab: string; readonly id: number | undefin
 
 function Nothing() {
   return (
-    <Empty title="There is no such page.">
-      <a href="/console/events">To the events</a>
+    <Empty title="This page does not exist.">
+      <a href="/console/events">Go to the events</a>
     </Empty>
   );
 }

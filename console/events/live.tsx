@@ -29,7 +29,7 @@ export function Live({ id }: { readonly id: number | undefined }) {
       <div class="row apart">
         <div class="row" role="status">
           <span class="soft">
-            {isPaused ? 'Paused' : `The newest ${MOST_SHOWN}, as they come`}
+            {isPaused ? 'Paused' : `The newest ${MOST_SHOWN}, live`}
             {rows.keptBack > 0 && ` · ${rows.keptBack === MOST_SHOWN ? 'many' : rows.keptBack} new`}
           </span>
           {rows.keptBack > 0 && (
@@ -40,7 +40,7 @@ export function Live({ id }: { readonly id: number | undefined }) {
         </div>
         <div class="row">
           <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-            {isPaused ? 'Go on' : 'Pause'}
+            {isPaused ? 'Resume' : 'Pause'}
           </button>
           <button type="button" onClick={() => setTesting(true)}>
             Send a test event
@@ -67,11 +67,11 @@ export function Live({ id }: { readonly id: number | undefined }) {
 }
 
 function NothingYet({ where }: { readonly where: string }) {
-  if (where !== '') return <Empty title="No delivery is like that yet. What comes is shown here." />;
+  if (where !== '') return <Empty title="No delivery matches yet. New deliveries appear here." />;
   return (
-    <Empty title="No event was sent yet.">
+    <Empty title="There are no deliveries yet.">
       <p>
-        Switch events on in the configuration of an <a href="/console/instances">instance</a>, then send a test event.
+        Turn on events in the configuration of an <a href="/console/instances">instance</a>, then send a test event.
       </p>
     </Empty>
   );

@@ -46,13 +46,13 @@ export function OperationalEvents() {
   return (
     <div class="stack">
       <p class="soft">
-        What happened to deliveries and instances of the account. With the setting{' '}
-        <code>notification.operational.callback.url</code> it is sent there as well.
+        Problems with deliveries and instances of the account. If the account has the setting{' '}
+        <code>notification.operational.callback.url</code>, the service also sends them to its URL.
       </p>
       <Show loaded={list}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title="Nothing happened that you need to know of." />
+            <Empty title="There are no operational events." />
           ) : (
             <Table label="Operational events" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
           )

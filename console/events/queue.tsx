@@ -11,15 +11,15 @@ const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 
 const ACTS = {
   release: {
-    title: 'Release what is queued',
+    title: 'Release queued deliveries',
     action: 'Release',
-    says: 'Deactivated subscriptions become active, and what is queued is pushed, oldest first, on a fresh schedule of retries.',
+    says: 'The service activates deactivated subscriptions and sends the queued deliveries, the oldest first, with a new schedule of retries.',
     run: (where: string) => ask(api.PUT('/notifications/subscriptions/deliveries', { params: { query: { where } } })),
   },
   acknowledge: {
-    title: 'Acknowledge what is queued',
+    title: 'Acknowledge queued deliveries',
     action: 'Acknowledge',
-    says: 'What is queued now is removed and will not be delivered. Do this once you have read and kept it. What is queued meanwhile stays.',
+    says: 'The service removes the deliveries that are queued now and does not send them. Acknowledge them after you have stored their events. Deliveries that are queued later stay.',
     run: (where: string) =>
       ask(api.DELETE('/notifications/subscriptions/deliveries', { params: { query: { where } } })),
   },
@@ -64,7 +64,7 @@ export function QueueDialog({ act, subscription: first = '', onClose }: QueueDia
 
 /** @throws Error for one that is not known: all of the account is never meant by it */
 function whereOf(subscription: Subscription | undefined): string {
-  if (subscription === undefined) throw new Error('Choose a subscription of the list.');
+  if (subscription === undefined) throw new Error('Choose a subscription from the list.');
   return `${QUEUED} AND config.url = ${quoteText(subscription.config.url)}`;
 }
 

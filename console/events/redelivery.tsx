@@ -34,14 +34,14 @@ export function Redelivery({ subscriptions, choices, status: first, onClose }: R
   return (
     <Dialog title="Send events again" onClose={onClose}>
       <p>
-        Every event whose delivery was created in this time is sent once more to each subscription, with the same{' '}
-        <code>webhook-id</code>. To a deactivated subscription it is queued.
+        The service sends every event whose delivery was created in this period again to each subscription, with the
+        same <code>webhook-id</code>. For a deactivated subscription, it queues the events.
       </p>
       <Form
         action="Send again"
         onSubmit={send}
         onCancel={onClose}
-        refusal={from === '' || to === '' ? 'It needs a beginning and an end.' : undefined}
+        refusal={from === '' || to === '' ? 'Enter a start and an end.' : undefined}
       >
         <div class="filters">
           <Moment label="From" value={from} onChange={setFrom} />
@@ -58,7 +58,7 @@ export function Redelivery({ subscriptions, choices, status: first, onClose }: R
               value={status ?? ''}
               onChange={({ currentTarget: { value } }) => setStatus(DELIVERY_STATUSES.find((each) => each === value))}
             >
-              <option value="">Whatever it is</option>
+              <option value="">Any state</option>
               {DELIVERY_STATUSES.map((each) => (
                 <option key={each} value={each}>
                   {each}
@@ -85,14 +85,14 @@ function Matching({ where }: { readonly where: string | undefined }) {
   );
   if (error !== undefined) return <ErrorNote error={error} />;
   const count = value === undefined ? '…' : sayNumber(value);
-  return <p class="soft">{value === 1 ? '1 delivery is meant.' : `${count} deliveries are meant.`}</p>;
+  return <p class="soft">{value === 1 ? '1 delivery matches.' : `${count} deliveries match.`}</p>;
 }
 
 function Sent({ count, onClose }: { readonly count: number; readonly onClose: () => void }) {
   return (
     <Dialog title="Send events again" onClose={onClose}>
       <p role="status">
-        {count === 0 && 'No event was sent in this time, so none is sent again.'}
+        {count === 0 && 'No event was sent in this period, so none is sent again.'}
         {count === 1 && '1 event is sent again.'}
         {count > 1 && `${sayNumber(count)} events are sent again.`}
       </p>

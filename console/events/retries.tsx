@@ -30,7 +30,7 @@ export function RetryLine({ attempts, plan }: RetriesProps) {
   const x = scaleOf(startMs, lastMs);
   return (
     <div class="stack tight">
-      <svg class="timeline" role="img" aria-label="Time line of the attempts" aria-describedby={id}>
+      <svg class="timeline" role="img" aria-label="Timeline of the attempts" aria-describedby={id}>
         <line x1={x(startMs)} x2={x(lastMs)} y1="24" y2="24" />
         {plan !== undefined && nowMs < lastMs && <line class="now" x1={x(nowMs)} x2={x(nowMs)} y1="8" y2="40" />}
         {ticksOf(startMs, lastMs).map(({ atMs, label }) => (
@@ -74,17 +74,14 @@ function tell(attempts: readonly Attempt[], plan: RetryPlan | undefined, nowMs: 
     attempts.length === failed
       ? `${sayNumber(failed)} failed.`
       : failed === 0
-        ? 'The first attempt was taken.'
-        : `${sayNumber(failed)} failed, then it was taken.`;
+        ? 'The receiver accepted the first attempt.'
+        : `${sayNumber(failed)} failed, then the receiver accepted one.`;
   const [next, ...later] = plan?.planned ?? [];
   if (plan === undefined || next === undefined) return past;
-  const soon =
-    next.atMs > nowMs
-      ? `in ${sayDuration(next.atMs - nowMs)}, at ${exact.format(next.atMs)}`
-      : 'due, and comes at once';
+  const soon = next.atMs > nowMs ? `in ${sayDuration(next.atMs - nowMs)}, at ${exact.format(next.atMs)}` : 'due now';
   const others =
     later.length === 0 ? '' : ` Then: ${later.map(({ atMs }) => `in ${sayDuration(atMs - nowMs)}`).join(', ')}.`;
-  const end = 'If the last one fails, the subscription is deactivated and what waits for it is queued.';
+  const end = 'If the last retry fails, the service deactivates the subscription and queues its deliveries.';
   return `${past} Retry ${next.retry} of ${plan.count} is ${next.atMs > nowMs ? `planned ${soon}` : soon}.${others} ${end}`;
 }
 

@@ -58,26 +58,26 @@ export function Secret({ subscription: { id, previousSecretExpiresAt }, reload }
       <ErrorNote error={error} />
       <p class="small soft">
         {previousSecretExpiresAt === undefined ? (
-          'Deliveries are signed with it, as Standard Webhooks says. That it was revealed stands in the audit log.'
+          'The service signs deliveries with it, as Standard Webhooks defines. The audit log records that you revealed it.'
         ) : (
           <>
-            The secret before is valid too: it ends <Time at={previousSecretExpiresAt} />. Until then deliveries carry a
-            signature of each.
+            The previous secret is also valid. It expires <Time at={previousSecretExpiresAt} />. Until then, deliveries
+            have a signature of each secret.
           </>
         )}
       </p>
       {isAsked && (
         <Confirm title="Rotate the secret" action="Rotate" onConfirm={rotate} onClose={() => setAsked(false)}>
           <p>
-            A new secret is made. The present one stays valid for 24 hours: until then deliveries carry a signature of
-            each, so that receivers can change at any moment in between.
+            The service creates a new secret. The current one stays valid for 24 hours. Until then, deliveries have a
+            signature of each, so receivers can change at any time.
           </p>
           {previousSecretExpiresAt !== undefined && (
             <p class="note warn">
-              The secret was rotated less than 24 hours ago. Rotated once more, the oldest one ends at once.
+              The secret was rotated less than 24 hours ago. If you rotate it again, the oldest one expires immediately.
             </p>
           )}
-          <p>When one has leaked, rotate twice.</p>
+          <p>If a secret has leaked, rotate twice.</p>
         </Confirm>
       )}
     </section>

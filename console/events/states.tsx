@@ -9,9 +9,9 @@ const TONES: Readonly<Record<DeliveryStatus, Tone>> = {
 };
 
 const MEANINGS: Readonly<Record<DeliveryStatus, string>> = {
-  queued: 'It waits to be read or released.',
-  retrying: 'It failed and will be tried again.',
-  delivering: 'It is on its way for the first time.',
+  queued: 'The delivery waits to be read or released.',
+  retrying: 'An attempt failed, and the service will retry.',
+  delivering: 'The first attempt is in progress or due.',
   delivered: 'The receiver returned 2xx.',
 };
 

@@ -35,8 +35,8 @@ export function SubscriptionPage({ id }: { readonly id: number }) {
     <Show loaded={loaded}>
       {([subscription]) =>
         subscription === undefined ? (
-          <Empty title="There is no such subscription.">
-            <a href={PATH}>To the subscriptions</a>
+          <Empty title="This subscription does not exist.">
+            <a href={PATH}>Go to the subscriptions</a>
           </Empty>
         ) : (
           <Shown subscription={subscription} reload={loaded.reload} />
@@ -113,12 +113,12 @@ function Recent({ id }: { readonly id: number }) {
     <section class="stack tight" aria-label="Newest deliveries of the subscription">
       <div class="row apart">
         <h3>Newest deliveries</h3>
-        <a href={withQuery('/console/events/deliveries', { subscription: String(id) })}>All of them</a>
+        <a href={withQuery('/console/events/deliveries', { subscription: String(id) })}>All deliveries</a>
       </div>
       <Show loaded={loaded}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="Nothing was sent to it yet. A test event shows whether it answers." />
+            <Empty title="The subscription has no deliveries yet. Send a test event to check whether the receiver responds." />
           ) : (
             <DeliveryTable
               label="Newest deliveries"
@@ -161,7 +161,9 @@ function StateActions({ subscription, reload }: ShownProps) {
       </button>
       {asked === 'stop' && (
         <Confirm title="Deactivate" action="Deactivate" onConfirm={() => setState('deactivated')} onClose={close}>
-          <p>Nothing is pushed any more. What waits ({sayTally(retrying)} retrying) and what comes later is queued.</p>
+          <p>
+            The service stops sending. Deliveries that wait ({sayTally(retrying)} retrying) and later ones are queued.
+          </p>
         </Confirm>
       )}
       {asked === 'resume' && (
@@ -173,8 +175,8 @@ function StateActions({ subscription, reload }: ShownProps) {
           isHarmless
         >
           <p>
-            The subscription becomes active. What is queued ({sayTally(queued)}) is pushed at once, oldest first, on a
-            fresh schedule of retries.
+            The service activates the subscription and sends its queued deliveries ({sayTally(queued)}), the oldest
+            first, with a new schedule of retries.
           </p>
         </Confirm>
       )}
@@ -189,9 +191,9 @@ function StateActions({ subscription, reload }: ShownProps) {
           onClose={close}
         >
           <p>
-            It is removed with what is queued ({sayTally(queued)}) or waits for a retry ({sayTally(retrying)}), and its
-            secret. That is possible only when no instance and no setting sends events to its URL any more. When the URL
-            is used again, the subscription is made anew, with another secret.
+            The service removes the subscription with its secret, its queued deliveries ({sayTally(queued)}) and those
+            that wait for a retry ({sayTally(retrying)}). You can delete it only if no instance and no setting sends
+            events to its URL. If the URL is used again, the service creates a new subscription with another secret.
           </p>
         </Confirm>
       )}

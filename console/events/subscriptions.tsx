@@ -82,15 +82,15 @@ export function sayTally(count: number): string {
 function NoSubscriptions({ isNarrowed }: { readonly isNarrowed: boolean }) {
   if (isNarrowed) {
     return (
-      <Empty title="No subscription is in that state.">
+      <Empty title="No subscription has this state.">
         <a href={PATH}>Show all subscriptions</a>
       </Empty>
     );
   }
   return (
-    <Empty title="There is no subscription yet.">
+    <Empty title="There are no subscriptions yet.">
       <p>
-        One is made for each callback URL. Switch events on in the configuration of an{' '}
+        The service creates one for each callback URL. Turn on events in the configuration of an{' '}
         <a href="/console/instances">instance</a>.
       </p>
     </Empty>

@@ -52,9 +52,9 @@ function TestForm({ url, onSent }: TestFormProps) {
     <Form
       action="Send"
       onSubmit={send}
-      refusal={instanceId === undefined ? 'Choose an instance whose events go somewhere.' : undefined}
+      refusal={instanceId === undefined ? 'Choose an instance with a callback URL.' : undefined}
     >
-      <p class="soft">It is accepted, signed, delivered and retried as any other event of the instance.</p>
+      <p class="soft">The service accepts, signs, delivers and retries it like any other event of the instance.</p>
       <ErrorNote error={all.error} retry={all.reload} />
       <InstanceChoice
         instances={{ ...all, value: senders }}
@@ -81,7 +81,7 @@ function NoSender({ url }: { readonly url: string | undefined }) {
   return (
     <Empty title={url === undefined ? 'No instance has a callback URL.' : 'No instance sends events to this URL.'}>
       <p>
-        Switch events on in the configuration of an <a href="/console/instances">instance</a>:{' '}
+        Turn on events in the configuration of an <a href="/console/instances">instance</a>:{' '}
         <code>event.notification.enabled</code> and <code>{CALLBACK_URL}</code>.
       </p>
     </Empty>
@@ -97,7 +97,7 @@ function Sent({ event: { eventId, config } }: { readonly event: Schemas['Accepte
   return (
     <>
       <p role="status">
-        <code class="break">{eventId}</code> is on its way to <span class="break">{config.url}</span>.
+        <code class="break">{eventId}</code> is being delivered to <span class="break">{config.url}</span>.
       </p>
       <Show loaded={loaded} lines={2}>
         {(rows) => (
@@ -117,7 +117,7 @@ function Sent({ event: { eventId, config } }: { readonly event: Schemas['Accepte
 function readData(text: string): Record<string, unknown> {
   const value = parse(text === '' ? '{}' : text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error('The data must be an object of JSON.');
+    throw new Error('The data must be a JSON object.');
   }
   return { ...value };
 }
@@ -127,6 +127,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Error(`The data is no JSON: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    throw new Error(`The data is not JSON: ${cause instanceof Error ? cause.message : cause}`, { cause });
   }
 }

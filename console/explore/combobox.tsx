@@ -90,7 +90,7 @@ export function Combobox({ label, chosen, choices, placeholder, onChoose, onWord
           ))}
         {isOpen && shown.length === 0 && (
           <div role="option" aria-selected="false" aria-disabled="true" tabIndex={-1} class="soft">
-            Nothing has this name.
+            Nothing matches. Change the search.
           </div>
         )}
       </div>

@@ -17,7 +17,7 @@ export function SnippetsDialog({ snippets, onClose }: SnippetsDialogProps) {
   return (
     <Dialog title="Copy the query" isSide onClose={onClose}>
       <p class="soft">
-        The secrets stand in variables of the environment. The token of the instance, for{' '}
+        The command reads the secrets from environment variables. The token of the instance, for{' '}
         <code>CAUSEWAY_ELEMENT_TOKEN</code>, is on the page of the instance.
       </p>
       {snippets.map(({ title, text }) => (
@@ -100,7 +100,7 @@ export function ColumnsDialog({ metadata, fields, onChoose, onClose }: ColumnsDi
         value={words}
         onInput={({ currentTarget }) => setWords(currentTarget.value)}
       />
-      <p class="soft small">{chosen.size === 0 ? 'All fields are asked for.' : `${chosen.size} chosen.`}</p>
+      <p class="soft small">{chosen.size === 0 ? 'The query requests all fields.' : `${chosen.size} chosen.`}</p>
       <div class="stack tight scroll">
         {listed
           .filter(({ name, label }) => `${name}\n${label}`.toLowerCase().includes(wanted))
@@ -113,14 +113,14 @@ export function ColumnsDialog({ metadata, fields, onChoose, onClose }: ColumnsDi
       </div>
       <footer class="row end">
         <button type="button" onClick={() => choose([])}>
-          Ask for all
+          Request all
         </button>
         <button
           type="button"
           class="main"
           onClick={() => choose(listed.map(({ name }) => name).filter((name) => chosen.has(name)))}
         >
-          Show these
+          Show these columns
         </button>
       </footer>
     </Dialog>

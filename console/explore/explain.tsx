@@ -21,15 +21,17 @@ export function Explain({ explanation }: { readonly explanation: Explanation }) 
         </span>
       </p>
       {holds === 'never' && (
-        <p class="note">No record can match: the fields do not hold such values. The provider is not called.</p>
+        <p class="note">
+          No record can match, because the fields cannot have such values. Causeway does not call the provider.
+        </p>
       )}
-      {holds === 'always' && <p class="note">Every record matches: the fields hold no other values.</p>}
+      {holds === 'always' && <p class="note">Every record matches, because the fields can have no other values.</p>}
       <Part
-        title="The provider takes"
+        title="The provider evaluates"
         text={pushed}
         without={explanation.parsed === undefined ? 'There is no filter.' : 'No part of the filter.'}
       />
-      <Part title="Checked here" text={residual} without="Nothing." />
+      <Part title="Causeway checks" text={residual} without="Nothing." />
       {predicates.length > 0 && (
         <ul class="plain-list">
           {predicates.map((predicate) => (
@@ -37,11 +39,14 @@ export function Explain({ explanation }: { readonly explanation: Explanation }) 
           ))}
         </ul>
       )}
-      {hasParameters && <Part title="Inputs of the provider" text={JSON.stringify(parameters, null, 2)} without="" />}
+      {hasParameters && (
+        <Part title="Parameters of the provider" text={JSON.stringify(parameters, null, 2)} without="" />
+      )}
       <p class="small">
         <span class="soft">Order: </span>
-        {sort.orderBy ?? 'as the provider has it'}
-        {sort.orderBy !== undefined && (sort.pushed ? ', by the provider' : ', here: all rows are fetched first')}
+        {sort.orderBy ?? 'the order of the provider'}
+        {sort.orderBy !== undefined &&
+          (sort.pushed ? ', by the provider' : ', by Causeway, which fetches all rows first')}
       </p>
       <p class="small">
         <span class="soft">Pages of the provider: </span>
@@ -49,7 +54,7 @@ export function Explain({ explanation }: { readonly explanation: Explanation }) 
       </p>
       {request !== undefined && <Request title="The provider's request" request={request} />}
       {request === undefined && holds !== 'never' && (
-        <p class="small soft">A list takes more than one kind of call to this provider.</p>
+        <p class="small soft">A list needs more than one kind of call to this provider.</p>
       )}
       {bulk !== undefined && <Bulk bulk={bulk} />}
     </div>
@@ -73,7 +78,7 @@ function Part({ title, text, without }: PartProps) {
 
 const EXACTNESS = {
   exact: { tone: 'good', text: 'provider' },
-  superset: { tone: 'warn', text: 'provider, checked here' },
+  superset: { tone: 'warn', text: 'provider, checked by Causeway' },
   none: { tone: 'quiet', text: 'here' },
 } as const;
 

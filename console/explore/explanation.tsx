@@ -39,7 +39,9 @@ export function Explanation({ instanceId, objectName, query, isReady }: Explanat
       <div class="stack tight" aria-busy={loaded.isLoading}>
         {!isReady && (
           <p class="soft small">
-            {asked === undefined ? 'Once the filter has no fault.' : 'As it was before the fault in the filter.'}
+            {asked === undefined
+              ? 'The explanation appears when the filter is correct.'
+              : 'This is the explanation before the fault in the filter.'}
           </p>
         )}
         <Refusal error={loaded.error} />

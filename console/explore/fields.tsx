@@ -30,7 +30,7 @@ export function Fields({ metadata: { fields, parameters }, onInsert }: FieldsPro
           <Field key={field.name} field={field} onInsert={onInsert} />
         ))}
       </ul>
-      {shown.length === 0 && <p class="soft">No field has this name.</p>}
+      {shown.length === 0 && <p class="soft">No field matches. Change the search.</p>}
       {parameters.length > 0 && (
         <>
           <h3>Parameters</h3>
@@ -60,8 +60,8 @@ function Field({ field, onInsert }: { readonly field: ObjectField; readonly onIn
           type="button"
           class="plain small soft"
           aria-expanded={isOpen}
-          aria-label={`${field.type}: what ${field.name} can be asked`}
-          title="What it can be asked, and by whom it is answered"
+          aria-label={`${field.type}: operators of ${field.name}`}
+          title="Its operators, and who evaluates them"
           onClick={() => setOpen(!isOpen)}
         >
           {field.type} {isOpen ? '▾' : '▸'}
@@ -77,7 +77,7 @@ function NameButton({ name, onInsert }: { readonly name: string; readonly onInse
     <button
       type="button"
       class="plain mono break"
-      title="Insert it into the filter"
+      title="Insert into the filter"
       onClick={() => onInsert(printName(name))}
     >
       {name}
@@ -96,8 +96,8 @@ function FieldFacts({ field }: { readonly field: ObjectField }) {
     field.sortable ? 'sortable' : 'not sortable',
     field.readOnly ? 'read only' : field.updateable ? 'writable' : 'set on create only',
     field.custom && 'custom',
-    field.unlisted === true && 'only in single records: not in lists, filters and orders',
-    field.collation === 'ci' && 'upper and lower case are the same',
+    field.unlisted === true && 'only in single records, not in lists, filters and orders',
+    field.collation === 'ci' && 'ignores letter case',
   ].filter((ability) => ability !== false);
   const groups = ORDER.map((answerer) => ({
     answerer,
@@ -117,7 +117,7 @@ function FieldFacts({ field }: { readonly field: ObjectField }) {
           .filter((group) => group.operators.length > 0)
           .map((group) => (
             <p key={group.answerer}>
-              <span class="soft">Answered {ANSWERERS[group.answerer]}: </span>
+              <span class="soft">Evaluated {ANSWERERS[group.answerer]}: </span>
               <code>{group.operators.join(', ')}</code>
             </p>
           ))}

@@ -34,11 +34,11 @@ function Instances({ value }: Search) {
   if (rows.length === 0 && isAll)
     return (
       <Empty title="No account is connected yet.">
-        <p>With a simulator you need no account at a provider.</p>
-        <a href="/console/instances/new">Connect the first one</a>
+        <p>With a simulator, you need no account at a provider.</p>
+        <a href="/console/instances/new">Connect the first account</a>
       </Empty>
     );
-  if (rows.length === 0) return <Empty title="No instance has such a name or element." />;
+  if (rows.length === 0) return <Empty title="No instance matches. Change the search." />;
   return (
     <section class="stack tight" aria-label="Instances">
       <h2>Choose an instance to see its records</h2>
@@ -66,5 +66,5 @@ function FirstObject({ instanceId, names }: { readonly instanceId: number; reado
   useEffect(() => {
     if (first !== undefined) route(pathOf(instanceId, first), true);
   }, [instanceId, first, route]);
-  return first === undefined ? <Empty title="The instance has no objects whose records can be listed." /> : null;
+  return first === undefined ? <Empty title="The instance has no objects with a list of records." /> : null;
 }

@@ -57,8 +57,8 @@ export type Answerer = 'exact' | 'superset' | 'here';
 
 export const ANSWERERS: Readonly<Record<Answerer, string>> = {
   exact: 'by the provider, exactly',
-  superset: 'by the provider, checked again here',
-  here: 'here, row by row',
+  superset: 'by the provider, and checked again by Causeway',
+  here: 'by Causeway, row by row',
 };
 
 export function operatorsOf({ type }: Pick<ObjectField, 'type'>): readonly string[] {

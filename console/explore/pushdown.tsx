@@ -10,7 +10,7 @@ export function Pushdown({ pushdown }: { readonly pushdown: string }) {
   return (
     <Badge
       tone={TONES.get(pushdown) ?? 'quiet'}
-      title="How much of the filter the provider takes; the rest is checked here"
+      title="How much of the filter the provider evaluates. Causeway checks the rest."
     >
       pushdown: {pushdown}
     </Badge>

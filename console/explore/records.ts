@@ -54,6 +54,6 @@ export async function readRecords(asked: RecordsAsked, signal: AbortSignal): Pro
 
 function readRows(text: string): readonly Row[] {
   const parsed = parseJson(text);
-  if (!Array.isArray(parsed)) throw new TypeError('The service answered something that is no list.');
+  if (!Array.isArray(parsed)) throw new TypeError('The service returned something that is not a list.');
   return parsed.filter(isJsonObject);
 }

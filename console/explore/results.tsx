@@ -38,7 +38,7 @@ export function Results({ objectName, metadata, query, list, onQuery }: ResultsP
       <div class="row apart">
         <div class="row" aria-live="polite">
           {list.error === undefined &&
-            (shown === undefined ? <span class="soft">Asking…</span> : <Facts page={shown} />)}
+            (shown === undefined ? <span class="soft">Loading…</span> : <Facts page={shown} />)}
         </div>
         <div class="row">
           <PageSize query={query} onQuery={onQuery} />
@@ -71,7 +71,7 @@ export function Results({ objectName, metadata, query, list, onQuery }: ResultsP
       )}
       {all.length > columns.length && (
         <p class="soft small">
-          The first {columns.length} of {all.length} columns are shown. Choose others by Columns.
+          The first {columns.length} of {all.length} columns are shown. Choose others under Columns.
         </p>
       )}
       <Pager {...list} />
@@ -95,7 +95,7 @@ function PageSize({ query, onQuery }: Pick<ResultsProps, 'query' | 'onQuery'>) {
   return (
     <select
       class="narrow"
-      aria-label="Rows of a page"
+      aria-label="Rows per page"
       value={query.pageSize}
       onChange={({ currentTarget }) => onQuery({ ...query, pageSize: Number(currentTarget.value) })}
     >
@@ -110,9 +110,9 @@ function PageSize({ query, onQuery }: Pick<ResultsProps, 'query' | 'onQuery'>) {
 
 const PARTIAL: Readonly<Record<string, string>> = {
   'scan-budget':
-    'The page ended before it was full, as the provider was asked often enough for it. There may be more on the next page.',
-  bytes: 'The page ended before it was full, as its rows are large. There is more on the next page.',
-  'result-window': 'The provider shows no more rows of this query. Narrow the filter to see others.',
+    'The page ended early, because it reached the limit of provider calls. There may be more rows on the next page.',
+  bytes: 'The page ended early, because its rows are large. There are more rows on the next page.',
+  'result-window': 'The provider returns no more rows for this query. Narrow the filter to see others.',
 };
 
 function Facts({ page: { rows, facts, nextPage } }: { readonly page: RecordsPage }) {
@@ -158,11 +158,11 @@ function Rows({ page: { rows, nextPage }, columns, query, onQuery, onOpen }: Row
   if (rows.length === 0)
     return nextPage === undefined ? (
       <Empty title="No record matches.">
-        {query.where !== '' && <p>Loosen the filter, or clear it to see all records.</p>}
+        {query.where !== '' && <p>Change the filter, or clear it to see all records.</p>}
       </Empty>
     ) : (
       <Empty title="No record of this page matches.">
-        <p>There may be some on the next page.</p>
+        <p>The next page may have matching records.</p>
       </Empty>
     );
   const opener: Column<Numbered> = {

@@ -128,13 +128,13 @@ function NameFields({ given, isTried, onChange }: PartProps & { readonly isTried
         </label>
         {isMissing && (
           <span class="fault small" role="alert">
-            This is needed.
+            Fill in this field.
           </span>
         )}
       </div>
       <label>
         <span>
-          Tags <span class="soft small">optional, with commas between them</span>
+          Tags <span class="soft small">optional, separated by commas</span>
         </span>
         <input
           value={given.tags}

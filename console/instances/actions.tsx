@@ -40,7 +40,7 @@ export function Actions({ instance, onChanged }: ActionsProps) {
         </a>
         {instance.traceLoggingEnabled ? (
           <button type="button" onClick={() => endTrace.run()} {...allowed}>
-            End tracing
+            Stop tracing
           </button>
         ) : (
           <button type="button" onClick={() => setOpen('trace')} {...allowed}>
@@ -90,11 +90,11 @@ function TraceDialog({ instance, onChanged, onClose }: DialogProps) {
     <Dialog title={`Trace ${instance.name}`} onClose={onClose}>
       <Form action="Trace" onSubmit={trace} onCancel={onClose}>
         <p>
-          Headers and bodies of what the provider is sent and answers are kept beside the activity of each call. Secrets
-          are taken out; of a body the first 64 kB are kept.
+          The service stores the headers and bodies of requests to the provider and their responses with the activity.
+          It removes secrets, and stores the first 64 kB of a body.
         </p>
         <label>
-          For how long
+          Duration
           <select name="seconds">
             {SPANS.map(([seconds, name]) => (
               <option key={seconds} value={seconds}>
@@ -116,10 +116,10 @@ function DisableDialog({ instance, onChanged, onClose }: DialogProps) {
   return (
     <Confirm title={`Disable ${instance.name}?`} action="Disable the instance" onConfirm={disable} onClose={onClose}>
       <ul class="bullets">
-        <li>Calls on it are refused with 403; what objects it has is still told.</li>
-        <li>Its pollers stop, and go on from where they were when it is enabled.</li>
-        <li>What the provider sends meanwhile is dropped, and does not come later.</li>
-        <li>Credentials, token and settings stay.</li>
+        <li>Calls on the instance return 403. The list of its objects stays available.</li>
+        <li>Its pollers stop. They resume at the same position when you enable the instance.</li>
+        <li>Webhooks that the provider sends meanwhile are dropped and not sent again.</li>
+        <li>The service keeps its credentials, token and settings.</li>
       </ul>
     </Confirm>
   );
@@ -133,13 +133,13 @@ function DeleteDialog({ instance, onClose }: Omit<DialogProps, 'onChanged'>) {
   };
   return (
     <Confirm title={`Delete ${instance.name}?`} action="Delete the instance" onConfirm={remove} onClose={onClose}>
-      <p>This cannot be undone.</p>
+      <p>You cannot undo this.</p>
       <ul class="bullets">
-        <li>Its token is refused from now on, and its credentials are dropped.</li>
-        <li>Its pollers end, with how far they were.</li>
-        <li>A provider that was told where to send events is told to stop.</li>
-        <li>Its bulk jobs go, with their files.</li>
-        <li>Events that were accepted are still delivered, and stay on record. Activity stays, too.</li>
+        <li>Its token stops working, and the service deletes its credentials.</li>
+        <li>Its pollers end, and the service deletes their positions.</li>
+        <li>The service removes its webhook at the provider.</li>
+        <li>The service deletes its bulk jobs and their files.</li>
+        <li>The service still delivers events that it has accepted, and keeps them and the activity.</li>
       </ul>
     </Confirm>
   );

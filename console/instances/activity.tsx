@@ -47,7 +47,9 @@ const COLUMNS: readonly Column<Activity>[] = [
 export function InstanceActivity({ id }: { readonly id: number }) {
   const may = useMay();
   if (!may('viewAccountLogs'))
-    return <Empty title="None of your roles has the privilege viewAccountLogs, which shows activity." />;
+    return (
+      <Empty title="You need the privilege viewAccountLogs to see activity. Ask an administrator of the organization." />
+    );
   return <Calls id={id} />;
 }
 
@@ -87,8 +89,8 @@ function Calls({ id }: { readonly id: number }) {
               linkOf={({ requestId }) => `/console/activity/${requestId}`}
             />
           ) : (
-            <Empty title="Nobody has called it in the time that is kept.">
-              <a href={pathOf(id)}>Look at its records</a>
+            <Empty title="The instance has no requests in the retention period.">
+              <a href={pathOf(id)}>Show its records</a>
             </Empty>
           )
         }

@@ -53,8 +53,8 @@ export function useAuthorization(): WindowLogIn {
     try {
       const state = stateOf(makeRandom());
       const url = await begin(state);
-      if (!isWebUrl(url)) throw new NotAuthorized(`The login page of ${name} has an address that is none of the web.`);
-      if (isGone.current) throw new NotAuthorized('The page was left.');
+      if (!isWebUrl(url)) throw new NotAuthorized(`The address of the log-in page of ${name} is not a web address.`);
+      if (isGone.current) throw new NotAuthorized('The page was closed.');
       if (opened !== null) opened.location.href = url;
       const sent = await new Promise<Sent>((resolve, reject) => {
         const reopen = () => {
@@ -90,7 +90,7 @@ export function useAuthorization(): WindowLogIn {
 
 function sayRefusal(name: string, { error = '', error_description: words }: Sent): string {
   const said = words === undefined || words === '' ? error : `${words} (${error})`;
-  return `${name} did not give access: ${said}. Nothing was connected.`;
+  return `${name} did not grant access: ${said}. Nothing was connected.`;
 }
 
 /** Also where the page did not come over https, and has no `randomUUID`. */

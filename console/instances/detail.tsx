@@ -74,7 +74,7 @@ function Part({
   if (tab === 'events') return <InstanceEvents instance={instance} />;
   if (tab === 'pollers') return <Pollers instance={instance} />;
   if (tab === 'activity') return <InstanceActivity id={instance.id} />;
-  return <Empty title="An instance has no such part." />;
+  return <Empty title="This page does not exist." />;
 }
 
 function Head({ instance, onChanged }: { readonly instance: Instance; readonly onChanged: () => void }) {
@@ -89,7 +89,7 @@ function Head({ instance, onChanged }: { readonly instance: Instance; readonly o
       </div>
       {!instance.valid && (
         <div class="note bad">
-          <p>{invalidReason ?? 'The instance cannot be used.'}</p>
+          <p>{invalidReason ?? 'The instance is not valid, so calls on it fail.'}</p>
           <p>
             <a href={`/console/instances/${instance.id}/settings`}>Authenticate again</a>
           </p>

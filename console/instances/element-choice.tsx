@@ -46,7 +46,7 @@ export function ElementChoice() {
       <Show loaded={list}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title="There is no such element.">
+            <Empty title="No element matches. Change the search.">
               <a href="/console/instances/new">Show all</a>
             </Empty>
           ) : (
@@ -83,7 +83,7 @@ function Tile({ element }: { readonly element: Element }) {
     return (
       <div
         class="card tile"
-        title="The account makes no instances of it. Who may edit elements can make it active again."
+        title="The element is inactive, so the account cannot create instances of it. A user with the right to edit elements can activate it."
       >
         {inside}
       </div>

@@ -49,10 +49,10 @@ export function InstanceEvents({ instance: { id, eventsEnabled } }: { readonly i
           ) : (
             <Empty title="There are no events yet.">
               {eventsEnabled ? (
-                <p>They come when something changes at the provider.</p>
+                <p>An event appears when something changes at the provider.</p>
               ) : (
                 <p>
-                  Events are off. <a href={`/console/instances/${id}/settings`}>Turn them on in the settings</a>
+                  Events are off. <a href={`/console/instances/${id}/settings`}>Turn on events in the settings</a>
                 </p>
               )}
             </Empty>

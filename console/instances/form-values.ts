@@ -61,14 +61,14 @@ export function choicesOf({ type, pattern = '' }: Pick<Field, 'type' | 'pattern'
 /** Returns the fault of a value, as far as a form can check it; the API checks the rest. */
 export function faultOf(field: Field, value: string | boolean): string | undefined {
   if (typeof value === 'boolean') return undefined;
-  if (value === '') return field.required ? 'This is needed.' : undefined;
+  if (value === '') return field.required ? 'Fill in this field.' : undefined;
   if (value === MASK) return undefined;
   const { fits, expected } = FORMS[field.type];
-  if (!fits(value)) return `This must be ${expected}.`;
+  if (!fits(value)) return `Enter ${expected}.`;
   if (field.pattern === undefined || new RegExp(`^(?:${field.pattern})$`).test(value)) return undefined;
   return field.example === undefined
-    ? 'This does not have the right form.'
-    : `This must be something such as ${field.example}`;
+    ? 'This value does not have the required form.'
+    : `Enter a value such as ${field.example}`;
 }
 
 const FORMS: Readonly<Record<Field['type'], { readonly expected: string; readonly fits: (text: string) => boolean }>> =

@@ -14,8 +14,8 @@ export function Instances({ below = '' }: PageProps) {
     return <Connect key={second} elementKey={second} />;
   if (/^\d+$/.test(first) && third === undefined) return <Detail key={first} id={Number(first)} tab={second} />;
   return (
-    <Empty title="There is no such instance.">
-      <a href="/console/instances">To the instances</a>
+    <Empty title="This instance does not exist.">
+      <a href="/console/instances">Go to the instances</a>
     </Empty>
   );
 }

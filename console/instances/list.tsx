@@ -74,7 +74,7 @@ const columnsOf = ({ search, sortBy }: Columns): readonly Column<Instance>[] => 
             key={tag}
             type="button"
             class="chip"
-            title={`Only those with the tag ${tag}`}
+            title={`Only instances with the tag ${tag}`}
             onClick={() => search(tag)}
           >
             {tag}
@@ -156,13 +156,13 @@ export function InstanceList() {
               linkOf={({ id }) => `/console/instances/${id}`}
             />
           ) : isFiltered ? (
-            <Empty title="No instance is like that.">
+            <Empty title="No instance matches the filters.">
               <a href="/console/instances">Show all</a>
             </Empty>
           ) : (
             <Empty title="No account is connected yet.">
-              <p>An instance is the connection to one account at a provider. The simulators need no account at all.</p>
-              <ConnectLink>Connect the first one</ConnectLink>
+              <p>An instance is the connection to one account at a provider. Simulators need no account.</p>
+              <ConnectLink>Connect the first account</ConnectLink>
             </Empty>
           )
         }

@@ -25,10 +25,10 @@ export function LogInFields({ given: { proxy, isSimulated }, onChange }: LogInFi
         <label>
           Application
           <select value={proxy?.name ?? ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-            <option value="">With the key and the secret below</option>
+            <option value="">Key and secret below</option>
             {proxies.map(({ name }) => (
               <option key={name} value={name}>
-                Of the proxy {name}
+                Proxy {name}
               </option>
             ))}
           </select>

@@ -115,12 +115,12 @@ export function Pollers({ instance: { id, eventsEnabled } }: { readonly instance
           rows.length > 0 ? (
             <Table label="Pollers" columns={columns} rows={rows} keyOf={({ resource }) => resource} />
           ) : (
-            <Empty title="Nothing is polled.">
+            <Empty title="The instance has no pollers.">
               <p>
                 {eventsEnabled
-                  ? 'The element sends its events itself, or polls nothing unless it is told what. '
+                  ? 'The provider sends webhooks, or the configuration does not say what to poll. '
                   : 'Events are off. '}
-                <a href={`/console/instances/${id}/settings`}>To the settings</a>
+                <a href={`/console/instances/${id}/settings`}>Go to the settings</a>
               </p>
             </Empty>
           )
@@ -157,11 +157,11 @@ function ReplayDialog({ id, resource, onDone, onClose }: ReplayProps) {
     <Dialog title={`Replay ${resource}`} onClose={onClose}>
       <Form action="Replay" onSubmit={replay} onCancel={onClose}>
         <p>
-          What changed at the provider since then becomes events again, also what has been delivered. A poll that reads
-          everything makes events of all records.
+          The poller sends events for all changes since this time, including those already delivered. A poller that
+          reads everything sends an event for every record.
         </p>
         <label>
-          From, in the time zone of this browser
+          From (time zone of this browser)
           <input type="datetime-local" name="from" required defaultValue={yesterday()} />
         </label>
       </Form>

@@ -37,8 +37,9 @@ function SettingsForm({ instance, onSaved, element, fields }: SettingsProps & El
   return (
     <>
       <p class="small soft">
-        What is new is tried at {element.name} before it is stored; id and token stay. Secrets are shown to nobody:
-        leave them as they are, or type new ones. Where calls lead to another place, they have to be typed again.
+        The service checks new values at {element.name} before it stores them. The instance keeps its id and token.
+        Secrets are not shown: leave them unchanged, or enter new ones. If you change the address of the calls, enter
+        them again.
       </p>
       <AccountForm
         element={element}

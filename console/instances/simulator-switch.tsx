@@ -24,8 +24,8 @@ export function SimulatorSwitch({ element, given, onChange }: SimulatorSwitchPro
       </label>
       <span class="small">
         {given.isSimulated
-          ? `Calls go to a ${element.name} that runs on this service, with records to try things on. The fields are filled in.`
-          : `No account at ${element.name}? This service runs one to try things on; what it needs is filled in.`}
+          ? `Calls go to a simulated ${element.name} on this service, with sample records. The fields are filled in.`
+          : `No account at ${element.name}? Use the simulator of this service. It fills in the fields.`}
       </span>
     </div>
   );

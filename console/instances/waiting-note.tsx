@@ -1,8 +1,8 @@
 import type { Waiting } from './authorization.ts';
 
 const WAITING: Readonly<Record<Waiting['window'], (name: string) => string>> = {
-  open: (name) => `Log in at ${name} in the window that has opened, and allow the access. This page goes on by itself.`,
-  closed: (name) => `The window of ${name} was closed, or cannot be seen from here. Nothing is connected yet.`,
+  open: (name) => `Log in at ${name} in the window that has opened, and allow the access. This page then continues.`,
+  closed: (name) => `The window of ${name} was closed, or this page cannot reach it. Nothing is connected yet.`,
   blocked: (name) => `The browser blocked the window of ${name}. Allow pop-up windows for this page, or open it here.`,
 };
 

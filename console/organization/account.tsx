@@ -79,7 +79,7 @@ function AccountForm({ account: { id, name, externalId, description }, onChanged
           maxLength={255}
           disabled={!mayRename}
           title={mayRename ? undefined : sayLacking('manageOrganization')}
-          hint="Programs that name the account by it need the new one at once."
+          hint="Programs that use the external id need the new one immediately."
         />
         <Field label="Description" name="description" value={description} maxLength={4000} />
       </Form>
@@ -134,25 +134,28 @@ function AccountActions({ account, onChanged }: AccountProps) {
         >
           {active ? (
             <p>
-              Its polls end at once, those under way too. Tokens are kept fresh, providers may send events, what is on
-              its way is delivered, and callers work as before. What changes meanwhile becomes events when it is active
-              again.
+              Its polls stop immediately. The service still refreshes tokens, accepts webhooks, delivers events and
+              accepts calls. Changes that happen meanwhile become events when the account is active again.
             </p>
           ) : (
-            <p>Its polls go on where they were. What changed meanwhile becomes events.</p>
+            <p>Its polls resume at their positions. Changes that happened meanwhile become events.</p>
           )}
         </Confirm>
       )}
       {asked === 'delete' && (
         <Confirm title={`Delete ${name}?`} action="Delete the account" onConfirm={remove} onClose={close}>
           <ul class="points">
-            <li>At once: its users and their secrets, the tokens of its instances, its polls and its OAuth proxies.</li>
-            <li>Soon after: its instances with their credentials, its settings and subscriptions.</li>
             <li>
-              What waits for delivery still goes out; what is queued does not. History stays until it is old enough.
+              Deleted immediately: its users and their secrets, the tokens of its instances, its polls and its OAuth
+              proxies.
+            </li>
+            <li>Deleted soon after: its instances with their credentials, its settings and subscriptions.</li>
+            <li>
+              The service still sends deliveries that are due, and drops queued ones. It keeps the history for the
+              retention period.
             </li>
           </ul>
-          <p class="strong">It cannot be undone.</p>
+          <p class="strong">You cannot undo this.</p>
         </Confirm>
       )}
     </div>

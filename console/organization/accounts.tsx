@@ -62,7 +62,7 @@ function AccountList() {
       <Show loaded={list}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title="No account has that in its name, external id or description." />
+            <Empty title="No account matches in its name, external id or description." />
           ) : (
             <Table
               label="Accounts"
@@ -93,18 +93,16 @@ function AddAccount({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Dialog title="Add an account" onClose={onClose}>
-      <p class="soft">
-        An account has instances, users, events and settings of its own. No other account sees any of them.
-      </p>
+      <p class="soft">An account has its own instances, users, events and settings. No other account sees them.</p>
       <Form action="Add the account" onSubmit={add} onCancel={onClose}>
         <Field
           label="External id"
           name="externalId"
           required
           maxLength={255}
-          hint="What you call it by, such as the id of a customer. No two accounts have the same."
+          hint="Your own unique id of the account, such as the id of a customer."
         />
-        <Field label="Name" name="name" maxLength={255} hint="The external id, unless given." />
+        <Field label="Name" name="name" maxLength={255} hint="The external id by default." />
         <Field label="Description" name="description" maxLength={4000} />
       </Form>
     </Dialog>

@@ -73,7 +73,7 @@ function AccountChoice({ first }: { readonly first: number }) {
         </select>
       </label>
       {value?.nextPage !== undefined && (
-        <p class="small soft">There are more accounts: go to the one you mean, and from there to its users.</p>
+        <p class="small soft">There are more accounts. For another account, open its page and add the user there.</p>
       )}
     </div>
   );
@@ -109,9 +109,9 @@ export function RoleChoice() {
 function NewSecret({ user, onClose }: { readonly user: CreatedUser; readonly onClose: () => void }) {
   return (
     <ShownOnce title={`${user.fullName} was added`} text={user.secret} what="the secret of the user" onClose={onClose}>
-      This is the user's secret. It is shown now and not again: give it to {user.email} in a safe way. With it and the
-      secret of the organization the user logs in, sees the secret in the own profile, and sets a password there. Invite
-      a person instead: a link needs no secret.
+      This is the secret of the user. It is shown only now. Send it to {user.email} in a safe way. With it and the
+      secret of the organization, the user logs in, and can set a password in the profile. For people, use an invitation
+      instead: it needs no secret.
     </ShownOnce>
   );
 }

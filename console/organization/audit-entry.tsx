@@ -26,7 +26,7 @@ export function AuditEntryDialog({ id, onClose }: { readonly id: string; readonl
       <Show loaded={loaded}>
         {({ entry }) =>
           entry === undefined ? (
-            <Empty title="There is no such entry, or it is not kept any more." />
+            <Empty title="This entry does not exist, or its retention period is over." />
           ) : (
             <Entry entry={entry} />
           )
@@ -48,7 +48,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
         </Fact>
         <Fact name="Who">
           {userId === null ? (
-            'nobody known'
+            'unknown user'
           ) : (
             <a href={withQuery('/console/organization/audit', { user: String(userId) })}>
               {users.get(userId) ?? `user ${userId}`}
@@ -96,7 +96,7 @@ const COLUMNS: readonly Column<Change>[] = [
 
 function Changes({ changes }: Pick<AuditEntry, 'changes'>) {
   const rows = Object.entries(changes ?? {}).map(readChange);
-  if (rows.length === 0) return <p class="soft">The entry tells of no changed members.</p>;
+  if (rows.length === 0) return <p class="soft">The entry has no changed members.</p>;
   return (
     <>
       <h3>Changes</h3>

@@ -39,7 +39,7 @@ export function AuditLog({ below }: PageProps) {
     { title: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
     {
       title: 'Who',
-      cell: ({ userId }) => (userId === null ? 'nobody known' : (users.get(userId) ?? `user ${userId}`)),
+      cell: ({ userId }) => (userId === null ? 'unknown user' : (users.get(userId) ?? `user ${userId}`)),
     },
     { title: 'What', cell: ({ action, target }) => `${action} ${target}` },
     {
@@ -60,7 +60,7 @@ export function AuditLog({ below }: PageProps) {
       <Show loaded={list}>
         {(page) =>
           page.rows.length === 0 ? (
-            <Empty title="Nothing was changed that this looks for." />
+            <Empty title="No entry matches the filter." />
           ) : (
             <Table
               label="Audit log"

@@ -30,7 +30,7 @@ function BrandingForm({ branding, onSaved }: { readonly branding: Branding; read
     <div class="columns">
       <section class="card stack" aria-label="Connect page">
         <p class="soft">
-          How the <a href="/console/connect">connect page</a> looks. A session can say otherwise, member by member, in{' '}
+          Appearance of the <a href="/console/connect">connect page</a>. A session can override each setting with{' '}
           <code>branding</code>.
         </p>
         <div
@@ -49,8 +49,8 @@ function BrandingForm({ branding, onSaved }: { readonly branding: Branding; read
               placeholder="https://app.example.com/logo.png"
               hint={
                 <>
-                  The address of an image of one of the <a href="/console/organization/connect-origins">origins</a>, or
-                  a file of 24 kB at most, which is kept here.
+                  URL of an image from one of the <a href="/console/organization/connect-origins">origins</a>, or a file
+                  of at most 24 kB, which the service stores.
                 </>
               }
             />
@@ -66,12 +66,12 @@ function BrandingForm({ branding, onSaved }: { readonly branding: Branding; read
               value={branding.color}
               maxLength={7}
               placeholder="#0b5cad"
-              hint="Of the buttons. Their text is black or white, whichever is easier to read; links have the nearest readable shade."
+              hint="Color of the buttons. Their text is black or white, whichever is easier to read. Links have the nearest readable shade."
             />
             <label>
               Language
               <select name="language" defaultValue={branding.language ?? ''}>
-                <option value="">that of the browser</option>
+                <option value="">language of the browser</option>
                 {Object.entries(LANGUAGES).map(([key, name]) => (
                   <option key={key} value={key} selected={key === branding.language}>
                     {name}
@@ -107,7 +107,7 @@ function Preview({ branding: { name, logoUrl = '', color = '' } }: { readonly br
               <bdi class="break">{name ?? 'Your product'}</bdi>
             </span>
             <p>
-              <a href="#preview">A link, as on the page</a>
+              <a href="#preview">A sample link</a>
             </p>
             <div>
               <button type="button" class="main">
@@ -144,7 +144,9 @@ function readImage(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener('load', () => resolve(String(reader.result)));
-    reader.addEventListener('error', () => reject(reader.error ?? new Error(`${file.name} cannot be read.`)));
+    reader.addEventListener('error', () =>
+      reject(reader.error ?? new Error(`${file.name} cannot be read. Choose another file.`)),
+    );
     reader.readAsDataURL(file);
   });
 }

@@ -18,12 +18,12 @@ export function ConnectOrigins() {
       {({ origins }) => (
         <section class="card stack" aria-label="Connect origins">
           <p class="soft">
-            Pages of these origins may show the <a href="/console/connect">connect page</a> in a frame, and connect
-            sessions may return to them. No others do.
+            Pages with these origins may show the <a href="/console/connect">connect page</a> in a frame, and connect
+            sessions may return to them.
           </p>
           <Form action="Save" done="Saved" onSubmit={save}>
             <label>
-              Origins, one a line
+              Origins, one per line
               <textarea
                 key={origins.join(' ')}
                 name="origins"
@@ -35,8 +35,8 @@ export function ConnectOrigins() {
               />
             </label>
             <p class="small soft">
-              Each is exact: https with a host and perhaps a port, or http for this machine itself, such as
-              http://localhost:3000. No path, no *.
+              Enter https with a host and an optional port, or http for localhost, such as http://localhost:3000. No
+              path and no * is allowed.
             </p>
           </Form>
         </section>

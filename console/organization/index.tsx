@@ -55,8 +55,8 @@ export function Organization({ below = '' }: PageProps) {
         ))}
       </nav>
       {Page === undefined ? (
-        <Empty title="There is no such page, or your roles do not show it.">
-          <a href={PATH}>To the organization</a>
+        <Empty title="This page does not exist, or your roles do not include it.">
+          <a href={PATH}>Go to the organization</a>
         </Empty>
       ) : (
         <Page below={rest.length === 0 ? undefined : rest.join('/')} />

@@ -80,7 +80,7 @@ function Revoke({ invitation: { id, email }, onRevoked, onClose }: RevokeProps) 
   };
   return (
     <Confirm title="Revoke the invitation?" action="Revoke it" onConfirm={revoke} onClose={onClose}>
-      <p>The link that {email} has lets nobody in any more. You can invite the same person again.</p>
+      <p>The link that {email} has stops working. You can invite the same person again.</p>
     </Confirm>
   );
 }

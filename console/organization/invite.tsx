@@ -37,10 +37,9 @@ export function Invite({ onInvited, onClose }: InviteProps) {
   return (
     <Dialog title="Invite a teammate" onClose={onClose}>
       <p class="soft">
-        You get a link for one person, who chooses a name and a password with it and works in the account {account.name}
-        .
+        You get a link for one person, who chooses a name and a password, and works in the account {account.name}.
       </p>
-      <Form action="Make the link" onSubmit={invite} onCancel={onClose}>
+      <Form action="Create the link" onSubmit={invite} onCancel={onClose}>
         <Field label="E-mail address" name="email" type="email" required maxLength={320} autocomplete="off" />
         <RoleChoice />
         <label>
@@ -62,8 +61,7 @@ function NewLink({ invitation, onClose }: { readonly invitation: CreatedInvitati
   const { email, url, expiresDate } = invitation;
   return (
     <ShownOnce title={`The link for ${email}`} text={url} what="the link of the invitation" onClose={onClose}>
-      Send this link to {email} yourself. It is shown now and not again, works once, and expires{' '}
-      <Time at={expiresDate} />.
+      Send this link to {email} yourself. It is shown only now, works once, and expires <Time at={expiresDate} />.
     </ShownOnce>
   );
 }

@@ -56,8 +56,8 @@ function Matrix({ roles, onSaved }: MatrixProps) {
   return (
     <div class="stack">
       <p class="soft">
-        What is changed holds at once for everybody who has the role. You can give a role, and take from it, what you
-        may do yourself.
+        Changes take effect immediately for everybody who has the role. You can add and remove only privileges that you
+        have.
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section class="table" aria-label="Privileges of the roles" tabIndex={0}>

@@ -11,7 +11,7 @@ export function OrganizationSecrets({ onShown }: Pick<OwnedSecretsProps, 'onShow
       rotate={(overlapSeconds) => ask(api.POST('/organizations/me/secrets', { body: { overlapSeconds } }))}
       {...(onShown && { onShown })}
     >
-      Every call sends it beside the secret of its user. All users and programs of the organization have the same.
+      Every call sends it with the secret of its user. All users and programs of the organization share it.
     </OwnedSecrets>
   );
 }

@@ -64,7 +64,7 @@ function UserFacts({ user }: { readonly user: User }) {
       </Fact>
       {mayReadLog && (
         <Fact name="Changes">
-          <a href={withQuery('/console/organization/audit', { user: user.email })}>What the user did</a>
+          <a href={withQuery('/console/organization/audit', { user: user.email })}>Audit log of the user</a>
         </Fact>
       )}
     </dl>
@@ -96,7 +96,7 @@ function UserForm({ user, onChanged }: UserProps) {
           label="External id"
           name="externalId"
           value={user.externalId ?? ''}
-          hint="What the user is called in your own system."
+          hint="Id of the user in your own system."
         />
       </Form>
     </section>
@@ -107,7 +107,8 @@ function UserActions({ user, onChanged }: UserProps) {
   const { session } = useWho();
   const { route } = useLocation();
   const [asked, setAsked] = useState<'active' | 'delete'>();
-  const oneself = user.id === session.user.id ? 'That is you: somebody else has to do it.' : undefined;
+  const oneself =
+    user.id === session.user.id ? 'This is your own user. Ask another administrator to change it.' : undefined;
   const editRefusal = useRefusal(EDIT) ?? oneself;
   const deleteRefusal = useRefusal(DELETE) ?? oneself;
   const params = { path: { emailOrId: String(user.id) } };
@@ -143,7 +144,7 @@ function UserActions({ user, onChanged }: UserProps) {
         >
           <p>
             {user.active
-              ? 'From that moment the secrets of the user are refused everywhere and the sessions end, also those of programs that use the secrets.'
+              ? 'The secrets of the user stop working immediately, also in programs, and all sessions of the user end.'
               : 'The secrets and the password of the user work again.'}
           </p>
         </Confirm>
@@ -151,8 +152,8 @@ function UserActions({ user, onChanged }: UserProps) {
       {asked === 'delete' && (
         <Confirm title={`Delete ${user.fullName}?`} action="Delete the user" onConfirm={remove} onClose={close}>
           <p>
-            The secrets of the user are refused from that moment, also those that programs use, and the e-mail address
-            is free again. What the user made stays, under the user's name. It cannot be undone.
+            The secrets of the user stop working immediately, also in programs. The e-mail address can be used again.
+            Everything that the user created stays, with the name of the user. You cannot undo this.
           </p>
         </Confirm>
       )}

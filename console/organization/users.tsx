@@ -83,8 +83,8 @@ function UserList() {
       <Show loaded={list}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title={q === '' ? 'The account has no users yet.' : 'No user has such a name or e-mail address.'}>
-              {q === '' && 'Invite one, who chooses a password with the link that you are shown.'}
+            <Empty title={q === '' ? 'The account has no users yet.' : 'No user matches in name or e-mail address.'}>
+              {q === '' && 'Invite one. The link in the invitation lets the user choose a password.'}
             </Empty>
           ) : (
             <Table

@@ -33,11 +33,11 @@ export function NewPassword({ label, email, hasPassword = false }: NewPasswordPr
         required
         maxLength={1024}
         autocomplete="new-password"
-        hint="12 to 256 characters of any kind. Common passwords are refused, also with a little added, and those made of your own name or e-mail address."
+        hint="12 to 256 characters of any kind. Common passwords are rejected, also with small additions, and passwords that contain your name or e-mail address."
       />
       <label class="inline">
         <input type="checkbox" checked={isShown} onChange={({ currentTarget }) => setShown(currentTarget.checked)} />
-        Show what I type
+        Show the password
       </label>
     </>
   );

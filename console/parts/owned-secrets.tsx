@@ -28,7 +28,7 @@ const OVERLAPS = [
   [86_400, 'for 24 hours'],
   [3_600, 'for an hour'],
   [604_800, 'for 7 days'],
-  [0, 'not at all: they end at once'],
+  [0, 'not at all: they expire immediately'],
 ] as const;
 
 /** Shows and rotates secrets of the API. They are requested only after a click, because each showing is in the audit log. */
@@ -56,7 +56,7 @@ export function OwnedSecrets({ title, what, list, rotate, onShown, children }: O
           </button>
         </span>
       </header>
-      <p class="soft">{children} Each showing and each rotation stands in the audit log.</p>
+      <p class="soft">{children} The audit log records each time you show or rotate a secret.</p>
       <ErrorNote error={error} />
       {secrets !== undefined && (
         <Table label={`${title}: what is valid`} columns={columnsFor(what)} rows={secrets} keyOf={({ id }) => id} />
@@ -72,7 +72,9 @@ function columnsFor(what: string): readonly Column<Secret>[] {
       title: 'Secret',
       cell: ({ secret }) =>
         secret === undefined ? (
-          <span class="soft">made before secrets were kept: rotate it to get one that can be shown</span>
+          <span class="soft">
+            from a release that did not store secrets. Rotate it to get a secret that can be shown
+          </span>
         ) : (
           <Hidden text={secret} what={what} />
         ),
@@ -100,12 +102,12 @@ function Rotation({ what, rotate, onRotated, onClose }: RotationProps) {
   return (
     <Dialog title={`Rotate ${what}`} onClose={onClose}>
       <p>
-        A new secret is made and shown. Those from before stay valid beside it for a while, so that no call is refused
-        while programs go over to the new one.
+        The service creates and shows a new secret. Earlier secrets stay valid for a while, so calls keep working until
+        your programs use the new one.
       </p>
       <Form action="Rotate" onSubmit={submit} onCancel={onClose}>
         <label>
-          Those from before stay valid
+          Earlier secrets stay valid
           <select name="overlap">
             {OVERLAPS.map(([seconds, says]) => (
               <option key={seconds} value={seconds}>

@@ -28,7 +28,7 @@ export function Profile() {
         rotate={(overlapSeconds) => ask(api.POST('/users/me/secrets', { body: { overlapSeconds } }))}
         onShown={setUser}
       >
-        Programs that call the API as you send it. Nobody else is ever shown it.
+        Programs that call the API as you send this secret. It is shown only to you.
       </OwnedSecrets>
       {maySeeOrganizations && <OrganizationSecrets onShown={setOrganization} />}
       <UseOfApi user={user} organization={organization} />

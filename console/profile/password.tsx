@@ -19,11 +19,12 @@ export function Password() {
     <section class="card stack tight" aria-label="Password">
       <h2>{hasPassword ? 'Change the password' : 'Set a password'}</h2>
       <p class="soft">
-        For the log-in to the console: it is no secret of the API. All your other sessions end when it is set.
+        The password is for the log-in to the console only, not for the API. When you set it, all your other sessions
+        end.
       </p>
       <Form
         action={hasPassword ? 'Change the password' : 'Set the password'}
-        done="The password is set; your other sessions have ended."
+        done="The password is set. Your other sessions have ended."
         onSubmit={save}
       >
         <NewPassword label="New password" email={email} hasPassword={hasPassword} />

@@ -30,8 +30,8 @@ export function UseOfApi({ user, organization }: UseOfApiProps) {
       <h2>Call the API</h2>
       <p class="soft">
         {isWhole
-          ? 'The secrets are masked here and whole in what is copied.'
-          : 'Show the secrets above to have them in it.'}
+          ? 'The secrets are masked here, and included when you copy the command.'
+          : 'Show the secrets above to include them.'}
       </p>
       <Snippet title="Header" seen={seen.header} copied={copied.header} />
       <Snippet title="curl" seen={seen.curl} copied={copied.curl} />

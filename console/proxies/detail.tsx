@@ -65,8 +65,8 @@ function Head({ proxy: { id, name, proxyUrl } }: { readonly proxy: Proxy }) {
       {isAsked && (
         <Confirm title={`Delete ${name}?`} action="Delete the proxy" onConfirm={remove} onClose={() => setAsked(false)}>
           <ul class="bullets">
-            <li>Its redirect URL leads nowhere from now on: authorizations that are under way fail.</li>
-            <li>Instances that were made through it keep their own credentials, and go on.</li>
+            <li>Its redirect URL stops working, and open authorizations fail.</li>
+            <li>Instances that were created with it keep their own credentials and continue to work.</li>
           </ul>
         </Confirm>
       )}
@@ -99,8 +99,8 @@ function Sharing({ proxy: { id, shared }, onSaved }: SettingsProps) {
       <h2>Sharing</h2>
       <p class="small soft">
         {shared
-          ? 'All accounts of the organization see the proxy and connect through it. Only the account that made it changes it.'
-          : 'Only the account that made the proxy sees it and connects through it.'}
+          ? 'All accounts of the organization see the proxy and connect with it. Only the account that created it can change it.'
+          : 'Only the account that created the proxy sees it and connects with it.'}
       </p>
       <ErrorNote error={error} />
       <div class="row">
@@ -135,13 +135,12 @@ function ApplicationUrls({ id }: { readonly id: number }) {
     <section class="card stack tight" aria-label="Application URLs">
       <h2>Application URLs</h2>
       <p class="small soft">
-        Where the proxy sends browsers on to at any time. Other accounts of the organization go on to these, and to no
-        others.
+        URLs to which the proxy can always redirect. Other accounts of the organization can use only these.
       </p>
       <Show loaded={loaded} lines={2}>
         {(urls) =>
           urls.length === 0 ? (
-            <p class="soft">There are none yet.</p>
+            <p class="soft">There are no application URLs yet.</p>
           ) : (
             <ul class="bullets">
               {urls.map((each) => (

@@ -42,7 +42,7 @@ export function ProxyForm({ before, action, onSave, children }: ProxyFormProps) 
       <label>
         Name
         <input {...control('name')} required maxLength={255} autocomplete="off" />
-        <span class="small soft">An authorization picks the proxy by it. An account has it once.</span>
+        <span class="small soft">Authorizations refer to the proxy by this name. It is unique in an account.</span>
       </label>
       <label>
         Client key
@@ -51,7 +51,9 @@ export function ProxyForm({ before, action, onSave, children }: ProxyFormProps) 
       <label>
         Client secret
         <input {...control('apiSecret')} type="password" required autocomplete="new-password" />
-        <span class="small soft">Stored encrypted, and shown to nobody again. Another key needs it, too.</span>
+        <span class="small soft">
+          The service stores it encrypted and never shows it. Enter it again if you change the key.
+        </span>
       </label>
       <details class="card">
         <summary class="strong">More settings</summary>
@@ -59,8 +61,8 @@ export function ProxyForm({ before, action, onSave, children }: ProxyFormProps) 
           Configuration, a JSON object
           <textarea {...control('configuration')} class="mono" rows={4} spellcheck={false} />
           <span class="small soft">
-            <code>{'{"tokenOrigins":["https://acme.example.com"]}'}</code> says where the secret may be sent, for
-            elements whose host is a setting.
+            <code>{'{"tokenOrigins":["https://acme.example.com"]}'}</code> lists the origins to which the secret may be
+            sent, for elements whose host is a setting.
           </span>
         </label>
       </details>

@@ -10,8 +10,8 @@ export function Proxies({ below = '' }: PageProps) {
   if (below === 'new') return <NewProxy />;
   if (/^\d+$/.test(below)) return <ProxyDetail key={below} id={Number(below)} />;
   return (
-    <Empty title="There is no such proxy.">
-      <a href="/console/proxies">To the proxies</a>
+    <Empty title="This proxy does not exist.">
+      <a href="/console/proxies">Go to the proxies</a>
     </Empty>
   );
 }

@@ -46,9 +46,9 @@ export function ProxyList() {
         <NewLink />
       </header>
       <p class="soft">
-        A proxy keeps the key and the secret of an application that is registered at a provider, and has a redirect URL
-        of its own. Its account uses it, and all accounts of the organization once it is shared. Nobody is shown its
-        secret.
+        A proxy stores the key and the secret of an application that is registered at a provider, and has its own
+        redirect URL. Its account can use it and, if it is shared, all accounts of the organization. Its secret is never
+        shown.
       </p>
       <Show loaded={list}>
         {({ rows }) =>
@@ -61,8 +61,8 @@ export function ProxyList() {
               linkOf={({ id }) => `/console/proxies/${id}`}
             />
           ) : (
-            <Empty title="There is no proxy yet.">
-              <p>Without one, each instance has the key and the secret of its application in its own configuration.</p>
+            <Empty title="There are no proxies yet.">
+              <p>Without a proxy, each instance has the key and the secret of its application in its configuration.</p>
               <NewLink />
             </Empty>
           )

@@ -89,7 +89,7 @@ function Failures({ calls: { period, statuses } }: { readonly calls: Calls }) {
   return (
     <Chart
       title="Requests"
-      nothing="Nothing was asked in this time."
+      nothing="There were no requests in this period."
       points={period.points}
       series={[
         { label: 'failed', colour: 'bad', values: alongPoints(period, statuses, ({ failed }) => failed, 0) },
@@ -98,7 +98,7 @@ function Failures({ calls: { period, statuses } }: { readonly calls: Calls }) {
       isStacked
       print={sayNumber}
     >
-      <a href="/console/activity?failures=1">The failures one by one</a>
+      <a href="/console/activity?failures=1">List the failures</a>
     </Chart>
   );
 }
@@ -107,8 +107,8 @@ function Latencies({ calls: { period, times } }: { readonly calls: Calls }) {
   const along = (numberOf: (time: Schemas['UsageTime']) => number) => alongPoints(period, times, numberOf, null);
   return (
     <Chart
-      title="How long they took"
-      nothing="Nothing was asked in this time."
+      title="Duration"
+      nothing="There were no requests in this period."
       points={period.points}
       series={[
         { label: 'p50', colour: 'good', values: along(({ p50 }) => p50) },
@@ -144,7 +144,7 @@ function Elements({ calls: { period, counts, elements }, query, change }: { read
   return (
     <Chart
       title="By element"
-      nothing="Nothing was asked in this time."
+      nothing="There were no requests in this period."
       points={period.points}
       series={series}
       isStacked

@@ -27,7 +27,7 @@ export function Chart({ title, nothing, children, ...plot }: ChartProps) {
         <>
           <Plot title={title} {...plot} />
           <details>
-            <summary>The numbers</summary>
+            <summary>Show the numbers</summary>
             <Table
               label={`${title}: the numbers`}
               columns={columnsOf(points, series, print)}
@@ -80,7 +80,12 @@ function Plot({ title, ...options }: Omit<PlotOptions, 'onPoint'> & { readonly t
   }, [key]);
   return (
     <>
-      <div class="chart" ref={place} role="img" aria-label={`${title}, as a chart. Its numbers follow.`} />
+      <div
+        class="chart"
+        ref={place}
+        role="img"
+        aria-label={`${title}, as a chart. A table with its numbers follows.`}
+      />
       <Legend at={at} {...options} />
     </>
   );

@@ -17,7 +17,7 @@ export function Usage() {
     return (
       <Empty title="You may not see the usage of this account.">
         <p>
-          It takes the privilege <code>viewAccountLogs</code>. Ask somebody who looks after the organization for it.
+          You need the privilege <code>viewAccountLogs</code>. Ask an administrator of the organization for it.
         </p>
       </Empty>
     );
@@ -50,7 +50,7 @@ export function Usage() {
       <p class="small soft">
         Counted by {range.interval}, in UTC. The last interval is not over yet.
         {!consoleReadsOf(address.query).consoleReads &&
-          ' What the console reads to show itself is left out, but for figures of releases that did not tell it apart.'}
+          ' The figures leave out the reads of the console itself, except those of earlier releases.'}
       </p>
     </div>
   );

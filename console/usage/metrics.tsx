@@ -55,7 +55,7 @@ export function MetricChart({ range, turn, query, change }: MetricChartProps) {
       {({ period, counted }: { readonly period: ShownPeriod; readonly counted: readonly Counted[] }) => (
         <Chart
           title={METRICS[metric]}
-          nothing="There was nothing in this time."
+          nothing="There is nothing in this period."
           points={period.points}
           series={seriesOf(period, counted)}
           isStacked
@@ -80,7 +80,9 @@ export function MetricChart({ range, turn, query, change }: MetricChartProps) {
               value={isWide ? 'organization' : ''}
               disabled={!may('viewOrganizationLogs')}
               title={
-                may('viewOrganizationLogs') ? undefined : 'Other accounts take the privilege viewOrganizationLogs.'
+                may('viewOrganizationLogs')
+                  ? undefined
+                  : 'To see other accounts, you need the privilege viewOrganizationLogs.'
               }
               onChange={({ currentTarget }) => change({ scope: currentTarget.value })}
             >

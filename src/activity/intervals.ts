@@ -56,10 +56,10 @@ export function readPeriod({ from, to, interval = 'hour' }: AskedPeriod, nowMs: 
   if (points > MOST_POINTS) {
     const longest = `${MOST_POINTS} ${interval}s`;
     const longer = interval === 'day' ? '' : ` or a longer interval than '${interval}'`;
-    throw invalid('interval', `From 'from' to 'to' are ${points} ${interval}s. Ask for ${longest} at most${longer}.`);
+    throw invalid('interval', `The period has ${points} ${interval}s. Request at most ${longest}${longer}.`);
   }
   if (from !== undefined && fromMs < startOf('day', nowMs) - keptDays * DAY_MS) {
-    const message = `Counts by ${interval} are kept for ${keptDays} days, and 'from' is before that. Ask for a later 'from'`;
+    const message = `The service keeps counts by ${interval} for ${keptDays} days, and 'from' is earlier. Send a later 'from'`;
     throw invalid('from', interval === 'day' ? `${message}.` : `${message}, or a longer interval than '${interval}'.`);
   }
   return { interval, fromMs, toMs };

@@ -105,8 +105,8 @@ export function createOpenRun(
 
 /** Message of a run with an unexpected error, whose own message is only logged. */
 const UNEXPECTED: Readonly<Record<RunSubject['kind'], string>> = {
-  poll: 'The poll could not be made.',
-  bulk: 'The file could not be made.',
+  poll: 'The poll failed because of an error in this service.',
+  bulk: 'The bulk job failed because of an error in this service.',
 };
 
 function statusOf(code: string): number {

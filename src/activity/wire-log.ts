@@ -154,7 +154,7 @@ function showBody(body: Body, clean: (text: string) => string, take: (bytes: num
   if (body === undefined || body.bytes === 0) return undefined;
   if ('what' in body) return clean(`[${body.bytes === undefined ? 'a stream' : `${body.bytes} bytes`}: ${body.what}]`);
   const { kept, bytes } = body;
-  if (!take(kept.length)) return `[${bytes} bytes, left out: there is no more room for traces]`;
+  if (!take(kept.length)) return `[${bytes} bytes, left out: the memory for traces is full]`;
   const text = clean(kept.toString('utf8'));
   return kept.length === bytes ? text : `${text.slice(0, -DOUBTFUL_CHARACTERS)}… [cut: of ${bytes} bytes]`;
 }

@@ -28,37 +28,37 @@ export type ConnectLanguage = keyof typeof CONNECT_WORDS;
 export const CONNECT_WORDS = {
   en: {
     gone: {
-      title: 'This page is not there',
+      title: 'This page does not exist',
       words:
-        'The address is of no connect session, or of one that may not be used any more. Go back to where you came from, and begin again there.',
+        'The link belongs to no connection that you can still use. Go back to where you came from, and start again there.',
     },
     noTicket: {
       title: 'This cannot be opened again',
       words:
-        'The way to the provider can be opened once, within two minutes, and from the page that asked for it. Go back to that page and try again.',
+        'The link to the provider works once, within two minutes, and only from the page where you were. Go back to that page and try again.',
     },
     done: { title: 'Connected', words: 'The account is connected. You can close this window.' },
     failed: { title: 'Nothing was connected', close: 'Close this window to try again.' },
     refused: {
       otherBrowser: {
-        title: 'This was begun in another browser',
+        title: 'This was started in another browser',
         words:
-          'Nothing was connected: the authorization did not begin in this browser. If somebody sent you the link, do not go on. Otherwise go back to the page where you began and try again there.',
+          'Nothing was connected, because the authorization did not start in this browser. If somebody sent you the link, do not continue. Otherwise go back to the page where you started and try again there.',
       },
       again: {
-        title: 'This was taken already',
+        title: 'This was already done',
         words:
-          'The provider has sent this browser back before. Go back to the page where you began: it shows what came of it.',
+          'The provider has already sent this browser back. Go back to the page where you started: it shows the result.',
       },
       late: {
         title: 'This took too long',
         words:
-          'Nothing was connected: more than 15 minutes have passed. Go back to the page where you began and try again.',
+          'Nothing was connected, because more than 15 minutes have passed. Go back to the page where you started and try again.',
       },
       ended: {
         title: 'The session has ended',
         words:
-          'Nothing was connected: the connect session was completed, ended, or has expired. Go back to where you came from, and begin again there.',
+          'Nothing was connected, because the session was completed, ended, or has expired. Go back to where you came from, and start again there.',
       },
     },
     back: 'Go back and try again',

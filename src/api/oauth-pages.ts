@@ -95,22 +95,22 @@ function inOrder(sent: SentParameters): SentParameters {
 function describe(parameters: SentParameters): { readonly title: string; readonly words: string } {
   if (findValue(parameters, 'error') !== undefined) {
     return {
-      title: 'The authorization was not given',
+      title: 'Access was not authorized',
       words:
-        'The provider sent the browser back with an error, so there is no code and nothing was connected. To try again, ask for a new <code>oauthUrl</code> and open it.',
+        'The provider returned an error and no code, so nothing was connected. To try again, request a new <code>oauthUrl</code> and open it.',
     };
   }
   if (findValue(parameters, 'code') !== undefined) {
     return {
       title: 'Authorized',
       words:
-        'The provider sent this code. It can be used once and for a few minutes only; whoever has it and your client secret gets the access, so pass it to nobody.',
+        'The provider sent this code. It can be used once, within a few minutes. Keep it secret: together with your client secret, it grants access.',
     };
   }
   return {
-    title: 'Nothing came with the browser',
+    title: 'The address has no code',
     words:
-      'This is a redirect URL for trying OAuth by hand. Register it at the provider, give it as <code>callbackUrl</code> to <code>GET /elements/{keyOrId}/oauth/url</code>, and open the <code>oauthUrl</code> of the answer.',
+      'Use this redirect URL to try OAuth by hand. Register it at the provider, send it as <code>callbackUrl</code> to <code>GET /elements/{keyOrId}/oauth/url</code>, and open the returned <code>oauthUrl</code>.',
   };
 }
 
@@ -150,16 +150,16 @@ const WORDS: Readonly<Record<RedirectRefusal, { readonly what: string; readonly 
     next: 'It may have been deleted. List the proxies with <code>GET /elements/oauthProxies</code> and register the <code>proxyUrl</code> of one at the provider.',
   },
   noState: {
-    what: 'The provider sent no <code>state</code>, so it is not known where to go on.',
-    next: 'Begin with the <code>oauthUrl</code> of <code>GET /elements/{keyOrId}/oauth/url</code> as it was answered, with the URL of your application as <code>state</code>.',
+    what: 'The provider sent no <code>state</code>, so the service does not know the URL of your application.',
+    next: 'Start again: send the URL of your application as <code>state</code> to <code>GET /elements/{keyOrId}/oauth/url</code>, and open the returned <code>oauthUrl</code> unchanged.',
   },
   severalStates: {
-    what: 'The address has more than one <code>state</code>, so it is not known which one is meant.',
-    next: 'Begin again with the <code>oauthUrl</code> of <code>GET /elements/{keyOrId}/oauth/url</code> as it was answered.',
+    what: 'The address has more than one <code>state</code>, so the service does not know which one to use.',
+    next: 'Start again with the unchanged <code>oauthUrl</code> of <code>GET /elements/{keyOrId}/oauth/url</code>.',
   },
   notAllowed: {
     what: 'The URL in <code>state</code> is not one that this OAuth proxy may redirect to.',
-    next: 'It must be exactly the <code>state</code> that the account of the proxy gave to <code>GET /elements/{keyOrId}/oauth/url</code> in the last 24 hours, or a URL that was added with <code>POST /elements/oauthProxies/{id}/applicationUrls</code>.',
+    next: 'It must be exactly the <code>state</code> that the account of the proxy sent to <code>GET /elements/{keyOrId}/oauth/url</code> in the last 24 hours, or a URL that was added with <code>POST /elements/oauthProxies/{id}/applicationUrls</code>.',
   },
 };
 
@@ -183,7 +183,7 @@ export function createProxyRedirect(proxies: Pick<Proxies, 'redirectTarget'>, re
 
 function refuse(response: Response, reason: RedirectRefusal): void {
   const { what, next } = WORDS[reason];
-  const body = `<h1>The way back to your application is not known</h1>\n<p>${what}</p>\n<p>${next}</p>`;
+  const body = `<h1>The service cannot return to your application</h1>\n<p>${what}</p>\n<p>${next}</p>`;
   const { html, contentSecurityPolicy } = createPage({ title: 'Not redirected', body });
   response.status(400).set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
 }

@@ -109,7 +109,7 @@ function overloaded(message: string, cause: unknown): AppError {
 }
 
 export function wrongMethod({ method, baseUrl, path }: Request, allow: readonly string[]): AppError {
-  const message = `There is no ${method} ${cutText(baseUrl + path)}; it takes ${allow.join(', ')}.`;
+  const message = `There is no ${method} ${cutText(baseUrl + path)}. The path accepts ${allow.join(', ')}.`;
   return new AppError('OPERATION_UNSUPPORTED', message, { allow });
 }
 

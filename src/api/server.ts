@@ -310,7 +310,7 @@ function takesForm(body: TakenBody, request: Request): boolean {
 function assertBody({ form, isRequired }: TakenBody, given: unknown, body: unknown): void {
   if (form === 'only') {
     if (given !== undefined) return;
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', `This is sent as ${FORM_TYPE}.`);
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', `This operation accepts only ${FORM_TYPE}.`);
   }
   if (body !== undefined || !isRequired) return;
   throw new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: '/body', message: 'is missing' }] });

@@ -71,7 +71,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
   const sendPage = async (response: Response, path: string) => {
     const page = (await documents.pages()).get(path);
     if (page === undefined)
-      throw new AppError('NOT_FOUND', `There is no page ${path}. ${REFERENCE_PATH} leads to all.`);
+      throw new AppError('NOT_FOUND', `There is no page ${path}. ${REFERENCE_PATH} lists all pages.`);
     await sendKept(response, page);
   };
   const pages = createConsolePages(console);

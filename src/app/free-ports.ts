@@ -44,13 +44,13 @@ function take(wanted: WantedPort): Promise<Server> {
 
 const REASONS: Readonly<Record<string, (wanted: WantedPort) => string>> = {
   EADDRINUSE: ({ variable, host, port }) =>
-    `${variable} ${port} is in use on ${host}; stop what listens there, or set ${variable} to another port (0 takes a free one)`,
+    `${variable} ${port} is in use on ${host}; stop what listens there, or set ${variable} to another port (with 0 the service chooses a free one)`,
   EACCES: ({ variable, port }) =>
     `${variable} ${port} needs rights that this user does not have; set it to 1024 or above`,
   EADDRNOTAVAIL: ({ host }) => `HOST ${host} is not an address of this machine`,
-  ENOTFOUND: ({ host }) => `HOST ${host} is not known: it has no address`,
-  EAI_AGAIN: ({ host }) => `HOST ${host} is not known: its name cannot be resolved at the moment`,
-  EAFNOSUPPORT: ({ host }) => `HOST ${host} is of a family of addresses that this machine does not have`,
+  ENOTFOUND: ({ host }) => `HOST ${host} has no address`,
+  EAI_AGAIN: ({ host }) => `HOST ${host} cannot be resolved at the moment`,
+  EAFNOSUPPORT: ({ host }) => `HOST ${host} belongs to an address family that this machine does not have`,
 };
 
 /** Returns a StartError that names the variable and what to do. Other errors are returned unchanged. */

@@ -5,7 +5,7 @@ import type { App } from './index.ts';
 const WORK: Readonly<Record<Role, string>> = {
   all: 'Causeway is ready at',
   api: 'Causeway (ROLE=api: it serves the API and delivers no events) is ready at',
-  worker: 'Causeway (ROLE=worker: background work and the delivery of events, no API) is at work; its health is at',
+  worker: 'Causeway (ROLE=worker: background work and the delivery of events, no API) is running; its health is at',
 };
 
 /** Returns the text that a start prints for people. The commands under "Try it" can be pasted into a shell in any folder. */

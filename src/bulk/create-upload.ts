@@ -71,7 +71,7 @@ export async function receiveUpload<Result>(
     }
     file.end();
     const plan = early ?? (await readPlan(ports, { request, object }));
-    if (plan === undefined) throw formInvalid('metaData', 'is missing; it tells what to do with the rows');
+    if (plan === undefined) throw formInvalid('metaData', 'is missing: it says what to do with the rows');
     const upload = await readUpload(file.head(), plan, { object, byteCount: file.byteCount() });
     const last = await file.take();
     return await store.transaction(async (via) => {
@@ -265,7 +265,7 @@ async function readUpload(
 
 async function findHeader(head: Buffer, beginByte: number) {
   const header = await readHeader(head, beginByte).catch((cause: unknown) => {
-    throw formInvalid('file', 'has no header that is CSV: its first row', cause);
+    throw formInvalid('file', 'has a header that is not valid CSV', cause);
   });
   if (header !== undefined && (header.endByte < head.length || head.length < HEAD_BYTES)) return header;
   throw formInvalid('file', 'has no header within its first 256 kB');

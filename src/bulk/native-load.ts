@@ -304,5 +304,5 @@ function outcomeOf(
 }
 
 function strangeResults({ connector }: Instance): AppError {
-  return new AppError('PROVIDER_PROTOCOL', `${connector.name} returned outcomes for other rows than it was sent.`);
+  return new AppError('PROVIDER_PROTOCOL', `${connector.name} returned outcomes for other rows than Causeway sent.`);
 }

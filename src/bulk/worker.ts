@@ -369,7 +369,8 @@ const BEWILDERING = ['PROVIDER_PROTOCOL', 'INTERNAL'] as const;
 
 /** In the words of the API. */
 function faultOf(error: unknown): JobFault {
-  if (!isAppError(error)) return { code: 'INTERNAL', message: 'The file could not be made.' };
+  if (!isAppError(error))
+    return { code: 'INTERNAL', message: 'The bulk job failed because of an error in this service.' };
   const { code, message, details = [], providerMessage } = error;
   const missing = code === 'PROVIDER_PROTOCOL' ? details.map((detail) => detail.message) : [];
   const texts = [message, ...missing, providerMessage];

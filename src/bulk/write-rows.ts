@@ -121,7 +121,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   function identify(values: Row): string {
     const text = textOf(reader(upload.identifier)(values));
     if (text !== null && text !== '') return text;
-    throw rowInvalid(`'${upload.identifier}' has no value, but the record is found by it.`);
+    throw rowInvalid(`'${upload.identifier}' has no value, but it identifies the record.`);
   }
 
   /** @throws AppError CONFLICT where several records have the value */

@@ -107,11 +107,11 @@ function findLogoFault(text: string, registered: readonly string[]): string | un
     const [, kind = '', encoded = ''] = DATA.exec(text) ?? [];
     if (kind === '') return `must be ${KINDS}.`;
     const isOfKind = IMAGES[kind]?.test(Buffer.from(encoded, 'base64').toString('latin1')) === true;
-    return isOfKind ? undefined : `says image/${kind}, and its content is something else.`;
+    return isOfKind ? undefined : `declares image/${kind}, but its content has another type.`;
   }
   const url = text.length > MAX_URL ? null : URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '')
     return `must be an address of ${MAX_URL} characters at most, such as https://app.example.com/logo.png, or ${KINDS}.`;
   if (registered.includes(url.origin)) return undefined;
-  return `is of ${url.origin}, which the organization has not registered. Register it with PUT /organizations/me/connect-origins; or send the image itself, as ${KINDS}.`;
+  return `has the origin ${url.origin}, which the organization has not registered. Register it with PUT /organizations/me/connect-origins, or send the image itself, as ${KINDS}.`;
 }

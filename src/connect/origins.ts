@@ -49,7 +49,7 @@ function readOrigins(given: readonly string[]): readonly string[] {
   const read = given.map((text) => ({ text, origin: readOrigin(text) }));
   const faults = read.flatMap(({ origin }, at): readonly ErrorDetail[] => {
     if (origin !== undefined) return [];
-    const message = `body.origins.${at} must be an origin such as https://app.example.com: https, or http for this machine itself, with a host and perhaps a port, and nothing behind it.`;
+    const message = `body.origins.${at} must be an origin such as https://app.example.com: https, or http for localhost, with a host, an optional port, and no path.`;
     return [{ path: pointer('body', 'origins', String(at)), message }];
   });
   if (faults.length > 0) throw invalidRequest(faults);

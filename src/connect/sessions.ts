@@ -77,7 +77,7 @@ export function createSessions(
   async function assertReturn({ organizationId }: AuthorizationCaller, redirectUrl: string): Promise<void> {
     const { origin } = readRedirectUrl(redirectUrl, REDIRECT_POINTER);
     if ((await origins.of(organizationId)).includes(origin)) return;
-    const message = `body.redirectUrl is of ${origin}, which the organization has not registered. Register it with PUT /organizations/me/connect-origins.`;
+    const message = `body.redirectUrl has the origin ${origin}, which the organization has not registered. Register it with PUT /organizations/me/connect-origins.`;
     throw new AppError('REQUEST_INVALID', message, { details: [{ path: REDIRECT_POINTER, message }] });
   }
 

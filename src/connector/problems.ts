@@ -25,5 +25,5 @@ const IS = {
 export function memberProblems(value: object, members: Readonly<Record<string, readonly Form[]>>): readonly string[] {
   return Object.entries(members)
     .filter(([member, forms]) => !forms.some((form) => IS[form](Reflect.get(value, member))))
-    .map(([member, forms]) => `'${member}' is missing, or is no ${forms.join(' or ')}`);
+    .map(([member, forms]) => `'${member}' is missing, or is not of the type ${forms.join(' or ')}`);
 }

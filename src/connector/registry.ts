@@ -24,7 +24,7 @@ export function createRegistry(connectors: readonly Connector[], allowed: readon
     ...findProblems(connectors),
     ...strangers.map(
       ({ element, host }) =>
-        `PROVIDER_HOSTS allows ${host} for the element '${element}', which is not there.${suggestName(element, keys)}`,
+        `PROVIDER_HOSTS allows ${host} for the element '${element}', which does not exist.${suggestName(element, keys)}`,
     ),
   ];
   if (problems.length > 0) throw new ConnectorError(problems);

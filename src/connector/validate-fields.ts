@@ -61,8 +61,8 @@ export function fieldProblems(field: FieldSpec, translator: Translator<unknown> 
       'its range is not two canonical decimals of a number, the lower one first',
     ),
     ...domainProblems(field),
-    ...when(field.likeForms !== undefined && field.filter?.LIKE === undefined, 'likeForms without LIKE'),
-    ...when(field.likeExcept !== undefined && field.filter?.LIKE === undefined, 'likeExcept without LIKE'),
+    ...when(field.likeForms !== undefined && field.filter?.LIKE === undefined, 'it has likeForms without LIKE'),
+    ...when(field.likeExcept !== undefined && field.filter?.LIKE === undefined, 'it has likeExcept without LIKE'),
     ...when(field.required === true && field.createable !== true, 'it is required, but cannot be set on create'),
   ];
 }
@@ -130,7 +130,7 @@ function domainProblems({ type, values, filter = {}, domain = {} }: FieldSpec): 
       'its last comes before its first',
     ),
     ...when((text !== undefined || closed !== undefined) && type !== 'string', 'only text has a domain of texts'),
-    ...when(closed === true && (values ?? []).length === 0, 'its domain is closed, and there are no values'),
+    ...when(closed === true && (values ?? []).length === 0, 'its domain is closed, and it has no values'),
   ];
 }
 

@@ -66,7 +66,7 @@ function valueProblems(key: string, { from, name }: OAuthValue, { grant }: OAuth
     ...when(name === '', `the value '${key}' has no name at the provider`),
     ...when(
       from === 'callback' && grant === 'clientCredentials',
-      `the value '${key}' comes with a callback, which there is none of with client credentials`,
+      `the value '${key}' comes with a callback, and client credentials have no callback`,
     ),
   ];
 }
@@ -91,7 +91,7 @@ function addressProblem(
   hosts: readonly string[],
 ): readonly string[] {
   const url = URL.parse(addressOf(config));
-  if (url === null) return [`${option} makes no URL`];
+  if (url === null) return [`${option} returns no URL`];
   return [
     ...when(url.protocol !== 'https:', `${option} is not https`),
     ...when(!matchesHost(url.host, hosts), `${option} leads to ${url.host}, which is not one of its hosts`),

@@ -65,7 +65,7 @@ function fieldAliasProblems({ fields, parameters = {} }: ObjectSpec): readonly s
     ...when(Object.hasOwn(parameters, alias), `${field}: the alias '${alias}' is the name of a parameter`),
     ...when(
       aliases.slice(0, index).some((other) => other.alias === alias),
-      `${field}: the alias '${alias}' is one of another field, too`,
+      `${field}: another field has the alias '${alias}', too`,
     ),
     ...when(!canFilter(type, equals), `${field}: '=' of the alias '${alias}' means ${equals}, which no ${type} has`),
   ]);
@@ -87,7 +87,7 @@ function mediaProblems({ media }: ObjectSpec): readonly string[] {
   return [
     ...when(media.types.length === 0, 'its media has no type'),
     ...bad.map((type) => `'${type}' is not a media type in lower case without parameters`),
-    ...json.map((type) => `the media type '${type}' is JSON, which is how records are answered`),
+    ...json.map((type) => `the media type '${type}' is JSON, which is the type of records`),
   ];
 }
 
@@ -104,15 +104,15 @@ function changesProblems({ changes, fields, list, describe }: ObjectSpec): reado
   if (describe !== undefined)
     return when(
       Object.keys(changes).some((name) => name !== 'tells'),
-      'its outline says more of changes than which it tells',
+      'its outline has more members of changes than tells',
     );
   const { updated, created, overlapSeconds = 0, feed, tells } = changes;
   const missing = [updated, created].filter((name) => name !== undefined && !Object.hasOwn(fields, name));
   const isAsked = updated !== undefined && !missing.includes(updated);
   return [
-    ...missing.map((name) => `its changes name '${name}', which is no field`),
+    ...missing.map((name) => `its changes name '${name}', which is not a field`),
     ...when(isAsked && fields[updated]?.filter?.['>='] === undefined, `its changes need '>=' on '${updated}'`),
-    ...when(tells?.length === 0, 'its changes tell nothing'),
+    ...when(tells?.length === 0, 'its changes have an empty list tells'),
     ...when(updated !== undefined && list === undefined, 'its changes need a list'),
     ...when(updated === undefined && feed === undefined, 'its changes name neither a field nor a feed'),
     ...when(!(overlapSeconds >= 0 && overlapSeconds <= 86_400), 'overlapSeconds is not from 0 to 86,400'),
@@ -124,11 +124,9 @@ function nativeBulkProblems({ bulk = {}, list, create, update, remove }: ObjectS
   const writes = { create: [create], update: [update], upsert: [create, update], delete: [remove] };
   const { query, ingest } = bulk;
   return [
-    ...when(query !== undefined && list === undefined, 'bulk.query has no list beside it'),
+    ...when(query !== undefined && list === undefined, 'bulk.query requires a list'),
     ...Object.entries(writes)
       .filter(([action, calls]) => Object.hasOwn(ingest?.actions ?? {}, action) && calls.includes(undefined))
-      .map(
-        ([action]) => `bulk.ingest takes '${action}', and the object has no such calls for single records beside it`,
-      ),
+      .map(([action]) => `bulk.ingest accepts '${action}', but the object has no such operation for single records`),
   ];
 }

@@ -13,7 +13,7 @@ export function webhookProblems(connector: Connector): readonly string[] {
     // Connectors outside this repository may not be checked by a compiler.
     ...when(
       verify !== 'unsigned' && typeof verify !== 'function',
-      "webhooks say nothing of signatures: `verify` is a function, or 'unsigned'",
+      "webhooks have no valid `verify`: a function, or 'unsigned'",
     ),
     ...when(typeof events !== 'function', 'webhooks have no `events`'),
     ...secretProblems(connector, webhooks),
@@ -28,10 +28,10 @@ export function webhookProblems(connector: Connector): readonly string[] {
 
 function announcedProblems({ objects }: Connector, { tells = {} }: Webhooks): readonly string[] {
   return Object.entries(tells).flatMap(([name, actions]) => [
-    ...when(actions.length === 0, `webhooks tell nothing of '${name}'`),
+    ...when(actions.length === 0, `webhooks have an empty list of actions for '${name}' in tells`),
     ...when(
       typeof objects !== 'function' && !Object.hasOwn(objects, name),
-      `webhooks tell of '${name}', which is no object of it`,
+      `webhooks name '${name}' in tells, which is not an object of the connector`,
     ),
   ]);
 }
@@ -44,7 +44,7 @@ function secretProblems(
   return [
     ...when(
       typeof verify === 'function' && [secretKey, signingKey, registration].every((source) => source === undefined),
-      'webhooks are verified, and there is no secret: name a secretKey, or declare the signingKey or the registration that tells one',
+      'webhooks are verified without a secret: declare a secretKey, a signingKey or a registration',
     ),
     ...when(secretKey !== undefined && signingKey !== undefined, 'webhooks have a secretKey and a signingKey'),
     ...when(verify === 'unsigned' && secretKey !== undefined, 'webhooks are unsigned, and have a secretKey'),

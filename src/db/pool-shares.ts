@@ -64,7 +64,7 @@ export function createPoolShares(options: PoolShareOptions): PoolShares {
     atOnce: quarter,
     mostWaiting: WAITING_LOOK_UPS,
     waitMs,
-    refuse: () => overloaded('Too many callers are looked up.'),
+    refuse: () => overloaded('Too many callers are being authenticated.'),
   });
 
   async function readInTime<Result>(read: (via: Knex) => Promise<Result>): Promise<Result> {

@@ -1,6 +1,6 @@
 import { AppError, type ErrorDetail, pointer } from '../errors.ts';
 
-export const UNSTORABLE = 'holds a character that cannot be stored: NUL, or half of a surrogate pair.';
+export const UNSTORABLE = 'contains a character that cannot be stored: NUL, or half of a surrogate pair.';
 
 /** PostgreSQL keeps no NUL in text, and half of a surrogate pair would come back as another character. */
 export function isStorable(text: string): boolean {

@@ -95,7 +95,7 @@ function withoutBrackets(hostname: string): string {
 }
 
 function noProtocolForCalls(protocol: string): EgressError {
-  return new EgressError('invalid', `${protocol} is not a protocol for calls.`);
+  return new EgressError('invalid', `The protocol ${protocol} is not supported: use https.`);
 }
 
 function buildPinned(ports: ConnectPorts, check: Check): buildConnector.connector {
@@ -180,7 +180,7 @@ const TLS_FAILURE = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|
 function toConnectError(error: Error, hostname: string): EgressError {
   if (error instanceof EgressError) return error;
   if ('code' in error && TLS_FAILURE.test(String(error.code))) {
-    return new EgressError('tls', `No trusted TLS connection to ${hostname} could be made.`, error);
+    return new EgressError('tls', `The service could not establish a trusted TLS connection to ${hostname}.`, error);
   }
-  return new EgressError('connect', `No connection to ${hostname} could be made.`, error);
+  return new EgressError('connect', `The service could not connect to ${hostname}.`, error);
 }

@@ -46,7 +46,7 @@ export async function decodeResponse(response: RawResponse, limits: ExchangeLimi
   if (response.body.length === 0) return response;
   const decoder = DECODERS.get(getEncoding(response.headers));
   if (decoder === undefined) {
-    throw new EgressError('protocol', `${limits.hostname} sent an encoding that was not asked for.`);
+    throw new EgressError('protocol', `${limits.hostname} sent an encoding that was not requested.`);
   }
   const cutAt = getFailureBytes(limits, response.status);
   return { ...response, body: await decodeBody(decoder, response.body, { ...limits, cutAt }) };

@@ -113,7 +113,7 @@ export function createEgress(options: EgressOptions): Egress {
   function agentFor(toSimulator: boolean | undefined, { origin }: EgressTarget): Agent {
     if (toSimulator !== true) return agent;
     if (origin === simulatorsOrigin) return simulators;
-    throw new EgressError('refused', `${origin} is not where the simulators are.`);
+    throw new EgressError('refused', `${origin} is not the address of the simulators.`);
   }
 
   /** Known once there is a connection. */

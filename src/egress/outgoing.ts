@@ -19,7 +19,7 @@ export function parseTarget(url: string | URL): EgressTarget {
   if (known !== undefined) return known;
   if (typeof url === 'string' && CONTROL.test(url)) throw invalid('The URL contains a control character.');
   const parsed = typeof url === 'string' ? parseUrl(url) : url;
-  if (!PROTOCOLS.has(parsed.protocol)) throw invalid(`${parsed.protocol} is not a protocol for calls: use https.`);
+  if (!PROTOCOLS.has(parsed.protocol)) throw invalid(`The protocol ${parsed.protocol} is not supported: use https.`);
   if (parsed.username !== '' || parsed.password !== '') throw invalid('The URL contains a user name or a password.');
   const { origin, protocol, hostname, pathname, search } = parsed;
   const target = { origin, protocol, hostname, path: pathname + search };

@@ -95,7 +95,7 @@ function createPatience(clock: Clock, { silenceMs, signal }: EgressStreamRequest
   function judgeSilence(): void {
     const leftMs = movedAtMs + silenceMs - clock.steady();
     if (leftMs > 0) endWait = clock.after(leftMs, judgeSilence);
-    else give(new EgressError('timeout', `Nothing came from ${hostname} or went there for ${silenceMs} ms.`));
+    else give(new EgressError('timeout', `No data was sent to or received from ${hostname} for ${silenceMs} ms.`));
   }
 
   function give(reason: EgressError): void {

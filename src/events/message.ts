@@ -25,7 +25,7 @@ export function buildPayload(input: PayloadInput): Buffer {
   if (payload.length > MAX_PAYLOAD_BYTES) {
     throw new AppError(
       'PAYLOAD_TOO_LARGE',
-      `The event ${event.type} of instance ${event.instanceId} has ${payload.length} bytes; at most ${MAX_PAYLOAD_BYTES} can be delivered.`,
+      `The event ${event.type} of instance ${event.instanceId} has ${payload.length} bytes; the maximum is ${MAX_PAYLOAD_BYTES}.`,
     );
   }
   return payload;

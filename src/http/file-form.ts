@@ -86,7 +86,7 @@ export async function readFileForm(request: Request, response: Response, bounds:
   });
   const metadata = fields.get(METADATA);
   if (metadata === undefined) return { values: Object.fromEntries(fields), isText: true, file, bytes };
-  if (fields.size > 1) throw fault(METADATA, 'holds all the fields of the record, so that there are no other parts');
+  if (fields.size > 1) throw fault(METADATA, 'contains all fields of the record, so send no other parts');
   return { values: await readMetadata(metadata, response), isText: false, file, bytes };
 }
 
@@ -204,7 +204,7 @@ async function readHead(
       else head.resolve({ fields: fields.values, file: { name: named, type: typeOf(type) }, bytes: bytesOf(stream) });
     },
   );
-  parser.on('filesLimit', () => fail(fault(FILE, 'is not the only file: send one at a time')));
+  parser.on('filesLimit', () => fail(fault(FILE, 'is not the only file: send one file in a request')));
   parser.on('fieldsLimit', () => fail(tooManyFields()));
   parser.on('partsLimit', () => fail(tooManyFields()));
   parser.on('error', (cause: unknown) => fail(brokenForm(cause)));
@@ -296,7 +296,7 @@ function tooManyFields(): AppError {
 function brokenForm(cause: unknown): AppError {
   return new AppError(
     'REQUEST_INVALID',
-    'The form breaks off, or is not well-formed multipart/form-data: it ends with its boundary and two hyphens.',
+    'The form is incomplete or not well-formed multipart/form-data. It must end with its boundary and two hyphens.',
     { cause },
   );
 }

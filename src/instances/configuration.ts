@@ -16,7 +16,7 @@ const PLATFORM_FIELDS: readonly PlatformField[] = [
   {
     key: 'simulator',
     type: 'boolean',
-    description: 'Talk to the simulator of this service instead of the provider.',
+    description: 'Use the simulator of this service instead of the provider.',
   },
   ...EVENT_FIELDS,
   ...POLL_FIELDS,

@@ -58,7 +58,7 @@ function findStrayingSecrets(connector: Connector, { config: before, shown }: Ea
     .filter((key) => config[key] !== undefined && !shown.has(key))
     .map((key) => ({
       path: pointer('body', 'configuration', key),
-      message: `'${key}' must be sent again: these settings lead calls to another address, and the stored secret was given for the previous one.`,
+      message: `'${key}' must be sent again: these settings lead calls to another address, and the stored secret belongs to the previous one.`,
     }));
 }
 

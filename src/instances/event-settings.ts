@@ -14,17 +14,21 @@ export const EVENT_FIELDS: readonly PlatformField[] = [
   {
     key: EVENTS_ENABLED,
     type: 'boolean',
-    description: 'Whether events of this instance are delivered. Off unless given.',
+    description: 'Whether Causeway delivers events of this instance. Default: false.',
   },
-  { key: CALLBACK_URL, type: 'url', description: 'Where events are delivered; needed when they are enabled.' },
+  {
+    key: CALLBACK_URL,
+    type: 'url',
+    description: 'URL to which Causeway delivers events. Required if events are enabled.',
+  },
   {
     key: SIGNATURE_KEY,
     type: 'string',
     secret: true,
-    description: 'Signs each delivery once more, in the header `Elements-Webhook-Signature`.',
+    description: 'Key of a second signature of each delivery, in the header `Elements-Webhook-Signature`.',
     setup: [
       'Make a random text of 32 characters or more, for example with `openssl rand -base64 32`.',
-      'Give it here and to the program behind the callback URL, which checks the signature with it.',
+      'Enter it here, and in the program behind the callback URL, which checks the signature.',
     ],
   },
   {
@@ -33,17 +37,18 @@ export const EVENT_FIELDS: readonly PlatformField[] = [
     pattern: /standard|elements/,
     example: 'elements',
     description:
-      'The body of deliveries: `standard` unless given; `elements` for that of Cloud Elements and SAP Open Connectors, with the header `Elements-Webhook-Id`.',
+      'Form of the body of deliveries. `standard` (default), or `elements` for the form of Cloud Elements and SAP Open Connectors with the header `Elements-Webhook-Id`.',
   },
   {
     key: ORDERED,
     type: 'boolean',
-    description: 'One delivery at a time, in the order of the events. A delivery that fails holds up those behind it.',
+    description:
+      'Whether Causeway delivers one event at a time, in order. A delivery that fails delays those after it.',
   },
   {
     key: HYDRATE,
     type: 'boolean',
-    description: 'Whether the record is read for an event that came with its id alone. It is, unless this is false.',
+    description: 'Whether Causeway reads the record of an event that has only its id. Default: true.',
   },
   {
     key: VENDOR_TYPE,
@@ -51,7 +56,7 @@ export const EVENT_FIELDS: readonly PlatformField[] = [
     pattern: /polling|webhook/,
     example: 'webhook',
     description:
-      'How events come from the provider. `polling`: it is asked, and webhooks are dropped. `webhook`: it sends them, and is told where to if it has an API for that. Unless given it is told nothing, and webhooks are taken.',
+      'Source of the events. `polling`: Causeway polls the provider and drops webhooks. `webhook`: the provider sends webhooks; Causeway registers the URL if the provider has an API for that. If not set, Causeway registers no URL and accepts webhooks.',
   },
 ];
 

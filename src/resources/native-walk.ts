@@ -45,12 +45,12 @@ export function judgeNative(object: ObjectSpec, query: Query, limit: number | un
   if (native === undefined) return undefined;
   const { plan, steps } = query;
   if (plan.holds === 'never') return { reason: 'no row can pass the filter' };
-  if (plan.queries.length !== 1) return { reason: 'the filter takes several queries of the provider' };
-  if (plan.orderBy.length > 0) return { reason: 'the rows of a job of the provider come in no order' };
+  if (plan.queries.length !== 1) return { reason: 'the filter needs several queries of the provider' };
+  if (plan.orderBy.length > 0) return { reason: 'a job of the provider returns rows in no order' };
   if (limit !== undefined) return { reason: 'a job of the provider finds all rows, whatever the limit' };
   const unfit = steps.fields.filter((field) => isUnfit(native, field)).map(({ name }) => `'${name}'`);
   if (unfit.length === 0) return { native };
-  return { reason: `a job of the provider does not answer ${unfit.join(', ')}: name the fields without` };
+  return { reason: `a job of the provider does not return ${unfit.join(', ')}: request the fields without` };
 }
 
 function isUnfit({ withoutTypes = [] }: NativeQuery, { nativeType }: PushedField): boolean {
@@ -157,4 +157,4 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
 /** The memory of records is counted for the account as they are made, in steps of this size. */
 const COUNTED_BYTES = 1024 * 1024;
 
-const CIRCLE = 'The provider names the current page as the next one, so the rows would never end.';
+const CIRCLE = 'The provider returned the current page as the next one, so the rows would never end.';

@@ -58,7 +58,7 @@ const NUMBER: TextForm = {
 };
 const STRUCTURE: TextForm = {
   read: () => undefined,
-  expected: "JSON, which goes with all other fields into one part called 'metadata'",
+  expected: "JSON. Send it with all other fields in one part named 'metadata'",
 };
 
 const TEXT_FORMS: Readonly<Record<FieldType, TextForm>> = {

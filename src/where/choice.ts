@@ -48,7 +48,7 @@ export function choose(sources: readonly Condition[], queryable: Queryable): Cho
     if (pushed.kind === 'never') return 'never';
     if (pushed.kind === 'always') settled.push({ source, condition: undefined, exact: true });
     else if (pushed.kind === 'unasked') reasons.set(source, pushed.reason);
-    else if (translator === undefined) reasons.set(source, 'the provider takes no filter');
+    else if (translator === undefined) reasons.set(source, 'the provider accepts no filter');
     else pushable.push({ source, condition: pushed.condition, exact: pushed.exactness === 'exact' });
   }
   const tooLong = new Set<Condition>();
@@ -224,9 +224,9 @@ function excessOf(
   { terms, fault }: Translator<unknown>,
 ): string | undefined {
   const { maxLength = Number.POSITIVE_INFINITY, maxTerms = Number.POSITIVE_INFINITY } = limits;
-  if (lengthOf(native) > maxLength) return `the provider takes filters of at most ${maxLength} characters`;
+  if (lengthOf(native) > maxLength) return `the provider accepts filters of at most ${maxLength} characters`;
   const isTooMuch = terms !== undefined && terms(native) > maxTerms;
-  return isTooMuch ? `the provider takes at most ${maxTerms} predicates` : fault?.(native);
+  return isTooMuch ? `the provider accepts at most ${maxTerms} predicates` : fault?.(native);
 }
 
 function lengthOf(native: unknown): number {

@@ -20,7 +20,7 @@ export interface Decision {
   readonly reason?: string;
 }
 
-const RECHECKED = 'the provider may return more rows than meant, so they are checked again';
+const RECHECKED = 'the provider may return more rows than match, so Causeway checks them again';
 
 /** What the plan does with one conjunct of a filter. */
 export interface Fate {
@@ -34,7 +34,7 @@ export function fateAt({ sources, parts, reasons }: Choice, index: number): Fate
   const source = sources[index];
   const part = parts.find((each) => each.source === source);
   if (part !== undefined && part.condition === undefined) {
-    return { pushed: 'settled', reason: 'it stands in an OR that every row passes' };
+    return { pushed: 'settled', reason: 'it is part of an OR that every row matches' };
   }
   if (part !== undefined && part.isWidened !== true) return { pushed: 'as it is', reason: undefined };
   return { pushed: part === undefined ? 'not' : 'widened', reason: source && reasonFor(source, reasons) };
@@ -62,7 +62,7 @@ function judge(
     return {
       exactness: 'superset',
       pushed: true,
-      reason: `${fate.reason}, so it is asked for more widely and checked again`,
+      reason: `${fate.reason}, so Causeway sends a wider condition and checks the rows again`,
     };
   }
   const pushed = fate.pushed === 'as it is';
@@ -73,13 +73,13 @@ function judge(
 function reasonFor(source: Condition, reasons: ReadonlyMap<Condition, string>): string | undefined {
   const reason = reasons.get(source);
   return isGroup<Condition>(source) && reason !== undefined
-    ? `it stands in an OR that cannot be pushed: ${reason}`
+    ? `it is part of an OR that cannot be pushed: ${reason}`
     : reason;
 }
 
 const CONSTANT_REASONS: Readonly<Record<Constant, string>> = {
-  never: 'no value that the field can hold passes it',
-  always: 'every value that the field can hold passes it',
+  never: 'no value of the field can match it',
+  always: 'every value of the field matches it',
 };
 
 const RECHECK_REASONS = { exact: undefined, superset: RECHECKED } as const;

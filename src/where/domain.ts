@@ -65,7 +65,7 @@ function fitComparison(predicate: Kind<'compare'>): Fitted {
   const position = gridPositionOf(field, value);
   if (position.kind === 'held') return { kind: 'ways', ways: [predicate, ...otherBound(predicate)] };
   if (position.kind === 'between') return betweenBounds(predicate, position);
-  if (position.kind === 'apart') return unasked(predicate, 'no value can be told to be above or below it');
+  if (position.kind === 'apart') return unasked(predicate, 'its place in the order of the values is not known');
   return (position.kind === 'above all') === isUpperBound(operator) ? VALUED : NEVER;
 }
 
@@ -103,7 +103,7 @@ function otherBound(predicate: Kind<'compare'>): readonly Predicate[] {
 function fitList(predicate: Kind<'in'>): Fitted {
   const { field, values, negated, loc } = predicate;
   const strange = values.find((value) => !isAskable(field, value));
-  if (strange !== undefined) return unasked(predicate, 'it is not known what the provider takes such a text for');
+  if (strange !== undefined) return unasked(predicate, 'it is not known how the provider reads such a text');
   const held = heldValues(field, values);
   const [only] = held;
   if (only === undefined) return negated ? VALUED : NEVER;
@@ -130,7 +130,7 @@ function fitPattern(predicate: Kind<'like'>): Fitted {
   const least = text.length + parts.filter(({ kind }) => kind === 'one').length;
   const literal = { kind: 'string', value: text } as const;
   if (form === 'literal' && !isAskable(field, literal)) {
-    return unasked(predicate, 'it is not known what the provider takes such a text for');
+    return unasked(predicate, 'it is not known how the provider reads such a text');
   }
   const isImpossible = least > longest || (form === 'literal' && gridPositionOf(field, literal).kind !== 'held');
   if (isImpossible) return negated ? VALUED : NEVER;
@@ -140,7 +140,7 @@ function fitPattern(predicate: Kind<'like'>): Fitted {
 }
 
 function unasked(predicate: Predicate, why: string): Fitted {
-  return { kind: 'unasked', reason: `'${predicate.field.name}' ${operatorOf(predicate)} is not asked so: ${why}` };
+  return { kind: 'unasked', reason: `'${predicate.field.name}' ${operatorOf(predicate)} cannot be pushed: ${why}` };
 }
 
 function isAskable({ domain }: PushedField, value: Value): boolean {

@@ -102,7 +102,7 @@ const END_CUTS: Readonly<Partial<Record<LikeForm, (text: string, length: number)
 };
 
 function tooLong({ name }: PushedField, text: string, longest: number): AppError {
-  const message = `'${name}' of a row has ${text.length} characters. The service itself searches texts of at most ${longest} characters with the LIKE patterns of this filter. Use fewer of them, without '_' inside long ones, or patterns that the provider takes.`;
+  const message = `'${name}' of a row has ${text.length} characters. The service itself searches texts of at most ${longest} characters with the LIKE patterns of this filter. Use fewer of them, without '_' inside long ones, or patterns that the provider accepts.`;
   return new AppError('WHERE_UNSUPPORTED', message, {
     details: [{ path: '/query/where', message: `'${name}' is too long to be searched with LIKE here.` }],
   });

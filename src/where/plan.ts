@@ -107,7 +107,7 @@ export function planQuery(queryable: Queryable, input: PlanInput): Plan {
 
 /** Returns the plan of a filter that no row can match: the provider is not queried. */
 function planNothing(queryable: Queryable, { parameters, orderBy }: PlanInput, all: readonly Condition[]): Plan {
-  const fate: Fate = { pushed: 'not', reason: 'no row can pass the filter, so the provider is not asked' };
+  const fate: Fate = { pushed: 'not', reason: 'no row can match the filter, so Causeway does not call the provider' };
   return {
     queries: [],
     holds: 'never',

@@ -70,14 +70,14 @@ function pushValued(predicate: Predicate, queryable: Queryable): Push {
   const { field, loc } = predicate;
   const claimed = field.filter?.[operatorOf(predicate)] ?? 'exact';
   if (field.nullable === false && claimed === 'exact') return ALWAYS;
-  const reason = `the provider cannot be asked for any value of '${field.name}'`;
+  const reason = `the provider has no filter for any value of '${field.name}'`;
   return atMost(claimed, askNotNull(field, loc, queryable)) ?? { kind: 'unasked', reason };
 }
 
 function cannot(predicate: Predicate): Unasked {
   const { name, likeExcept } = predicate.field;
   if (predicate.kind === 'like' && surePieces(predicate.field, predicate.pattern.text).length > 1) {
-    return { kind: 'unasked', reason: `the provider is not sure of ${likeExcept} in patterns for '${name}'` };
+    return { kind: 'unasked', reason: `the provider does not match ${likeExcept} reliably in patterns for '${name}'` };
   }
   return { kind: 'unasked', reason: `the provider has no ${operatorOf(predicate)} for '${name}'` };
 }

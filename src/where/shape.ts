@@ -10,14 +10,14 @@ type Shaper<Kind extends BooleanShape['kind']> = (
 ) => Shaped;
 
 const SHAPERS: { readonly [Kind in BooleanShape['kind']]: Shaper<Kind> } = {
-  none: () => ({ reason: 'the provider takes no filter' }),
+  none: () => ({ reason: 'the provider accepts no filter' }),
   any: (condition) => ({ condition }),
   and: (condition) =>
     conjuncts(condition).some((part) => isGroup<Condition>(part))
       ? { reason: 'the provider joins predicates by AND only' }
       : { condition },
   'and-xor-or': (condition) =>
-    isFlat(condition) ? { condition } : { reason: 'the provider takes either ANDs or ORs, never both' },
+    isFlat(condition) ? { condition } : { reason: 'the provider accepts either ANDs or ORs, never both' },
   dnf: (condition, shape) => normalForm('or', condition, shape),
   cnf: (condition, shape) => normalForm('and', condition, shape),
 };
@@ -28,7 +28,7 @@ export function fitShape(condition: Condition, shape: BooleanShape, limits: Quer
   const shaped = (SHAPERS[shape.kind] as Shaper<BooleanShape['kind']>)(condition, shape);
   if ('reason' in shaped || limits.maxTerms === undefined) return shaped;
   const terms = predicatesOf(shaped.condition).length;
-  return terms <= limits.maxTerms ? shaped : { reason: `the provider takes at most ${limits.maxTerms} predicates` };
+  return terms <= limits.maxTerms ? shaped : { reason: `the provider accepts at most ${limits.maxTerms} predicates` };
 }
 
 function isFlat(condition: Condition): boolean {
@@ -47,14 +47,14 @@ function normalForm(
   const inner = outer === 'or' ? 'and' : 'or';
   const groups = multiplyOut(condition, outer);
   const most = Math.min(limits.groups ?? MAX_GROUPS, MAX_GROUPS);
-  if (groups === undefined || groups.length > most) return { reason: `the provider takes at most ${most} groups` };
+  if (groups === undefined || groups.length > most) return { reason: `the provider accepts at most ${most} groups` };
   const largest = Math.max(...groups.map((group) => group.length));
   if (largest > (limits.perGroup ?? largest)) {
-    return { reason: `the provider takes at most ${limits.perGroup} predicates in a group` };
+    return { reason: `the provider accepts at most ${limits.perGroup} predicates in a group` };
   }
   const total = sizeOf(groups);
   const mostPredicates = Math.min(limits.total ?? MAX_PREDICATES, MAX_PREDICATES);
-  if (total > mostPredicates) return { reason: `the provider takes at most ${mostPredicates} predicates` };
+  if (total > mostPredicates) return { reason: `the provider accepts at most ${mostPredicates} predicates` };
   const shaped = join(
     outer,
     groups.flatMap((group) => join(inner, group) ?? []),

@@ -48,17 +48,17 @@ describe('a period of usage', () => {
   it('has no more intervals than fit an answer, and says what would do', () => {
     const asked = { from: '2026-03-09T00:00:00Z', to: '2026-03-10T12:00:00Z', interval: 'minute' } as const;
     expect(messageOf(asked)).to.equal(
-      "From 'from' to 'to' are 2160 minutes. Ask for 1500 minutes at most or a longer interval than 'minute'.",
+      "The period has 2160 minutes. Request at most 1500 minutes or a longer interval than 'minute'.",
     );
     expect(messageOf({ from: '2020-01-01T00:00:00Z', interval: 'day' })).to.equal(
-      "From 'from' to 'to' are 2261 days. Ask for 1500 days at most.",
+      'The period has 2261 days. Request at most 1500 days.',
     );
   });
 
   it('does not begin before what is kept, and says what would do', () => {
     const asked = { from: '2026-01-08T00:00:00Z', to: '2026-01-09T00:00:00Z', interval: 'hour' } as const;
     expect(messageOf(asked)).to.equal(
-      "Counts by hour are kept for 60 days, and 'from' is before that. Ask for a later 'from', or a longer interval than 'hour'.",
+      "The service keeps counts by hour for 60 days, and 'from' is earlier. Send a later 'from', or a longer interval than 'hour'.",
     );
     expect(messageOf({ ...asked, interval: 'day' })).to.equal(undefined);
   });

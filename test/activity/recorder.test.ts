@@ -125,11 +125,11 @@ describe('the recorder of activity', () => {
     await clock.advance(1_000);
     for (let index = 0; index < 50; index++) recorder.record(recordWith());
     expect(await dropped()).to.equal(200);
-    expect(lines.filter((line) => line.includes('there is no room'))).to.have.length(1);
+    expect(lines.filter((line) => line.includes('memory for it is full'))).to.have.length(1);
     await clock.advance(60_000);
     recorder.record(recordWith());
     expect(
-      lines.filter((line) => line.includes('there is no room')).map((line) => JSON.parse(line).requests),
+      lines.filter((line) => line.includes('memory for it is full')).map((line) => JSON.parse(line).requests),
     ).to.deep.equal([1, 200]);
     database.fail = undefined;
     await clock.advance(60_000);
@@ -190,7 +190,7 @@ describe('the recorder of activity', () => {
     const stopped = other.recorder.stop(5_000);
     await other.clock.advance(5_000);
     await stopped;
-    expect(other.lines.join()).to.include('could not be written before the end');
+    expect(other.lines.join()).to.include('could not write the activity of all requests before the stop');
   });
 });
 

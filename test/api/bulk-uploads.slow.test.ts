@@ -276,7 +276,7 @@ describe('bulk uploads', () => {
   });
 
   for (const [what, parts, status, message, object] of [
-    ['no metadata', [['file', 'Id,Name\n']], 400, "'metaData' is missing; it tells what to do with the rows."],
+    ['no metadata', [['file', 'Id,Name\n']], 400, "'metaData' is missing: it says what to do with the rows."],
     ['no file', [['metaData', CREATE]], 400, "'file' is missing: the form has no part with a file."],
     ['metadata that are not JSON', upload('Id', '{'), 400, "'metaData' is not JSON."],
     [

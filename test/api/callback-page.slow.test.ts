@@ -23,7 +23,7 @@ describe('the page at /oauth/callback', () => {
 
   it('shows an error in plain words, without a next step that cannot work', async () => {
     const { text } = await open({ error: 'access_denied', error_description: 'The user said no', state: 'shop' });
-    expect(text).to.include('The authorization was not given').and.include('The user said no');
+    expect(text).to.include('Access was not authorized').and.include('The user said no');
     expect(text).not.to.include('<pre>');
   });
 

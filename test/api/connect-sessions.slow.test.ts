@@ -102,7 +102,7 @@ describe('a connect session', () => {
 
     it('to return to an origin that nobody registered', async () => {
       const message =
-        'body.redirectUrl is of https://evil.example.com, which the organization has not registered. Register it with PUT /organizations/me/connect-origins.';
+        'body.redirectUrl has the origin https://evil.example.com, which the organization has not registered. Register it with PUT /organizations/me/connect-origins.';
       expectProblem(await create({ redirectUrl: 'https://evil.example.com/connected' }), 'REQUEST_INVALID', message);
       expectProblem(
         await create({ redirectUrl: 'javascript:alert(1)' }),
@@ -765,7 +765,7 @@ describe('the origins of an organization', () => {
     for (const key of ['x', 'A'.repeat(43)]) {
       const { status: code, headers, text } = await createBrowser().open(`${service.app.url}/connect/${key}`);
       expect(code).to.equal(404);
-      expect(text).to.include('This page is not there');
+      expect(text).to.include('This page does not exist');
       expect(headers.get('content-security-policy')).to.include("frame-ancestors 'none'");
       const inFrame = await createBrowser().open(`${service.app.url}/connect/${key}?from=${PRODUCT}`);
       expect(inFrame.status).to.equal(404);
@@ -778,7 +778,7 @@ describe('the origins of an organization', () => {
     ['de-AT,de;q=0.9,en;q=0.8', 'de', 'Diese Seite gibt es nicht'],
     ['ja, fr-CA;q=0.5', 'fr', 'Cette page n’existe pas'],
     ['es', 'es', 'Esta página no existe'],
-    ['ja', 'en', 'This page is not there'],
+    ['ja', 'en', 'This page does not exist'],
   ] as const)
     it(`have a page that is not there say so to a browser that asks for ${asked}`, async () => {
       const headers = { 'accept-language': asked };
@@ -870,13 +870,13 @@ describe('the branding of the connect page', () => {
       'logoUrl',
       /is of https:\/\/cdn\.example\.net, which the organization has not registered/,
     ],
-    [{ logoUrl: 'javascript:alert(1)' }, 'logoUrl', /is of null, which the organization has not registered/],
+    [{ logoUrl: 'javascript:alert(1)' }, 'logoUrl', /has the origin null, which the organization has not registered/],
     [{ logoUrl: `data:text/html;base64,${base64('<svg>')}` }, 'logoUrl', `must be ${KINDS}.`],
     [{ logoUrl: 'data:image/svg+xml,<svg/>' }, 'logoUrl', `must be ${KINDS}.`],
     [
       { logoUrl: `data:image/png;base64,${base64('<svg>')}` },
       'logoUrl',
-      'says image/png, and its content is something else.',
+      'declares image/png, but its content has another type.',
     ],
     [{ logoUrl: `data:image/png;base64,${'A'.repeat(32_768)}` }, 'logoUrl', /32768/],
   ];

@@ -10,7 +10,7 @@ const USERNAME_MISSING =
   "'username' is required: API key of a BambooHR user, from the menu under the name of the user → API Keys. It has the rights of this user.";
 const COMPANY_MISSING =
   "'company.name' is required: Name of the company in the address of BambooHR: `acme` for acme.bamboohr.com.";
-const UNSTORABLE = 'holds a character that cannot be stored: NUL, or half of a surrogate pair.';
+const UNSTORABLE = 'contains a character that cannot be stored: NUL, or half of a surrogate pair.';
 
 describe('creating instances', () => {
   const service = useApp();

@@ -23,7 +23,7 @@ describe('elements', () => {
     });
     const [username] = body.configuration;
     expect(username.key).to.equal('username');
-    expect(username.setup[1]).to.match(/^Open the menu under your own name/);
+    expect(username.setup[1]).to.match(/^Open the menu under your name/);
   });
 
   it('say of OAuth how an application is registered, for its key and its secret', async () => {

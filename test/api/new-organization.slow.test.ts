@@ -49,7 +49,7 @@ describe('npm run organization', () => {
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
     expect(baseUrl).to.equal('https://causeway.example.com/elements/api-v2');
     expect(output).to.equal(
-      `Made organization ${organizationId} (Acme) with account ${accountId} and user ${userId} (ann@acme.example.com), its administrator.\nTheir secrets are in ${file}, which only you can read. Hand them over, then delete the file.\n`,
+      `Created organization ${organizationId} (Acme) with account ${accountId} and user ${userId} (ann@acme.example.com), its administrator.\nTheir secrets are in ${file}, which only you can read. Pass them on, then delete the file.\n`,
     );
     for (const secret of [organizationSecret, userSecret]) expect(output).to.not.include(secret);
 
@@ -82,7 +82,7 @@ describe('npm run organization', () => {
     const env = { ...process.env, DATABASE_URL: service.databaseUrl, ENCRYPTION_KEYS, DATA_DIR: folder };
     const { stdout } = await promisify(execFile)('bash', ['-euc', command], { cwd: ROOT, env });
     expect(stdout).to.match(
-      /^Made organization \d+ \(Acme\) with account \d+ and user \d+ \(ann@acme\.example\.com\)/m,
+      /^Created organization \d+ \(Acme\) with account \d+ and user \d+ \(ann@acme\.example\.com\)/m,
     );
   });
 
@@ -91,7 +91,7 @@ describe('npm run organization', () => {
     const file = join(folder, 'acme.json');
     await writeFile(file, 'mine');
     const taken = await run(['create', ...ACME, '--file', file]);
-    expect(taken.output).to.include(`${file} is there already: give another --file. No organization was made.`);
+    expect(taken.output).to.include(`${file} already exists. Choose another --file. No organization was created.`);
     expect(await readFile(file, 'utf8')).to.equal('mine');
     const nowhere = await run(['create', ...ACME, '--file', join(folder, 'none', 'acme.json')]);
     expect(nowhere.output).to.include('ENOENT');
@@ -105,8 +105,8 @@ describe('npm run organization', () => {
     expect(help.code).to.equal(0);
     expect(help.output).to.match(/^Usage: npm run organization -- create --name <name> --email <address>/);
     for (const [options, message] of [
-      [[], 'The command is create.'],
-      [['remove'], 'The command is create.'],
+      [[], 'Use the command create.'],
+      [['remove'], 'Use the command create.'],
       [['create', '--name', ' ', '--email', 'a@b.example'], '--name is missing.'],
       [['create', '--name', 'x'.repeat(256), '--email', 'a@b.example'], '--name has more than 255 characters.'],
       [['create', '--name', 'Acme'], '--email is missing.'],
@@ -122,10 +122,10 @@ describe('npm run organization', () => {
 
   it('needs the keys of the service, and its tables', async () => {
     const { code, output } = await run(['create', ...ACME], { DATABASE_URL: unmigrated.url });
-    expect(output).to.include('This database has no tables of this version: start the service once, then run this');
+    expect(output).to.include('This database has no tables of this version. Start the service once, then run this');
     expect(code).to.equal(1);
     const keyless = await run(['create', ...ACME], { ENCRYPTION_KEYS: '' });
-    expect(keyless.output).to.include('ENCRYPTION_KEYS is not set, but DATABASE_URL is');
+    expect(keyless.output).to.include('ENCRYPTION_KEYS is required with DATABASE_URL');
     const other = `other:${Buffer.alloc(32, 8).toString('base64')}`;
     expect((await run(['create', ...ACME], { ENCRYPTION_KEYS: other })).code).to.equal(1);
     expect(await readdir(folder)).to.deep.equal([]);

@@ -297,7 +297,7 @@ describe('OAuth proxies', () => {
       const { id } = await createProxy(service);
       const configuration = JSON.stringify({ tokenOrigins: ['https://a.example', 'https://b.example'] });
       const answer = await patch(id, { configuration });
-      const message = 'apiSecret must be sent again: it goes to the tokenOrigins, and there are new ones.';
+      const message = 'apiSecret must be sent again: Causeway sends it to the tokenOrigins, which change.';
       expectProblem(answer, 'REQUEST_INVALID', message);
       expect((await patch(id, { configuration, apiSecret: SECRET })).status).to.equal(200);
       const fewer = JSON.stringify({ tokenOrigins: ['https://b.example'] });

@@ -141,7 +141,7 @@ describe('OData services that go their own way', () => {
     const { token } = await connect({ quirks: { upserts: 'under a key of its own' } });
     const change = await service.call('/Products/4711', { token, method: 'PATCH', body: { Name: 'nobody' } });
     expectProblem(change, 'NOT_FOUND', "There is no record '4711' in 'Products'.");
-    const told = /created one at \/Products\(241\)\. It was removed again\.$/;
+    const told = /created one at \/Products\(241\)\. Causeway deleted it again\.$/;
     expect(change.body.details[0].message).to.match(told);
     expectProblem(await service.call('/Products/241', { token }), 'NOT_FOUND');
   });

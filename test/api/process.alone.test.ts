@@ -212,7 +212,7 @@ describe('the process', function processes() {
     it('when a port is in use: which variable, before any database is made', async () => {
       const folder = join(dataDir, 'not-made');
       const inUse = (variable: string) =>
-        `${variable} ${port} is in use on 127.0.0.1; stop what listens there, or set ${variable} to another port (0 takes a free one)`;
+        `${variable} ${port} is in use on 127.0.0.1; stop what listens there, or set ${variable} to another port (with 0 the service chooses a free one)`;
       for (const variable of ['PORT', 'SIMULATORS_PORT', 'METRICS_PORT']) {
         const environment = { DATABASE_URL: '', DATA_DIR: folder, [variable]: String(port) };
         await expectOneLine(environment, inUse(variable));
@@ -354,7 +354,7 @@ describe('the process', function processes() {
 
     it('that it is a worker, which answers health and measurements and nothing else', async () => {
       const child = start({ ROLE: 'worker' });
-      const [, health = ''] = await readLine(child, /ROLE=worker: [^)]*, no API\) is at work; its health is at (\S+)/);
+      const [, health = ''] = await readLine(child, /ROLE=worker: [^)]*, no API\) is running; its health is at (\S+)/);
       const statuses: Record<string, number> = {};
       for (const path of [
         ...['/health/live', '/health/ready', '/metrics', '/', '/docs', '/openapi.json', '/oauth/callback'],

@@ -42,7 +42,7 @@ describe('POST /query/explain', () => {
         length: 21,
         exactness: 'exact',
         pushed: false,
-        reason: `it stands in an OR that cannot be pushed: ${why}`,
+        reason: `it is part of an OR that cannot be pushed: ${why}`,
       },
       { predicate: 'id > 5', position: 76, length: 6, exactness: 'exact', pushed: true },
     ]);
@@ -88,7 +88,7 @@ describe('POST /query/explain', () => {
       exactness: 'exact',
       pushed: false,
       holds: 'never',
-      reason: 'no value that the field can hold passes it',
+      reason: 'no value of the field can match it',
     });
     const where = "id > 5 AND status = 'retired'";
     const answer = await service.call('/employees', { token, query: { where } });

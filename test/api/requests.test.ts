@@ -184,12 +184,12 @@ describe('requests and responses', () => {
       for (const [method, path, allow, withToken] of wrong) {
         const answer = await service.call(path, { method, ...(withToken !== undefined && { token: withToken }) });
         expect(answer.headers.get('allow'), `${method} ${path}`).to.equal(allow.replace('GET', 'GET, HEAD'));
-        const message = `There is no ${method} /elements/api-v2${path}; it takes ${allow}.`;
+        const message = `There is no ${method} /elements/api-v2${path}. The path accepts ${allow}.`;
         expectProblem(answer, 'OPERATION_UNSUPPORTED', message);
       }
       for (const path of ['/health/live', '/health/ready', '/openapi.json', '/openapi.yaml', '/docs']) {
         const answer = await sendRaw(service.app.url, { method: 'POST', path });
-        expectProblem(answer, 'OPERATION_UNSUPPORTED', `There is no POST ${path}; it takes GET, HEAD.`);
+        expectProblem(answer, 'OPERATION_UNSUPPORTED', `There is no POST ${path}. The path accepts GET, HEAD.`);
         expect(answer.headers.get('allow')).to.equal('GET, HEAD');
       }
     });

@@ -13,7 +13,7 @@ import { withDatabase } from './support/tenants.ts';
 
 const PASSWORD = 'a-password-nobody-may-read';
 const NEEDED =
-  "'password' must be sent again: these settings lead calls to another address, and the stored secret was given for the previous one.";
+  "'password' must be sent again: these settings lead calls to another address, and the stored secret belongs to the previous one.";
 
 describe('a stored secret', () => {
   const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });

@@ -166,7 +166,7 @@ describe('a text that cannot be stored', function unstorable() {
   }
 
   describe('of a bulk job', () => {
-    const STORED = 'holds a character that cannot be stored: NUL, or half of a surrogate pair.';
+    const STORED = 'contains a character that cannot be stored: NUL, or half of a surrogate pair.';
     const STATEMENT = `SELECT * FROM Orders WHERE Code = '${NUL}'`;
 
     const REFUSED: Readonly<Record<string, { query?: Record<string, string>; body?: unknown }>> = {

@@ -206,7 +206,7 @@ describe('a file that is sent', () => {
       expect(store.requests[0]).to.include({ bytes: 20 * MB, isWhole: true, digest: hash.digest('hex') });
     });
 
-    it('no faster than the provider takes it', async () => {
+    it('no faster than the provider accepts it', async () => {
       let isStopped = true;
       uploads.answer('/documents', (request, response) => {
         void waitUntil(async () => !isStopped).then(() => {
@@ -260,7 +260,7 @@ describe('a file that is sent', () => {
       [
         'with metadata and fields',
         [part('metadata', '{}'), part('name', 'y'), file()],
-        /'metadata' holds all the fields/,
+        /'metadata' contains all fields/,
       ],
       ['with metadata that is no JSON', [part('metadata', '{"a'), file()], /The part 'metadata' is not JSON/],
       ['with metadata that is a list', [part('metadata', '[]'), file()], /'metadata' is not a JSON object/],

@@ -340,7 +340,10 @@ describe('users', function users() {
       ]);
       expect(roles[0].privileges).to.have.length(Object.keys(PRIVILEGES).length);
       expect(await ok('/organizations/roles/default-user')).to.deep.equal(roles[2]);
-      expect(roles[2]).to.deep.include({ name: 'User', description: 'Works with the instances of the own account.' });
+      expect(roles[2]).to.deep.include({
+        name: 'User',
+        description: 'Works with the instances of the user’s own account.',
+      });
       expect(roles[2].privileges[0]).to.deep.equal({
         key: 'viewElements',
         name: 'View elements',

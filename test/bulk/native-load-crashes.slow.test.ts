@@ -277,7 +277,7 @@ describe('an upload whose rows jobs of a provider write', () => {
     bench.start({ ...service, options: { ...OPTIONS, bewilderedMs: 0 } });
     const ended = await bench.until(job, 'FAILED');
     expect(ended).to.include({ code: 'PROVIDER_PROTOCOL', recordCount: 0 });
-    expect(ended.message).to.equal('Fake returned outcomes for other rows than it was sent.');
+    expect(ended.message).to.equal('Fake returned outcomes for other rows than Causeway sent.');
     await bench.pass(() => told.includes('DELETE /jobs/1'));
   });
 

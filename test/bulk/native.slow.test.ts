@@ -121,11 +121,9 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
     });
     expect(await explain({ objectName: 'Account' })).to.deep.equal({
       way: 'paging',
-      reason: "a job of the provider does not answer 'BillingAddress': name the fields without",
+      reason: "a job of the provider does not return 'BillingAddress': request the fields without",
     });
-    expect((await explain({ orderBy: 'LastName' })).reason).to.equal(
-      'the rows of a job of the provider come in no order',
-    );
+    expect((await explain({ orderBy: 'LastName' })).reason).to.equal('a job of the provider returns rows in no order');
   });
 
   it('is told of in the status, and leaves nothing at the provider', async () => {

@@ -193,7 +193,7 @@ describe('failures of the provider client', () => {
       await expectFailure(
         setup.send({ path: '/a' }),
         'PROVIDER_UNAVAILABLE',
-        'BambooHR cannot be reached: No connection to 127.0.0.1 could be made. Try again later.',
+        'BambooHR cannot be reached: The service could not connect to 127.0.0.1. Try again later.',
       );
     });
 

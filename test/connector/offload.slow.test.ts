@@ -50,7 +50,7 @@ describe('work over a text in a thread', () => {
 
   it('may not make more than can be kept', async () => {
     const failure = await anyFailureOf(create()('repeat 1001'));
-    expect(failure).to.include(protocol('The description of the service becomes 1006 bytes; at most 1000 are kept.'));
+    expect(failure).to.include(protocol('The description of the service becomes 1006 bytes; the maximum is 1000.'));
   });
 
   it('ends when the caller hangs up, while it runs and while it waits', async () => {

@@ -59,7 +59,7 @@ describe('the registry of connectors', () => {
     const unknown = [{ element: 'acmee', host: 'example.org' }];
     expect(() => createRegistry([acme], unknown)).to.throw(
       ConnectorError,
-      "PROVIDER_HOSTS allows example.org for the element 'acmee', which is not there. Did you mean 'acme'?",
+      "PROVIDER_HOSTS allows example.org for the element 'acmee', which does not exist. Did you mean 'acme'?",
     );
   });
 

@@ -65,9 +65,9 @@ describe('an OAuth declaration with a problem', () => {
     [{ values: { x: { ...VALUE, name: '' } } }, "the value 'x' has no name at the provider"],
     [
       { grant: 'clientCredentials', values: { x: { ...VALUE, from: 'callback' } } },
-      "the value 'x' comes with a callback, which there is none of with client credentials",
+      "the value 'x' comes with a callback, and client credentials have no callback",
     ],
-    [{ tokenUrl: () => '/token' }, 'tokenUrl makes no URL'],
+    [{ tokenUrl: () => '/token' }, 'tokenUrl returns no URL'],
     [{ tokenUrl: HTTP }, 'tokenUrl is not https'],
     [{ authorizeUrl: ELSEWHERE }, 'authorizeUrl leads to example.org, which is not one of its hosts'],
   ];

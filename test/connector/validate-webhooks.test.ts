@@ -39,18 +39,18 @@ describe('a declaration of webhooks with a problem', () => {
     [
       'that leaves signatures out',
       { verify: undefined, secretKey: undefined },
-      "webhooks say nothing of signatures: `verify` is a function, or 'unsigned'",
+      "webhooks have no valid `verify`: a function, or 'unsigned'",
     ],
     ['without events', { events: undefined }, 'webhooks have no `events`'],
     [
       'that tells of an object that is not there',
       { tells: { things: ['created'] } },
-      "webhooks tell of 'things', which is no object of it",
+      "webhooks name 'things' in tells, which is not an object of the connector",
     ],
     [
       'that is verified without a secret',
       { secretKey: undefined },
-      'webhooks are verified, and there is no secret: name a secretKey, or declare the signingKey or the registration that tells one',
+      'webhooks are verified without a secret: declare a secretKey, a signingKey or a registration',
     ],
     ['with a secret for nothing', { verify: 'unsigned' }, 'webhooks are unsigned, and have a secretKey'],
     [

@@ -62,10 +62,10 @@ describe('a connector without problems', () => {
 
 describe('a connector in JavaScript', () => {
   for (const [member, problem] of [
-    ['auth', "acme: 'auth' is missing, or is no object"],
-    ['configuration', "acme: 'configuration' is missing, or is no list"],
-    ['hosts', "acme: 'hosts' is missing, or is no list or function"],
-    ['objects', "acme: 'objects' is missing, or is no object or function"],
+    ['auth', "acme: 'auth' is missing, or is not of the type object"],
+    ['configuration', "acme: 'configuration' is missing, or is not of the type list"],
+    ['hosts', "acme: 'hosts' is missing, or is not of the type list or function"],
+    ['objects', "acme: 'objects' is missing, or is not of the type object or function"],
   ] as const) {
     it(`may lack '${member}', which is named`, () => {
       const { [member]: _, ...rest } = createConnector({ key: 'acme' });
@@ -77,7 +77,7 @@ describe('a connector in JavaScript', () => {
   it('may have objects without fields, which are named', () => {
     const { fields: _, ...object } = createObject();
     expect(Reflect.apply(findObjectProblems, undefined, [{ things: object }])).to.deep.equal([
-      "things: 'fields' is missing, or is no object",
+      "things: 'fields' is missing, or is not of the type object",
     ]);
   });
 });
@@ -252,7 +252,7 @@ describe('the problems of an object', () => {
       "things: id: the alias 'changed' is the name of a field",
       "things: id: the alias 'a b' is not a name that a filter can have",
       "things: changed: the alias 'paid' is the name of a parameter",
-      "things: open: the alias 'since' is one of another field, too",
+      "things: open: another field has the alias 'since', too",
       "things: open: '=' of the alias 'since' means >=, which no boolean has",
     ]);
   });
@@ -290,13 +290,13 @@ describe('the problems of an object', () => {
     const found = (changes: Changes, more: Partial<ObjectSpec> = {}) =>
       problemsOf({ fields, translator, changes, ...more }).map((problem) => problem.replace('things: its ', ''));
     expect(found({ updated: 'at', created: 'seen' })).to.deep.equal([]);
-    expect(found({ updated: 'modified' })).to.deep.equal(["changes name 'modified', which is no field"]);
+    expect(found({ updated: 'modified' })).to.deep.equal(["changes name 'modified', which is not a field"]);
     expect(found({ updated: 'seen' })).to.deep.equal(["changes need '>=' on 'seen'"]);
     expect(found({ created: 'at' })).to.deep.equal(['changes name neither a field nor a feed']);
-    expect(found({ updated: 'at', tells: [] })).to.deep.equal(['changes tell nothing']);
+    expect(found({ updated: 'at', tells: [] })).to.deep.equal(['changes have an empty list tells']);
     const describe = async () => createObject();
     expect(found({ tells: ['created'] }, { describe })).to.deep.equal([]);
-    expect(found({ updated: 'at' }, { describe })).to.deep.equal(['outline says more of changes than which it tells']);
+    expect(found({ updated: 'at' }, { describe })).to.deep.equal(['outline has more members of changes than tells']);
   });
 
   it('include a required filter that does not exist', () => {
@@ -355,9 +355,9 @@ describe('the problems of an object', () => {
     };
     const { list: _list, create: _create, remove: _remove, ...rest } = createObject();
     expect(findObjectProblems({ things: { ...rest, bulk: { query, ingest } } })).to.deep.equal([
-      'things: bulk.query has no list beside it',
-      "things: bulk.ingest takes 'create', and the object has no such calls for single records beside it",
-      "things: bulk.ingest takes 'delete', and the object has no such calls for single records beside it",
+      'things: bulk.query requires a list',
+      "things: bulk.ingest accepts 'create', but the object has no such operation for single records",
+      "things: bulk.ingest accepts 'delete', but the object has no such operation for single records",
     ]);
   });
 
@@ -369,7 +369,7 @@ describe('the problems of an object', () => {
       "things: 'PDF' is not a media type in lower case without parameters",
       "things: 'text/plain;charset=utf-8' is not a media type in lower case without parameters",
       "things: 'image/*' is not a media type in lower case without parameters",
-      "things: the media type 'application/json' is JSON, which is how records are answered",
+      "things: the media type 'application/json' is JSON, which is the type of records",
     ]);
   });
 
@@ -475,7 +475,7 @@ describe('the problems of a field', () => {
     );
     problem({ type: 'date', domain: { first: '2026-02-01', last: '2026-01-01' } }, 'its last comes before its first');
     problem({ type: 'number', domain: { text: { nonEmpty: true } } }, 'only text has a domain of texts');
-    problem({ type: 'string', domain: { closed: true } }, 'its domain is closed, and there are no values');
+    problem({ type: 'string', domain: { closed: true } }, 'its domain is closed, and it has no values');
     const right = [
       { type: 'number', domain: { digits: { significant: 15 }, rounded: 15 } },
       { type: 'datetime', domain: { first: '1700-01-01', last: '4000-12-31T23:59:59Z', step: 'second' } },
@@ -507,7 +507,7 @@ describe('the problems of a field', () => {
 
   it('include forms of LIKE without LIKE', () => {
     expect(problemsOfField({ type: 'string', likeForms: ['prefix'] })).to.deep.equal([
-      'things: x: likeForms without LIKE',
+      'things: x: it has likeForms without LIKE',
     ]);
   });
 

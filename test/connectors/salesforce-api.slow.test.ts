@@ -136,7 +136,7 @@ describe('Salesforce through the API', () => {
     const answer = await connect(service, { code: 'a code of Salesforce', state });
     expect([answer.status, answer.body.message]).to.deep.equal([
       400,
-      "The configuration of Salesforce: 'simulator' must not be true: the code comes from Salesforce itself. For the simulator, authorize at the URL of simulator=true.",
+      "The configuration of Salesforce: 'simulator' must not be true: the code comes from Salesforce itself. For the simulator, authorize at the oauthUrl of a request with simulator=true.",
     ]);
   });
 

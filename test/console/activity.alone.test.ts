@@ -36,7 +36,7 @@ describeInBrowser('the activity in a browser', () => {
     const id = await call('/employees/105');
     const page = await open('/console/activity');
     await rowsOf(page).first().waitFor();
-    await page.getByLabel('Failures only').check();
+    await page.getByLabel('Only failures').check();
     await page.getByRole('combobox', { name: 'Instance', exact: true }).selectOption(String(instance.id));
     await page.waitForURL(/failures=1/);
     await page.waitForURL(/instance=/);
@@ -54,7 +54,7 @@ describeInBrowser('the activity in a browser', () => {
       .to.include('acme.bamboohr.com/api/v1/employees/105')
       .and.include('try 3');
     await page.getByText('The provider could not be reached').waitFor();
-    await page.getByText('They stand one after the other').waitFor();
+    await page.getByText('The chart shows them one after the other').waitFor();
     const bars = await waterfall
       .locator('.bar')
       .evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect()).map(({ left, right }) => ({ left, right })));
@@ -110,7 +110,7 @@ describeInBrowser('the activity in a browser', () => {
     await page.getByRole('button', { name: 'Refresh' }).click();
     await rowsOf(page).getByText('GET /instances', { exact: true }).first().waitFor();
     await own.uncheck();
-    await page.getByText('No request is like that.').waitFor();
+    await page.getByText('No request matches the filter.').waitFor();
 
     await page.goto(`${service.app.url}/console/instances/${instance.id}/activity`);
     const rows = page.getByRole('region', { name: 'Activity' }).locator('tbody tr');
@@ -125,7 +125,7 @@ describeInBrowser('the activity in a browser', () => {
     await call('/employees/106');
     const page = await open('/console/activity?element=bamboohr&status=2xx');
     await rowsOf(page).first().waitFor();
-    await page.getByLabel('Path has').fill('employees/106');
+    await page.getByLabel('Path contains').fill('employees/106');
     await page.keyboard.press('Enter');
     await rowsOf(page).getByText('/employees/106').first().waitFor();
     await page.waitForURL(/path=employees/);
@@ -137,14 +137,14 @@ describeInBrowser('the activity in a browser', () => {
     await filter.fill("path LIKE '%employees/10_' AND method = 'GET'");
     await page.keyboard.press('Enter');
     await rowsOf(page).getByText('/employees/105').first().waitFor();
-    expect(await page.getByLabel('Path has').count()).to.equal(0);
+    expect(await page.getByLabel('Path contains').count()).to.equal(0);
     await filter.fill('statsu > 1');
     await page.getByRole('button', { name: 'Apply' }).click();
     const alert = page.getByRole('alert');
     await alert.getByText("Did you mean 'status'?").first().waitFor();
     expect(await alert.innerText()).to.include('WHERE_INVALID');
-    await page.getByRole('button', { name: 'Back to the controls' }).click();
-    await page.getByLabel('Path has').waitFor();
+    await page.getByRole('button', { name: 'Use controls' }).click();
+    await page.getByLabel('Path contains').waitFor();
     await rowsOf(page).first().waitFor();
   });
 
@@ -191,7 +191,7 @@ describeInBrowser('the activity in a browser', () => {
     await rowsOf(page).first().waitFor();
     await expectAccessible(page);
     await page.goto(`${service.app.url}/console/activity/${id}`);
-    await page.getByText('They stand one after the other').waitFor();
+    await page.getByText('The chart shows them one after the other').waitFor();
     await expectAccessible(page);
   });
 

@@ -23,7 +23,7 @@ describeInBrowser('a login at a provider in a window of the console', () => {
   it('connects an account, and closes the window', async () => {
     const page = await openForm();
     const popup = await openWindow(page, () => logIn(page).click());
-    await page.getByText('This page goes on by itself.').waitFor();
+    await page.getByText('This page then continues.').waitFor();
     expect(await violationsOf(page)).to.deep.equal([]);
     await Promise.all([popup.waitForEvent('close'), popup.getByRole('link', { name: 'Allow' }).click()]);
     await page.waitForURL(/\/console\/instances\/\d+$/);
@@ -50,7 +50,7 @@ describeInBrowser('a login at a provider in a window of the console', () => {
     const page = await openForm();
     const popup = await openWindow(page, () => logIn(page).click());
     await popup.getByRole('link', { name: 'Deny' }).click();
-    const note = page.getByRole('alert').filter({ hasText: 'Salesforce did not give access' });
+    const note = page.getByRole('alert').filter({ hasText: 'Salesforce did not grant access' });
     await note.getByText('end-user denied authorization (access_denied)').waitFor();
     const again = await openWindow(page, () => note.getByRole('button', { name: 'Try again' }).click());
     await again.getByRole('link', { name: 'Allow' }).click();
@@ -65,7 +65,7 @@ describeInBrowser('a login at a provider in a window of the console', () => {
     await note.getByText('The window of Salesforce was closed').waitFor();
     expect(await violationsOf(page)).to.deep.equal([]);
     await openWindow(page, () => note.getByRole('button', { name: 'Try again' }).click());
-    await note.getByText('This page goes on by itself.').waitFor();
+    await note.getByText('This page then continues.').waitFor();
     await note.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Nobody logged in at Salesforce. Nothing was connected.').waitFor();
   });
@@ -98,7 +98,7 @@ describeInBrowser('a login at a provider in a window of the console', () => {
     const body = { name: 'crm-client', apiKey: 'demo-client', apiSecret: 'demo-secret' };
     await service.call('/elements/oauthProxies', { method: 'POST', body });
     const page = await openForm();
-    await page.getByLabel('Application').selectOption('Of the proxy crm-client');
+    await page.getByLabel('Application').selectOption('Proxy crm-client');
     const popup = await openWindow(page, () => logIn(page).click());
     await Promise.all([popup.waitForEvent('close'), popup.getByRole('link', { name: 'Allow' }).click()]);
     await page.waitForURL(/\/console\/instances\/\d+$/);

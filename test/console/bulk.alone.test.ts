@@ -41,7 +41,7 @@ describeInBrowser('the bulk jobs in a browser', () => {
 
   it('run to their end, and have a file with the rows', async () => {
     const page = await open('/console/bulk');
-    await page.getByText('There are no bulk jobs.').waitFor();
+    await page.getByText('There are no bulk jobs yet.').waitFor();
     await startDownload(page, { Filter: 'Prcie > 20' });
     await page.getByRole('alert').getByText("Did you mean 'Price'?").first().waitFor();
     await page.keyboard.press('Escape');
@@ -55,7 +55,7 @@ describeInBrowser('the bulk jobs in a browser', () => {
     const csv = await saved(page, 'Save the file');
     expect(csv.text.trimEnd().split('\r\n')).to.have.length(rows.length + 1);
     expect(csv.name).to.match(/^Größe .*b.*\.csv$/);
-    await page.getByRole('combobox', { name: 'Form of the file' }).selectOption('json');
+    await page.getByRole('combobox', { name: 'Format of the file' }).selectOption('json');
     const json = await saved(page, 'Save the file');
     expect(JSON.parse(json.text)).to.deep.equal(rows);
     expect(json.name).to.match(/\.json$/);
@@ -90,7 +90,7 @@ describeInBrowser('the bulk jobs in a browser', () => {
     await page.getByLabel('State').selectOption('completed');
     await waitUntil(async () => (await rows.count()) === 1);
     await page.getByLabel('State').selectOption('failed');
-    await page.getByText('There are no such bulk jobs.').waitFor();
+    await page.getByText('No bulk job matches. Change the filters.').waitFor();
     await service.call(`/instances/${other}`, { method: 'DELETE' });
   });
 
@@ -125,7 +125,7 @@ describeInBrowser('the bulk jobs in a browser', () => {
   it('are seen on their way, and end when they are cancelled', async () => {
     await simulate('POST', { trouble: 'slow; ms=30000', times: 1, path: '/odata/v4/shop/Products' });
     const page = await open(`/console/bulk?instance=${shop.id}`);
-    await startDownload(page, { 'Rows at most': '7' });
+    await startDownload(page, { 'Maximum number of rows': '7' });
     await page.getByRole('progressbar').waitFor();
     await page.getByRole('button', { name: 'Cancel the job' }).click();
     await state(page, 'cancelled').waitFor();
@@ -181,7 +181,7 @@ describeInBrowser('the bulk jobs in a browser', () => {
       .first()
       .waitFor();
     await page.keyboard.press('Escape');
-    await startDownload(page, { 'Rows at most': '1', 'File name': `${HOSTILE}.csv` });
+    await startDownload(page, { 'Maximum number of rows': '1', 'File name': `${HOSTILE}.csv` });
     await state(page, 'completed').waitFor();
     await page
       .getByText(/onerror/)

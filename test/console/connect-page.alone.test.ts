@@ -43,7 +43,7 @@ describeInBrowser('the connect page', () => {
     await company.fill(' acme ');
     await page.getByText('For example: acme', { exact: true }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText('This is needed.').waitFor();
+    await page.getByText('Fill in this field.').waitFor();
     expect(await page.evaluate('document.activeElement.id')).to.equal('field-username');
     await page.keyboard.type('demo-key');
     expect(await page.getByLabel('Username', { exact: true }).getAttribute('type')).to.equal('password');
@@ -185,9 +185,9 @@ describeInBrowser('the connect page', () => {
     await heading(page, 'Connected');
     await late.getByLabel('Username', { exact: true }).fill('demo-key');
     await late.getByRole('button', { name: 'Connect', exact: true }).click();
-    await heading(late, 'This link was used');
+    await heading(late, 'This link was already used');
     await page.reload();
-    await heading(page, 'This link was used');
+    await heading(page, 'This link was already used');
     const { body: instances } = await service.call('/instances');
     const { instanceId } = await client.read();
     expect(Math.max(...instances.map(({ id }: { readonly id: number }) => id))).to.equal(instanceId);
@@ -203,7 +203,7 @@ describeInBrowser('the connect page', () => {
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await heading(page, 'This link has expired');
     await page.goto(client.session.url.slice(0, -1));
-    await heading(page, 'This page is not there');
+    await heading(page, 'This page does not exist');
   });
 
   it('authenticates an instance again', async () => {
@@ -266,7 +266,7 @@ describeInBrowser('the connect page', () => {
       await page.getByRole('link', { name: 'BambooHR' }).click();
       await heading(page, 'Connect BambooHR');
       await page.getByRole('button', { name: 'Connect', exact: true }).click();
-      await page.getByText('This is needed.').first().waitFor();
+      await page.getByText('Fill in this field.').first().waitFor();
       await expectNothing();
       await page.getByLabel('Username', { exact: true }).fill('wrong');
       await page.getByLabel('Company name').fill('acme');
@@ -278,7 +278,7 @@ describeInBrowser('the connect page', () => {
       await heading(page, 'Connected');
       await expectNothing();
       await page.reload();
-      await heading(page, 'This link was used');
+      await heading(page, 'This link was already used');
       await expectNothing();
     });
   }

@@ -21,10 +21,10 @@ describeInBrowser('connect sessions in a browser', () => {
     await page.getByLabel('Key 1').fill('simulator');
     await page.getByLabel('Value 1').fill('true');
     await page.getByLabel('Returns to').fill('https://elsewhere.example.com/');
-    await page.getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('button', { name: 'Create the link' }).click();
     await page.getByRole('alert').getByText('REQUEST_INVALID').waitFor();
     await page.getByLabel('Returns to').fill('');
-    await page.getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('button', { name: 'Create the link' }).click();
     const url = (await page.getByRole('region', { name: 'Link' }).locator('code').textContent()) ?? '';
     expect(await page.locator('pre').textContent()).to.contain(url);
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -32,7 +32,7 @@ describeInBrowser('connect sessions in a browser', () => {
       expect(await violationsOf(page), colorScheme).to.deep.equal([]);
     }
 
-    await page.getByRole('link', { name: 'See what comes of it' }).click();
+    await page.getByRole('link', { name: 'Show the session' }).click();
     await page.getByText('open', { exact: true }).waitFor();
     expect(await page.content()).to.not.contain(url);
     const theirs = await (await newContext()).newPage();
@@ -57,7 +57,7 @@ describeInBrowser('connect sessions in a browser', () => {
     await page.getByText('A page of https://shop.example.com tried to show the page of this session').waitFor();
     expect(await violationsOf(page)).to.deep.equal([]);
     await page.getByRole('link', { name: 'Connect origins' }).click();
-    await page.getByLabel('Origins, one a line').waitFor();
+    await page.getByLabel('Origins, one per line').waitFor();
     await service.call(`/connect/sessions/${id}`, { method: 'DELETE' });
   });
 

@@ -79,7 +79,7 @@ describeInBrowser('the connect page on a page of a product', () => {
     const authorize = async (choice: string) => {
       const button = frame.getByRole('button', { name: 'Continue to Salesforce' });
       const [popup] = await Promise.all([page.waitForEvent('popup'), button.click()]);
-      await frame.getByRole('heading', { name: 'Go on at Salesforce' }).waitFor();
+      await frame.getByRole('heading', { name: 'Continue at Salesforce' }).waitFor();
       const link = popup.getByRole('link', { name: choice });
       await Promise.all([popup.waitForEvent('close'), link.click()]);
     };
@@ -98,7 +98,7 @@ describeInBrowser('the connect page on a page of a product', () => {
     const [connect] = await Promise.all([page.waitForEvent('popup'), begin(page)]);
     const button = connect.getByRole('button', { name: 'Continue to Salesforce' });
     const [provider] = await Promise.all([connect.waitForEvent('popup'), button.click()]);
-    await connect.getByRole('heading', { name: 'Go on at Salesforce' }).waitFor();
+    await connect.getByRole('heading', { name: 'Continue at Salesforce' }).waitFor();
     expect(await violationsOf(connect)).to.deep.equal([]);
     // It asks again after an answer that did not come.
     await connect.route('**/connect/session', (route) => route.abort(), { times: 1 });

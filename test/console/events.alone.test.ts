@@ -47,11 +47,11 @@ describeInBrowser('the events in the console', () => {
 
   it('say how to begin where nothing was sent yet', async () => {
     const page = await open(EVENTS);
-    await page.getByText('No event was sent yet.').waitFor();
+    await page.getByText('There are no deliveries yet.').waitFor();
     await page.getByRole('link', { name: 'Subscriptions' }).click();
-    await page.getByText('There is no subscription yet.').waitFor();
+    await page.getByText('There are no subscriptions yet.').waitFor();
     await page.getByRole('link', { name: 'Operational' }).click();
-    await page.getByText('Nothing happened that you need to know of.').waitFor();
+    await page.getByText('There are no operational events.').waitFor();
   });
 
   it('show a failing receiver deactivated, released and served, as it happens', async () => {
@@ -124,7 +124,7 @@ describeInBrowser('the events in the console', () => {
     const page = await open(`${EVENTS}/deliveries/${delivery.id}`);
     await page.getByRole('button', { name: 'Send again', exact: true }).click();
     await page.waitForURL((to) => /deliveries\/\d+$/.test(to.pathname) && !to.pathname.endsWith(`/${delivery.id}`));
-    await page.getByRole('dialog').getByText('The first attempt was taken.').waitFor();
+    await page.getByRole('dialog').getByText('The receiver accepted the first attempt.').waitFor();
     expect((await receiver.waitFor(url, 2)).map(({ body }) => body.id)).to.deep.equal([
       delivery.event.id,
       delivery.event.id,
@@ -136,7 +136,7 @@ describeInBrowser('the events in the console', () => {
     const dialog = page.getByRole('dialog', { name: 'Send events again' });
     await dialog.getByLabel('Subscription').selectOption({ label: `${url} · #${delivery.subscriptionId}` });
     await dialog.getByLabel('State').selectOption('delivered');
-    await dialog.getByText('2 deliveries are meant.').waitFor();
+    await dialog.getByText('2 deliveries match.').waitFor();
     await dialog.getByRole('button', { name: 'Send again' }).click();
     await dialog.getByText('1 event is sent again.').waitFor();
     await receiver.waitFor(url, 3);
@@ -150,7 +150,7 @@ describeInBrowser('the events in the console', () => {
     await page.getByRole('button', { name: 'Send again', exact: true }).click();
     await page.waitForURL((to) => /deliveries\/\d+$/.test(to.pathname) && !to.pathname.endsWith(`/${delivery.id}`));
     const panel = page.getByRole('dialog', { name: /^Delivery \d+$/ });
-    await panel.getByText('None was made yet.').waitFor();
+    await panel.getByText('There were no attempts yet.').waitFor();
     await panel.locator('dl').getByText('delivering', { exact: true }).waitFor();
     await panel.getByRole('link', { name: `delivery ${delivery.id}` }).waitFor();
     const rows = page.getByRole('region', { name: 'Deliveries', includeHidden: true }).locator('tbody tr');
@@ -159,7 +159,7 @@ describeInBrowser('the events in the console', () => {
 
     await waitUntil(async () => held.length === 1);
     for (const answer of held) answer();
-    await panel.getByText('The first attempt was taken.').waitFor();
+    await panel.getByText('The receiver accepted the first attempt.').waitFor();
     await panel.locator('dl').getByText('delivered', { exact: true }).waitFor();
     await waitUntil(async () => !(await rows.allInnerTexts()).join().includes('delivering'));
     const [, again] = receiver.at(url);
@@ -216,7 +216,7 @@ describeInBrowser('the events in the console', () => {
     const panel = page.getByRole('dialog', { name: `Delivery ${id}` });
     await panel.getByRole('button', { name: 'Send again' }).waitFor();
     await service.call(`/notifications/subscriptions/deliveries/${id}`, { method: 'DELETE' });
-    await panel.getByText('It was acknowledged or its time to be kept is over.').waitFor();
+    await panel.getByText('The delivery was acknowledged, or its retention period is over.').waitFor();
     expect(await panel.getByRole('button', { name: 'Send again' }).count()).to.equal(0);
   });
 
@@ -228,7 +228,7 @@ describeInBrowser('the events in the console', () => {
     await sendEvent(service, instanceId);
     const [{ id }] = await waitForDeliveries(service, `config.url = '${url}' AND status = 'retrying'`, 1);
     const page = await open(`${EVENTS}/deliveries/${id}`);
-    const line = page.getByRole('img', { name: 'Time line of the attempts' });
+    const line = page.getByRole('img', { name: 'Timeline of the attempts' });
     await line.waitFor();
     const told = await line.evaluate((image) => {
       const { ownerDocument } = image;
@@ -256,7 +256,7 @@ describeInBrowser('the events in the console', () => {
     await card.getByText(secret).waitFor();
     await card.getByRole('button', { name: 'Rotate…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-    await card.getByText('The secret before is valid too').waitFor();
+    await card.getByText('The previous secret is also valid').waitFor();
     const { secret: next } = await findSubscription(service, url);
     expect(next).not.to.equal(secret);
     await card.getByText(next).waitFor();
@@ -279,7 +279,7 @@ describeInBrowser('the events in the console', () => {
     await page.getByRole('button', { name: 'Acknowledge…' }).click();
     await page.getByText('2 deliveries are queued.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
-    await page.getByText('No delivery is like that.').waitFor();
+    await page.getByText('No delivery matches the filters.').waitFor();
     await states.getByRole('link', { name: 'queued 0' }).waitFor();
 
     await page.getByRole('button', { name: 'Edit as text' }).click();
@@ -297,7 +297,7 @@ describeInBrowser('the events in the console', () => {
   it('choose which types a subscription wants, and remove it once nothing uses it', async () => {
     const { url, instanceId, delivery } = await createDelivered('leaving');
     const page = await openSubscription(url);
-    await page.getByLabel('Wanted event types').fill('employees.*\nfiles.created');
+    await page.getByLabel('Event types to receive').fill('employees.*\nfiles.created');
     await page.getByRole('button', { name: 'Save' }).click();
     await waitUntil(async () => (await findSubscription(service, url)).eventTypes.length === 2);
     const remove = async () => {

@@ -68,7 +68,7 @@ const PAGES: Readonly<Record<string, (world: World) => readonly [path: string, t
   'the roles': () => ['/organization/roles'],
   'the audit log': () => ['/organization/audit'],
   'the profile': () => ['/profile'],
-  [NO_PAGE]: () => ['/nowhere', 'There is no such page.'],
+  [NO_PAGE]: () => ['/nowhere', 'This page does not exist.'],
 };
 
 describeInBrowser('every page of the console', function everyPage() {

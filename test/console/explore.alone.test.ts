@@ -58,9 +58,9 @@ describeInBrowser('Explore', () => {
     const page = await open('/console/explore');
     const instances = page.getByRole('region', { name: 'Instances' });
     await instances.getByRole('link', { name: 'People of the tests' }).waitFor();
-    expect(await page.getByText('Connect the first one').count()).to.equal(0);
+    expect(await page.getByText('Connect the first account').count()).to.equal(0);
     await page.getByRole('combobox', { name: 'Instance' }).fill('no instance has this name');
-    await page.getByText('No instance has such a name or element.').waitFor();
+    await page.getByText('No instance matches. Change the search.').waitFor();
     await page.getByRole('combobox', { name: 'Instance' }).fill('');
     await instances.getByRole('link', { name: 'Shop of the tests' }).click();
     await page.waitForURL(new RegExp(`/console/explore/${shop.id}/\\w+$`));
@@ -68,7 +68,7 @@ describeInBrowser('Explore', () => {
 
   for (const [name, from] of [
     ['Explore', ''],
-    ['Look at its records', '/activity'],
+    ['Show its records', '/activity'],
   ] as const)
     it(`shows records after a click on "${name}" of an instance`, async () => {
       const { id } = await service.createInstance('bamboohr', { ...BAMBOOHR }, { name: 'Nobody called it' });
@@ -85,7 +85,7 @@ describeInBrowser('Explore', () => {
     await page.keyboard.type('stat');
     await choose(page, 'status');
     await optionOf(page, '=').filter({ hasText: 'by the provider, exactly' }).waitFor();
-    await optionOf(page, 'LIKE').filter({ hasText: 'here, row by row' }).waitFor();
+    await optionOf(page, 'LIKE').filter({ hasText: 'by Causeway, row by row' }).waitFor();
     await page.keyboard.type('= ');
     await choose(page, "'Inactive'");
     await page.keyboard.type(' O');
@@ -100,7 +100,7 @@ describeInBrowser('Explore', () => {
     const mark = page.locator('.cm-lintRange-error');
     expect(await mark.textContent()).to.equal('Categor');
     await mark.hover();
-    await page.getByRole('button', { name: 'Replace by Category' }).click();
+    await page.getByRole('button', { name: 'Replace with Category' }).click();
     expect(await textOf(page)).to.equal("Category = 'Book'");
     await mark.waitFor({ state: 'detached' });
   });
@@ -134,14 +134,14 @@ describeInBrowser('Explore', () => {
     await rowOf(page, sorted[0]).waitFor();
   });
 
-  it('explains what the provider takes and what is checked here, while the filter is written', async () => {
+  it('explains what the provider accepts and what is checked here, while the filter is written', async () => {
     const page = await employees();
     await write(page, "status = 'Active' AND jobTitle LIKE '%E%'");
     const explain = page.getByRole('complementary');
     await explain.getByText('pushdown: partial').waitFor();
     const parts = await explain.innerText();
-    expect(parts).to.match(/The provider takes\s+status = 'Active'/);
-    expect(parts).to.match(/Checked here\s+jobTitle LIKE '%E%'/);
+    expect(parts).to.match(/The provider evaluates\s+status = 'Active'/);
+    expect(parts).to.match(/Causeway checks\s+jobTitle LIKE '%E%'/);
     expect(parts).to.contain("the provider has no LIKE for 'jobTitle'");
     expect(parts).to.contain('"filter": "status eq \'Active\'"');
     expect(new URL(page.url()).search).to.equal('');
@@ -160,7 +160,7 @@ describeInBrowser('Explore', () => {
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Package.Store.City string' }).check();
     await page.getByRole('checkbox', { name: 'Id integer', exact: true }).check();
-    await page.getByRole('button', { name: 'Show these' }).click();
+    await page.getByRole('button', { name: 'Show these columns' }).click();
     await page.waitForURL((url) => url.searchParams.get('fields') === 'Id,Package.Store.City');
     await page.getByRole('cell', { name: "L'Aquila" }).first().waitFor();
     expect(await page.getByRole('columnheader').count()).to.equal(3);

@@ -31,15 +31,15 @@ describe('the values of a form of the console', () => {
   });
 
   it('must fit the whole pattern, and their type', () => {
-    expect(faultOf(field({ pattern: 'a|b' }), 'ab')).to.equal('This does not have the right form.');
-    expect(faultOf(field({ pattern: 'a|b', example: 'b' }), 'c')).to.equal('This must be something such as b');
+    expect(faultOf(field({ pattern: 'a|b' }), 'ab')).to.equal('This value does not have the required form.');
+    expect(faultOf(field({ pattern: 'a|b', example: 'b' }), 'c')).to.equal('Enter a value such as b');
     expect(faultOf(field({ pattern: 'a|b' }), 'b')).to.equal(undefined);
     expect(faultOf(field({ pattern: 'a', secret: true }), MASK)).to.equal(undefined);
-    expect(faultOf(field({ required: true }), '')).to.equal('This is needed.');
-    expect(faultOf(field({ type: 'url' }), 'javascript:alert(1)')).to.match(/^This must be an address/);
+    expect(faultOf(field({ required: true }), '')).to.equal('Fill in this field.');
+    expect(faultOf(field({ type: 'url' }), 'javascript:alert(1)')).to.match(/^Enter an address/);
     expect(faultOf(field({ type: 'url' }), 'https://a.example')).to.equal(undefined);
-    expect(faultOf(field({ type: 'number' }), '1e')).to.equal('This must be a number.');
-    expect(faultOf(field({ type: 'object' }), '[]')).to.equal('This must be a JSON object.');
+    expect(faultOf(field({ type: 'number' }), '1e')).to.equal('Enter a number.');
+    expect(faultOf(field({ type: 'object' }), '[]')).to.equal('Enter a JSON object.');
     expect(faultOf(field({ type: 'object' }), '{"a":1}')).to.equal(undefined);
   });
 

@@ -14,7 +14,7 @@ describeInBrowser('the instances of the console in a browser', () => {
 
   it('connects the first account with the simulator in three clicks', async () => {
     const page = await open('/console/instances');
-    await page.getByRole('link', { name: 'Connect the first one' }).click();
+    await page.getByRole('link', { name: 'Connect the first account' }).click();
     await page.getByRole('link', { name: /^BambooHR/ }).click();
     await page.getByLabel('Use the simulator').click();
     await page.getByRole('button', { name: 'Connect' }).click();
@@ -26,11 +26,11 @@ describeInBrowser('the instances of the console in a browser', () => {
   it('checks patterns while somebody types, and what is missing before it asks', async () => {
     const page = await open('/console/instances/new/bamboohr');
     await page.getByLabel('Company name').fill('no blanks');
-    await page.getByText('This must be something such as acme').waitFor();
+    await page.getByText('Enter a value such as acme').waitFor();
     await page.getByLabel('Company name').fill('acme');
-    expect(await page.getByText('This must be something such as acme').count()).to.equal(0);
+    expect(await page.getByText('Enter a value such as acme').count()).to.equal(0);
     await page.getByRole('button', { name: 'Connect' }).click();
-    await page.getByText('This is needed.').waitFor();
+    await page.getByText('Fill in this field.').waitFor();
     await page.locator('[aria-invalid=true]:focus').waitFor();
     expect(await violationsOf(page)).to.deep.equal([]);
   });
@@ -106,9 +106,9 @@ describeInBrowser('the instances of the console in a browser', () => {
     await page.waitForURL('**/instances?tag=emea');
     await rows.getByText('disabled').waitFor();
     await page.getByLabel('State').selectOption('Valid');
-    await page.getByText('No instance is like that.').waitFor();
+    await page.getByText('No instance matches the filters.').waitFor();
     await page.reload();
-    await page.getByText('No instance is like that.').waitFor();
+    await page.getByText('No instance matches the filters.').waitFor();
     expect(await page.getByLabel('State').inputValue()).to.equal('valid');
     await page.getByRole('link', { name: 'Show all' }).click();
     await rows.filter({ hasText: LONG }).waitFor();
@@ -119,7 +119,7 @@ describeInBrowser('the instances of the console in a browser', () => {
     const { id } = await service.createInstance('bamboohr', bamboo, { name: 'Switched' });
     const page = await open(`/console/instances/${id}`);
     await page.getByRole('button', { name: 'Disable…' }).click();
-    await page.getByText('Calls on it are refused with 403').waitFor();
+    await page.getByText('Calls on the instance return 403').waitFor();
     await page.getByRole('button', { name: 'Disable the instance' }).click();
     await head(page, 'Switched').getByText('disabled').waitFor();
     expect((await service.call(`/instances/${id}`)).body.disabled).to.equal(true);
@@ -137,10 +137,10 @@ describeInBrowser('the instances of the console in a browser', () => {
     const { body } = await service.call(`/instances/${id}`);
     expect([body.tags, body.valid]).to.deep.equal([['a', 'b'], true]);
     await page.getByRole('button', { name: 'Trace…' }).click();
-    await page.getByLabel('For how long').selectOption('an hour');
+    await page.getByLabel('Duration').selectOption('an hour');
     await page.getByRole('button', { name: 'Trace', exact: true }).click();
     await head(page, 'New name').getByText('traced').waitFor();
-    await page.getByRole('button', { name: 'End tracing' }).click();
+    await page.getByRole('button', { name: 'Stop tracing' }).click();
     await page.getByRole('button', { name: 'Trace…' }).waitFor();
   });
 
@@ -180,7 +180,7 @@ describeInBrowser('the instances of the console in a browser', () => {
     const { id, token } = await service.createInstance('bamboohr', bamboo, { name: 'Unwanted' });
     const page = await open(`/console/instances/${id}`);
     await page.getByRole('button', { name: 'Delete…' }).click();
-    await page.getByText('Its bulk jobs go, with their files.').waitFor();
+    await page.getByText('The service deletes its bulk jobs and their files.').waitFor();
     expect(await violationsOf(page)).to.deep.equal([]);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -194,7 +194,7 @@ describeInBrowser('the instances of the console in a browser', () => {
     const { id } = await service.createInstance('bamboohr', bamboo, { name: LONG, tags: ['a'] });
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const [path, seen] of [
-        ['/console/instances', 'Connect an account'],
+        ['/console/instances', 'Connect the first account'],
         ['/console/instances/new', 'Employees, their files and their time off.'],
         ['/console/instances/new/salesforce', 'Use the simulator'],
         [`/console/instances/${id}`, 'acme'],

@@ -57,7 +57,7 @@ describeInBrowser('the organization in a browser', () => {
     await page.getByRole('button', { name: 'Invite a teammate' }).click();
     const dialog = page.getByRole('dialog', { name: 'Invite a teammate' });
     await dialog.getByLabel('E-mail address').fill('joined@example.com');
-    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    await dialog.getByRole('button', { name: 'Create the link' }).click();
     const made = page.getByRole('dialog', { name: 'The link for joined@example.com' });
     const url = (await made.locator('code').textContent()) ?? '';
     await made.getByRole('button', { name: /^Copy/ }).waitFor();
@@ -186,7 +186,7 @@ describeInBrowser('the organization in a browser', () => {
     await page.getByRole('button', { name: 'Save the roles' }).click();
     await page.getByText('User: 1 changed').waitFor({ state: 'detached' });
     await hers.goto(`${service.app.url}/console/connect`);
-    await hers.getByText('Your roles do not show connect sessions.').waitFor();
+    await hers.getByText('Your roles do not include connect sessions. Ask an administrator.').waitFor();
     expect(await hers.getByRole('link', { name: 'New session' }).count()).to.equal(0);
   });
 
@@ -209,7 +209,7 @@ describeInBrowser('the organization in a browser', () => {
     await dialog.getByRole('button', { name: 'Add the user' }).click();
     await theirs.getByRole('dialog', { name: 'Alan Turing was added' }).waitFor();
     await theirs.goto(`${service.app.url}/console/organization/secrets`);
-    await theirs.getByText('There is no such page, or your roles do not show it.').waitFor();
+    await theirs.getByText('This page does not exist, or your roles do not include it.').waitFor();
   });
 
   it('adds, renames, rests and deletes an account', async () => {
@@ -223,11 +223,11 @@ describeInBrowser('the organization in a browser', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Acme' }).waitFor();
     await page.getByRole('button', { name: 'Deactivate' }).click();
-    await page.getByText('Its polls end at once').waitFor();
+    await page.getByText('Its polls stop immediately').waitFor();
     await page.getByRole('button', { name: 'Deactivate the account' }).click();
     await page.getByText('inactive', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('It cannot be undone.').waitFor();
+    await page.getByText('You cannot undo this.').waitFor();
     await page.getByRole('button', { name: 'Delete the account' }).click();
     await page.getByRole('link', { name: 'First account' }).waitFor();
     expect((await service.call('/accounts/hostile')).status).to.equal(404);
@@ -261,10 +261,10 @@ describeInBrowser('the organization in a browser', () => {
 
   it('registers connect origins, and says what is wrong with one', async () => {
     const page = await open('/console/organization/connect-origins');
-    await page.getByLabel('Origins, one a line').fill('https://app.example.com\nftp://example.com');
+    await page.getByLabel('Origins, one per line').fill('https://app.example.com\nftp://example.com');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('alert').getByText('REQUEST_INVALID').waitFor();
-    await page.getByLabel('Origins, one a line').fill('https://app.example.com');
+    await page.getByLabel('Origins, one per line').fill('https://app.example.com');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').waitFor();
     const { body } = await service.call('/organizations/me/connect-origins');

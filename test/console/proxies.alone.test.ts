@@ -6,7 +6,7 @@ describeInBrowser('the OAuth proxies of the console in a browser', () => {
 
   it('are made, changed and deleted', async () => {
     const page = await open('/console/proxies');
-    await page.getByText('There is no proxy yet.').waitFor();
+    await page.getByText('There are no proxies yet.').waitFor();
     expect(await violationsOf(page)).to.deep.equal([]);
     await page.getByRole('link', { name: 'New proxy' }).first().click();
     await page.getByRole('textbox', { name: /^Name/ }).fill('<b>crm</b>');
@@ -27,7 +27,7 @@ describeInBrowser('the OAuth proxies of the console in a browser', () => {
     await page.getByText('All accounts of the organization see the proxy').waitFor();
     expect((await service.call('/elements/oauthProxies')).body[0]).to.include({ name: 'crm', shared: true });
     await page.getByRole('button', { name: 'Stop sharing' }).click();
-    await page.getByText('Only the account that made the proxy sees it').waitFor();
+    await page.getByText('Only the account that created the proxy sees it').waitFor();
     expect((await service.call('/elements/oauthProxies')).body[0]).to.include({ shared: false });
 
     await page.getByLabel('Another URL').fill('https://app.example.com/connected?x=1');
@@ -36,7 +36,7 @@ describeInBrowser('the OAuth proxies of the console in a browser', () => {
     await page.getByLabel('Another URL').fill('https://app.example.com/connected');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('button', { name: 'Remove https://app.example.com/connected' }).click();
-    await page.getByText('There are none yet.').waitFor();
+    await page.getByText('There are no application URLs yet.').waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       expect(await violationsOf(page), colorScheme).to.deep.equal([]);
@@ -44,7 +44,7 @@ describeInBrowser('the OAuth proxies of the console in a browser', () => {
 
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Delete the proxy' }).click();
-    await page.getByText('There is no proxy yet.').waitFor();
+    await page.getByText('There are no proxies yet.').waitFor();
     expect((await service.call('/elements/oauthProxies')).body).to.deep.equal([]);
   });
 });

@@ -47,7 +47,7 @@ describeInBrowser('the usage in a browser', () => {
   /** The numbers of a chart: of each row the cells. */
   async function numbersOf(page: Page, name: string): Promise<readonly (readonly string[])[]> {
     const place = chart(page, name);
-    if ((await place.locator('details[open]').count()) === 0) await place.getByText('The numbers').click();
+    if ((await place.locator('details[open]').count()) === 0) await place.getByText('Show the numbers').click();
     const rows = place.locator('tbody tr');
     await rows.first().waitFor();
     return rows.evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent ?? '')));
@@ -82,7 +82,7 @@ describeInBrowser('the usage in a browser', () => {
     const place = head.indexOf('BambooHR');
     expect(elements.reduce((total, cells) => total + Number(cells[place]), 0)).to.equal(CALLS);
 
-    const [times = []] = await numbersOf(page, 'How long they took');
+    const [times = []] = await numbersOf(page, 'Duration');
     expect(times).to.have.length(4);
     expect(
       times.slice(1).every((text) => /^[\d.]+ m?s$/.test(text)),
@@ -97,12 +97,12 @@ describeInBrowser('the usage in a browser', () => {
       return Number((await figure.innerText()).replaceAll(/\D/g, ''));
     };
     await chart(page, 'Requests').locator('canvas').waitFor();
-    await page.getByText('What the console reads to show itself is left out').waitFor();
+    await page.getByText('The figures leave out the reads of the console itself').waitFor();
     const without = await requests();
     await page.getByLabel("The console's own reads").check();
     await page.waitForURL(/console=1/);
     await waitUntil(async () => (await requests()) > without);
-    expect(await page.getByText('What the console reads to show itself is left out').count()).to.equal(0);
+    expect(await page.getByText('The figures leave out the reads of the console itself').count()).to.equal(0);
     await page.getByLabel("The console's own reads").uncheck();
     await waitUntil(async () => (await requests()) === without);
   });
@@ -119,7 +119,7 @@ describeInBrowser('the usage in a browser', () => {
 
   it('has nothing that axe-core finds wrong', async () => {
     const page = await open('/console/usage');
-    await chart(page, 'Requests').getByText('The numbers').click();
+    await chart(page, 'Requests').getByText('Show the numbers').click();
     await expectAccessible(page);
   });
 

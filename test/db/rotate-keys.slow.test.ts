@@ -41,7 +41,7 @@ describe('npm run rotate-keys', () => {
         .map((column) => `${column}: 3 done, 0 left`),
       'Keys in use:',
       `  next: ${encryptedColumns().join(', ')}`,
-      'Every value opens with the first key alone.',
+      'The first key alone decrypts every value.',
       '',
     ]);
     expect(code).to.equal(0);
@@ -51,7 +51,7 @@ describe('npm run rotate-keys', () => {
   it('changes nothing in a check, and fails while an older key is in use', async () => {
     const { code, output } = await run(`${next},${old}`, '--check');
     expect(output).to.contain(`  old: ${encryptedColumns().join(', ')}`);
-    expect(output).to.contain('Not every value opens with the first key alone.');
+    expect(output).to.contain('The first key alone does not decrypt every value.');
     expect(code).to.equal(1);
     expect(await keyIdsInUse(database.knex)).to.deep.equal(new Set(['old']));
     expect((await run(old, '--check')).code).to.equal(0);
@@ -66,7 +66,7 @@ describe('npm run rotate-keys', () => {
     expect(code).to.equal(1);
     const hash = Buffer.isBuffer(value.key[2]) ? value.key[2].toString('hex') : '';
     expect(output).to.contain(
-      `  idempotency_record.response of account_id 1, user_id 1, key_hash \\x${hash} does not open with the key 'old'`,
+      `  idempotency_record.response of account_id 1, user_id 1, key_hash \\x${hash} cannot be decrypted with the key 'old'`,
     );
     for (const hidden of [ciphertext, ciphertext.slice(10, 40), value.plain, old.slice(4), next.slice(5)]) {
       expect(output).to.not.contain(hidden);
@@ -74,10 +74,10 @@ describe('npm run rotate-keys', () => {
   });
 
   it('needs the keys, tables and options it knows', async () => {
-    expect((await run('')).output).to.contain('ENCRYPTION_KEYS is not set, but DATABASE_URL is');
+    expect((await run('')).output).to.contain('ENCRYPTION_KEYS is required with DATABASE_URL');
     const { code, output } = await runScript({ DATABASE_URL: unmigrated.url, ENCRYPTION_KEYS: old }, []);
     expect(output).to.contain(
-      'This database has no tables of this version: start the service once, then run this again.',
+      'This database has no tables of this version. Start the service once, then run this command again.',
     );
     expect(code).to.equal(1);
     expect((await run(old, '--chekc')).output).to.contain("Unknown option '--chekc'");

@@ -116,7 +116,7 @@ describe('egress', () => {
     await server.close();
     const error = await refusalOf(egress.request({ url }));
     expect(error.reason).to.equal('connect');
-    expect(error.message).to.equal('No connection to 127.0.0.1 could be made.');
+    expect(error.message).to.equal('The service could not connect to 127.0.0.1.');
   });
 
   it('says that the server has no TLS', async () => {

@@ -47,7 +47,7 @@ describe('a response that is passed on', () => {
     expect(failure).to.be.instanceOf(EgressError);
     expect(failure).to.include({
       reason: 'timeout',
-      message: 'Nothing came from 127.0.0.1 or went there for 1000 ms.',
+      message: 'No data was sent to or received from 127.0.0.1 for 1000 ms.',
     });
   });
 });

@@ -85,7 +85,7 @@ describe('the engine of events', () => {
     );
     expect(error).to.include({ code: 'PAYLOAD_TOO_LARGE' });
     expect(error.message).to.match(
-      /^The event orders\.created of instance 1 has 9437\d{3} bytes; at most 8388608 can be delivered\.$/,
+      /^The event orders\.created of instance 1 has 9437\d{3} bytes; the maximum is 8388608\.$/,
     );
     expect(await bench.knex('event')).to.deep.equal([]);
   });
@@ -168,7 +168,7 @@ describe('the engine of events', () => {
     const subscription = await theRow(bench.knex('subscription'));
     expect(subscription.state).to.equal('deactivated');
     expect(subscription.reason).to.match(
-      /^Every retry of delivery \d+ failed; the last with status: The receiver returned 500\.$/,
+      /^Every retry of delivery \d+ failed\. Last error: status: The receiver returned 500\.$/,
     );
     expect(await deliveries(bench.knex)).to.have.length(3);
     expect(engine.told.filter(({ type }) => type === 'subscription.deactivated')).to.have.length(1);

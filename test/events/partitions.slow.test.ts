@@ -199,7 +199,7 @@ describe('the partitions of events', () => {
     await partitions({ clock: { now: () => Date.parse('2026-04-11T12:00:00Z') }, log }).expire();
     expect(await names('event')).to.include.members(['event_20260310', 'event_20260311']);
     expect(await names('delivery_attempt')).not.to.include('delivery_attempt_20260310');
-    expect(lines.filter((line) => line.includes('disturbed when about to drop a partition'))).to.have.length(1);
+    expect(lines.filter((line) => line.includes('could not drop a partition'))).to.have.length(1);
     await reader.rollback();
     await at('2026-04-12').expire();
     expect(await names('event')).not.to.include('event_20260311');

@@ -62,7 +62,7 @@ describe('a receiver that misbehaves', () => {
     [
       'cannot be reached at all',
       'http://127.0.0.1:1/closed',
-      /^connect: No connection to 127\.0\.0\.1 could be made\.$/,
+      /^connect: The service could not connect to 127\.0\.0\.1\.$/,
     ],
     ['stands where calls may not go', 'http://10.0.0.1/private', /^refused: 10\.0\.0\.1 /],
   ] as const) {

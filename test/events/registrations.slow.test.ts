@@ -349,7 +349,7 @@ describe('webhooks at a provider', () => {
       'of an instance whose credentials are refused',
       'https://causeway.example.com',
       { valid: false },
-      'Shop receives the URL for events when its credentials are renewed.',
+      'Shop receives the URL for events when the credentials of the instance are renewed.',
     ],
   ];
   for (const [name, url, given, words] of OBSTACLES) {

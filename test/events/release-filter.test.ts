@@ -36,10 +36,10 @@ describe('the where of a release', () => {
     [`channel = 'WEBHOOK' AND status = 'queued'`, `'channel' must be = 'webhook' here.`],
     [`${QUEUED} AND id = 3`, `'id' cannot filter a queue.`],
     [`${QUEUED} AND event.type = 'a.created'`, `'event.type' cannot filter a queue.`],
-    [`${QUEUED} AND config.url LIKE 'https:%'`, `'config.url' takes = and IN here, not LIKE.`],
-    [`${QUEUED} AND config.url != 'a'`, `'config.url' takes = and IN here, not !=.`],
-    [`${QUEUED} AND config.url IS NOT NULL`, `'config.url' takes = and IN here, not IS NOT NULL.`],
-    [`${QUEUED} AND config.url NOT IN ('a', 'b')`, `'config.url' takes = and IN here, not NOT IN.`],
+    [`${QUEUED} AND config.url LIKE 'https:%'`, `'config.url' accepts only = and IN, not LIKE.`],
+    [`${QUEUED} AND config.url != 'a'`, `'config.url' accepts only = and IN, not !=.`],
+    [`${QUEUED} AND config.url IS NOT NULL`, `'config.url' accepts only = and IN, not IS NOT NULL.`],
+    [`${QUEUED} AND config.url NOT IN ('a', 'b')`, `'config.url' accepts only = and IN, not NOT IN.`],
   ] as const) {
     it(`refuses ${where}, and says why`, () => {
       const error = refusalOf(where);
@@ -52,8 +52,8 @@ describe('the where of a release', () => {
   it('refuses alternatives', () => {
     const error = refusalOf(`${QUEUED} OR config.url = 'a'`);
     expect(error.code).to.equal('WHERE_UNSUPPORTED');
-    expect(error.message).to.match(/alternatives are not taken\. The filter accepts/);
-    expect(refusalOf(`${QUEUED} AND (config.url = 'a' OR id = 1)`).message).to.match(/alternatives are not taken/);
+    expect(error.message).to.match(/alternatives are not accepted\. The filter accepts/);
+    expect(refusalOf(`${QUEUED} AND (config.url = 'a' OR id = 1)`).message).to.match(/alternatives are not accepted/);
   });
 
   it('names every fault', () => {

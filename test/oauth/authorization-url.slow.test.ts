@@ -35,7 +35,7 @@ describe('an authorization URL', () => {
     ).to.include({ element: 'sited' });
   });
 
-  it('has the same challenge for all of a client, unless the provider takes none', async () => {
+  it('has the same challenge for all of a client, unless the provider accepts none', async () => {
     const challengeOf = async (query = {}, headers = {}) => {
       const answer = await service.call('/elements/granted/oauth/url', {
         headers,
@@ -138,7 +138,7 @@ describe('an authorization URL', () => {
     });
 
     it('for a state that no database can keep', async () => {
-      expectProblem(await ask({ state: 'a\0b' }), 'REQUEST_INVALID', /^state holds a character/);
+      expectProblem(await ask({ state: 'a\0b' }), 'REQUEST_INVALID', /^state contains a character/);
     });
 
     it('for a proxy that is not named, or with a callback URL that is not its own', async () => {

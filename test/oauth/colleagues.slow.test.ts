@@ -140,7 +140,7 @@ describe('a code at a provider that demands PKCE', () => {
     const departure = await browser.open(begun.body.url, { 'sec-fetch-site': 'same-origin' });
     const back = await setup.server.authorize(departure.headers.get('location') ?? '');
     const count = setup.server.tokenRequests.length;
-    expect((await createBrowser().open(back.href)).text).to.include('This was begun in another browser');
+    expect((await createBrowser().open(back.href)).text).to.include('This was started in another browser');
     expect(setup.server.tokenRequests.length).to.equal(count);
     expect((await browser.open(back.href)).text).to.include('<h1>Connected</h1>');
     expect(await page.read()).to.deep.include({ status: 'completed' });
@@ -183,7 +183,7 @@ describe('a code of a provider with a sandbox', () => {
     expect(await create(back, { 'salesforce.sandbox': true })).to.deep.equal(SANDBOX);
   });
 
-  it('comes with no verifier where the provider takes none', async () => {
+  it('comes with no verifier where the provider accepts none', async () => {
     expect(new URL(await quickbooks.urlFor()).searchParams.has('code_challenge')).to.equal(false);
     // The simulator refuses a verifier without a challenge.
     const { status, body } = await quickbooks.post(await quickbooks.authorize(), {}, colleague);

@@ -148,8 +148,8 @@ describe('an authorization from a connect session', () => {
 
   describe('is refused', () => {
     const refusals = {
-      otherBrowser: 'This was begun in another browser',
-      again: 'This was taken already',
+      otherBrowser: 'This was started in another browser',
+      again: 'This was already done',
       late: 'This took too long',
       ended: 'The session has ended',
     };

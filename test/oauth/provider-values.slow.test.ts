@@ -132,7 +132,7 @@ describe('what a provider tells beside code and token', () => {
     });
   });
 
-  it('may change, when the provider takes the token there', async () => {
+  it('may change, when the provider accepts the token there', async () => {
     const { id } = (await create({ code: 'c0de-3', realmId: '1' })).body;
     const change = (url: string) =>
       service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration: { 'api.url': url } } });

@@ -190,7 +190,7 @@ describe('the flow through an OAuth proxy', () => {
       expectProblem(await create(code, WITHOUT_CLIENT, sibling()), 'PROVIDER_CREDENTIALS_INVALID');
     });
 
-    it('makes nothing of a code that its user did not begin, where the provider takes no PKCE', async () => {
+    it('makes nothing of a code that its user did not begin, where the provider accepts no PKCE', async () => {
       const configuration = { 'oauth.callback.url': proxy.proxyUrl };
       const body = { element: { key: 'sited' }, name: 'x', providerData: { code: 'found-somewhere' }, configuration };
       const answer = await service.call('/instances', { method: 'POST', body, headers: sibling() });

@@ -58,7 +58,7 @@ describe('an instance whose client secret was changed at the provider', () => {
     expect(asked(), 'the refresh and the look at the wrong secret').to.have.length(2);
   });
 
-  it('works again with the secret of before, shown once more, when the provider takes that back', async () => {
+  it('works again with the secret of before, shown once more, when the provider accepts that back', async () => {
     const { id, token } = await connectAndChangeSecret();
     expectProblem(await changeSecret(id, setup.server.clientSecret), 'PROVIDER_CREDENTIALS_INVALID');
     setup.server.changeClientSecret(setup.server.clientSecret);

@@ -104,7 +104,7 @@ describe('an instance by the login of', () => {
     it('is refused precisely', async () => {
       const refusals = [
         [{ startDate: 'soon' }, 400, 'a date-time'],
-        [{ path: '/No such folder' }, 404, "nothing there is called 'No such folder'"],
+        [{ path: '/No such folder' }, 404, "its part 'No such folder' does not exist"],
         [{ where: "updated_at > '2026-01-01'" }, 400, 'updated_at'],
       ] as const;
       for (const [query, status, words] of refusals) {

@@ -97,7 +97,7 @@ describe('a poller that something fails', () => {
     });
     expect(await failingWith(new TypeError('x is undefined'))).to.include({
       isGivenBack: false,
-      error: 'INTERNAL: The poll could not be made.',
+      error: 'INTERNAL: The poll failed because of an error in this service.',
     });
   });
 

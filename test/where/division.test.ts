@@ -73,7 +73,7 @@ describe('a list that is longer than the provider takes', () => {
     const [decision] = planOf('x IN (30, 4, 100, 5)', sorted, 'y').decisions;
     expect(decision).to.include({ exactness: 'superset', pushed: true });
     expect(decision?.reason).to.equal(
-      'the provider takes at most 3 predicates, so it is asked for more widely and checked again',
+      'the provider accepts at most 3 predicates, so Causeway sends a wider condition and checks the rows again',
     );
     expect(queriesOf("a IN ('p', 'q', 'r', 's')", sorted, 'y')).to.deep.equal([
       ['a IS NOT NULL', "a IN ('p', 'q', 'r', 's')"],

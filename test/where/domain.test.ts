@@ -362,9 +362,9 @@ describe('a literal that no row can equal', () => {
     const plan = planOf('x = 1 AND (f = 1.5 OR f > 100.5)', whole);
     expect(plan).to.deep.include({ holds: 'never', queries: [], pushdown: 'full' });
     expect(plan.decisions.map(({ holds, pushed, reason }) => [holds, pushed, reason])).to.deep.equal([
-      [undefined, false, 'no row can pass the filter, so the provider is not asked'],
-      ['never', false, 'no value that the field can hold passes it'],
-      ['never', false, 'no value that the field can hold passes it'],
+      [undefined, false, 'no row can match the filter, so Causeway does not call the provider'],
+      ['never', false, 'no value of the field can match it'],
+      ['never', false, 'no value of the field can match it'],
     ]);
   });
 

@@ -42,7 +42,7 @@ describe('a plan', () => {
       translator: brackets,
       shape: { kind: 'and' },
     };
-    const recheck = 'the provider may return more rows than meant, so they are checked again';
+    const recheck = 'the provider may return more rows than match, so Causeway checks them again';
     expect(planOf('e = 1 AND s = 1 AND n = 1 AND (e = 2 OR s = 2)', queryable).decisions).to.deep.equal([
       { predicate: 'e = 1', position: 0, length: 5, exactness: 'exact', pushed: true },
       { predicate: 's = 1', position: 10, length: 5, exactness: 'superset', pushed: true, reason: recheck },
@@ -60,7 +60,7 @@ describe('a plan', () => {
         length: 5,
         exactness: 'exact',
         pushed: false,
-        reason: 'it stands in an OR that cannot be pushed: the provider joins predicates by AND only',
+        reason: 'it is part of an OR that cannot be pushed: the provider joins predicates by AND only',
       },
       {
         predicate: 's = 2',
@@ -68,7 +68,7 @@ describe('a plan', () => {
         length: 5,
         exactness: 'superset',
         pushed: false,
-        reason: 'it stands in an OR that cannot be pushed: the provider joins predicates by AND only',
+        reason: 'it is part of an OR that cannot be pushed: the provider joins predicates by AND only',
       },
     ]);
   });
@@ -102,7 +102,7 @@ describe('the longest filter of a provider', () => {
 
   it('is named as the reason', () => {
     expect(planOf('x < 5 AND y < 5', short(5)).decisions[1]?.reason).to.equal(
-      'the provider takes filters of at most 5 characters',
+      'the provider accepts filters of at most 5 characters',
     );
   });
 
@@ -262,7 +262,7 @@ describe('pushdown-only', () => {
       {
         position: 10,
         length: 5,
-        message: 's = 1: the provider may return more rows than meant, so they are checked again.',
+        message: 's = 1: the provider may return more rows than match, so Causeway checks them again.',
       },
       { position: 20, length: 5, message: "e > 5: the provider has no > for 'e'." },
       { message: 'The provider cannot sort by these fields.' },

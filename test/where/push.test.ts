@@ -76,7 +76,7 @@ describe('pushing by declared operators', () => {
           length: 5,
           exactness: 'exact',
           pushed: false,
-          reason: 'the provider takes no filter',
+          reason: 'the provider accepts no filter',
         },
       ]);
     });

@@ -25,15 +25,15 @@ function shapes(
   });
 }
 
-const inOr = (reason: string) => `it stands in an OR that cannot be pushed: ${reason}`;
+const inOr = (reason: string) => `it is part of an OR that cannot be pushed: ${reason}`;
 const AND = 'x = 1 AND y = 2';
 const OR = 'x = 1 OR y = 2';
 const MIXED = 'x = 1 AND (y = 2 OR y > 5)';
 const OR_OF_ANDS = '(x = 1 AND y = 2) OR (x = 3 AND y = 4)';
 
 shapes('none', { kind: 'none' }, [
-  ['x = 1', undefined, 'x = 1', 'the provider takes no filter'],
-  [AND, undefined, AND, 'the provider takes no filter'],
+  ['x = 1', undefined, 'x = 1', 'the provider accepts no filter'],
+  [AND, undefined, AND, 'the provider accepts no filter'],
 ]);
 
 shapes('any', { kind: 'any' }, [
@@ -62,14 +62,14 @@ for (const [title, shape] of [
 shapes('and-xor-or', { kind: 'and-xor-or' }, [
   [AND, AND, undefined],
   [OR, OR, undefined],
-  [MIXED, 'x = 1', 'y = 2 OR y > 5', inOr('the provider takes either ANDs or ORs, never both')],
+  [MIXED, 'x = 1', 'y = 2 OR y > 5', inOr('the provider accepts either ANDs or ORs, never both')],
   [
     '(x = 1 OR y > 2) AND (x > 3 OR y = 4)',
     'x = 1 OR y > 2',
     'x > 3 OR y = 4',
-    inOr('the provider takes either ANDs or ORs, never both'),
+    inOr('the provider accepts either ANDs or ORs, never both'),
   ],
-  [OR_OF_ANDS, undefined, OR_OF_ANDS, inOr('the provider takes either ANDs or ORs, never both')],
+  [OR_OF_ANDS, undefined, OR_OF_ANDS, inOr('the provider accepts either ANDs or ORs, never both')],
 ]);
 
 shapes('dnf', { kind: 'dnf' }, [
@@ -86,11 +86,11 @@ shapes('dnf', { kind: 'dnf' }, [
 
 shapes('dnf with limits', { kind: 'dnf', groups: 2, perGroup: 2, total: 3 }, [
   [OR, OR, undefined],
-  ["x = 1 OR y > 2 OR a = 'x'", undefined, "x = 1 OR y > 2 OR a = 'x'", inOr('the provider takes at most 2 groups')],
-  ["x = 1 AND y > 2 AND a = 'x'", 'x = 1 AND y > 2', "a = 'x'", 'the provider takes at most 2 predicates in a group'],
-  [OR_OF_ANDS, undefined, OR_OF_ANDS, inOr('the provider takes at most 3 predicates')],
+  ["x = 1 OR y > 2 OR a = 'x'", undefined, "x = 1 OR y > 2 OR a = 'x'", inOr('the provider accepts at most 2 groups')],
+  ["x = 1 AND y > 2 AND a = 'x'", 'x = 1 AND y > 2', "a = 'x'", 'the provider accepts at most 2 predicates in a group'],
+  [OR_OF_ANDS, undefined, OR_OF_ANDS, inOr('the provider accepts at most 3 predicates')],
   ["(x = 1 AND y > 2) OR a = 'x'", "(x = 1 AND y > 2) OR a = 'x'", undefined],
-  [MIXED, 'x = 1', 'y = 2 OR y > 5', inOr('the provider takes at most 3 predicates')],
+  [MIXED, 'x = 1', 'y = 2 OR y > 5', inOr('the provider accepts at most 3 predicates')],
 ]);
 
 shapes('cnf', { kind: 'cnf' }, [
@@ -103,18 +103,18 @@ shapes('cnf', { kind: 'cnf' }, [
 shapes('cnf with limits', { kind: 'cnf', groups: 2, perGroup: 2, total: 3 }, [
   [AND, AND, undefined],
   [MIXED, MIXED, undefined],
-  ["x = 1 AND y > 2 AND a = 'x'", 'x = 1 AND y > 2', "a = 'x'", 'the provider takes at most 2 groups'],
+  ["x = 1 AND y > 2 AND a = 'x'", 'x = 1 AND y > 2', "a = 'x'", 'the provider accepts at most 2 groups'],
   [
     "x = 1 OR y > 2 OR a = 'x'",
     undefined,
     "x = 1 OR y > 2 OR a = 'x'",
-    inOr('the provider takes at most 2 predicates in a group'),
+    inOr('the provider accepts at most 2 predicates in a group'),
   ],
   [
     "(x = 1 OR y > 2) AND (a = 'x' OR b = 'y')",
     'x = 1 OR y > 2',
     "a = 'x' OR b = 'y'",
-    inOr('the provider takes at most 3 predicates'),
+    inOr('the provider accepts at most 3 predicates'),
   ],
 ]);
 
@@ -124,9 +124,9 @@ shapes(
   [
     [AND, AND, undefined],
     [OR, OR, undefined],
-    ["x = 1 AND y = 2 AND a = 'x'", AND, "a = 'x'", 'the provider takes at most 2 predicates'],
-    [MIXED, 'x = 1', 'y = 2 OR y > 5', inOr('the provider takes at most 2 predicates')],
-    ['(x = 1 OR x > 5) AND y = 2', 'y = 2', 'x = 1 OR x > 5', inOr('the provider takes at most 2 predicates')],
+    ["x = 1 AND y = 2 AND a = 'x'", AND, "a = 'x'", 'the provider accepts at most 2 predicates'],
+    [MIXED, 'x = 1', 'y = 2 OR y > 5', inOr('the provider accepts at most 2 predicates')],
+    ['(x = 1 OR x > 5) AND y = 2', 'y = 2', 'x = 1 OR x > 5', inOr('the provider accepts at most 2 predicates')],
     ['x IN (1, 2, 3) AND y = 2', 'x IN (1, 2, 3) AND y = 2', undefined],
   ],
   { maxTerms: 2 },

@@ -39,7 +39,7 @@ function diagnosticOf({ position = 0, length = 1, message, nearest, expected }: 
         ? []
         : [
             {
-              name: `Replace by ${replacement}`,
+              name: `Replace with ${replacement}`,
               apply: (view, start, end) => replace(view, { start, end, replacement }),
             },
           ],

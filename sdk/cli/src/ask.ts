@@ -50,7 +50,8 @@ export async function askChoice(
 }
 
 function assertInteractive({ isInteractive }: Asker, { message, instead }: Question): void {
-  if (!isInteractive) throw new UsageError(`${message.replace(/[?:]$/, '')}: this is no terminal, so give ${instead}.`);
+  if (!isInteractive)
+    throw new UsageError(`${message.replace(/[?:]$/, '')}: this is not a terminal, so use ${instead}.`);
 }
 
 function contextOf({ signal }: Asker) {

@@ -40,20 +40,20 @@ export async function authorize(
   signal.addEventListener('abort', abort);
   await using receiver = await receive(port, async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
-    if (request.method !== 'GET' || pathname !== CALLBACK_PATH) return page(response, 404, 'There is nothing here.');
+    if (request.method !== 'GET' || pathname !== CALLBACK_PATH) return page(response, 404, 'This page does not exist.');
     // Any page in the browser can send it here; only the one that was opened knows the state.
     if (!isSame(searchParams.get('state') ?? '', state))
       return page(response, 400, `This is not the log-in that ${CAUSEWAY} connect waits for.`);
     const code = searchParams.get('code');
-    const refusal = searchParams.get('error_description') ?? searchParams.get('error') ?? 'it gave no code';
+    const refusal = searchParams.get('error_description') ?? searchParams.get('error') ?? 'it returned no code';
     await page(
       response,
       200,
       code === null
-        ? 'It did not work. The terminal says more.'
-        : 'Connected. You can close this page and go back to the terminal.',
+        ? 'The account was not connected. The terminal shows the reason.'
+        : 'Connected. You can close this page and return to the terminal.',
     );
-    if (code === null) settle?.reject(new Error(`The provider did not authorize: ${refusal}`));
+    if (code === null) settle?.reject(new Error(`The provider did not authorize the access: ${refusal}`));
     else settle?.resolve(code);
   });
   try {

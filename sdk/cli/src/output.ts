@@ -112,7 +112,7 @@ export class Output {
 
 function leftOutText(names: readonly string[]): string {
   const named = names.slice(0, MOST_NAMED).join(', ');
-  return `Not shown, as there is no room: ${named}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}. --json shows all.`;
+  return `Not shown, because the terminal is too narrow: ${named}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}. --json shows all.`;
 }
 
 /** Columns that show members as they are. */

@@ -49,7 +49,7 @@ export async function readProfiles(file = profilesFile()): Promise<Profiles> {
   } catch {
     // The same as JSON of another kind.
   }
-  throw new NotReadyError(`${file} cannot be read. Remove it and log in again: ${CAUSEWAY} login`);
+  throw new NotReadyError(`${file} cannot be read. Remove it, then log in again: ${CAUSEWAY} login`);
 }
 
 /** Nobody but the user can read the file, at no moment of its life; whoever reads it meanwhile sees the former one or this one. */

@@ -27,8 +27,8 @@ const COMMANDS: readonly AddCommands[] = [
 ];
 const AFTER_HELP = `
 Start with: ${CAUSEWAY} login, ${CAUSEWAY} connect <element>, ${CAUSEWAY} objects.
-CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN take the place of a log-in.
-Exit codes: 0 done, 1 failed, 2 wrong usage or filter, 3 not found, 4 not allowed, 5 the provider, 6 no connection, 7 try later.`;
+CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN replace a log-in.
+Exit codes: 0 success, 1 failure, 2 wrong usage or filter, 3 not found, 4 not allowed, 5 failure of the provider, 6 no connection, 7 try again later.`;
 
 /** The command line. `onCommand` is told of each command before it runs. */
 export function makeProgram(surroundings: Surroundings, onCommand: (command: Command) => void): Command {
@@ -38,7 +38,7 @@ export function makeProgram(surroundings: Surroundings, onCommand: (command: Com
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this')
     .option('--profile <name>', 'the log-in to use (or CAUSEWAY_PROFILE)')
-    .option('--instance <id>', 'the instance to use, in place of the one that was chosen')
+    .option('--instance <id>', 'the instance to use, in place of the chosen one')
     .addOption(new Option('--format <format>', 'how results are printed (default: table)').choices(FORMATS))
     .option('--json', 'short for --format json; errors are JSON, too')
     .addHelpText('after', AFTER_HELP)

@@ -20,7 +20,7 @@ export async function receive(port: number, respond: Respond, host = '127.0.0.1'
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error;
-    throw new UsageError(`The port ${port} of ${host} is not free: choose another one with --port.`);
+    throw new UsageError(`The port ${port} of ${host} is in use. Choose another one with --port.`);
   });
   return {
     port: Object(server.address()).port,

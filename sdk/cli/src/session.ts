@@ -31,7 +31,7 @@ export class Session {
 
   constructor(options: GlobalOptions, surroundings: Surroundings) {
     if (options.json === true && options.format !== undefined && options.format !== 'json') {
-      throw new UsageError('--json is short for --format json: give one of the two.');
+      throw new UsageError('--json is short for --format json. Use one of the two.');
     }
     this.#options = options;
     this.#surroundings = surroundings;
@@ -90,14 +90,16 @@ export class Session {
     )) {
       if (instance.token === token) return instance.id;
     }
-    throw new NotReadyError(`The instance of CAUSEWAY_ELEMENT_TOKEN is none of this user. See: ${CAUSEWAY} instances`);
+    throw new NotReadyError(
+      `The instance of CAUSEWAY_ELEMENT_TOKEN does not belong to this user. See: ${CAUSEWAY} instances`,
+    );
   }
 
   /** The instance that later commands go to. @throws UsageError where the log-in is not stored */
   async choose(instance: ChosenInstance | undefined): Promise<void> {
     if (this.#loginOfEnvironment() !== undefined) {
       throw new UsageError(
-        'The log-in is that of the environment, which keeps no choice: give --instance, or CAUSEWAY_ELEMENT_TOKEN.',
+        'The log-in comes from environment variables, which store no chosen instance. Use --instance or CAUSEWAY_ELEMENT_TOKEN.',
       );
     }
     const stored = await readProfiles();
@@ -152,12 +154,12 @@ export class Session {
 /** @throws UsageError */
 export function instanceIdOf(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`An instance is named by its id, a number, not by '${text}'. See: ${CAUSEWAY} instances`);
+  throw new UsageError(`The id of an instance is a number, not '${text}'. See: ${CAUSEWAY} instances`);
 }
 
 function chosen({ instance }: Profile): ChosenInstance {
   if (instance !== undefined) return instance;
   throw new NotReadyError(
-    `No instance is chosen. Choose one: ${CAUSEWAY} instances use <id>, or make one: ${CAUSEWAY} connect <element>`,
+    `No instance is chosen. Choose one: ${CAUSEWAY} instances use <id>, or create one: ${CAUSEWAY} connect <element>`,
   );
 }

@@ -49,9 +49,10 @@ function askFor(asker: Asker, field: ConfigurationField): Promise<string> {
     message: `${name} (${key}${example === undefined ? '' : `, such as ${example}`})`,
     instead: secret ? `--set-file ${key}=<file>` : `--set ${key}=<value>`,
     validate: (answer) => {
-      if (answer === '') return !required || 'It is required.';
-      if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`).test(answer)) return `It has the form ${pattern}.`;
-      return isOfType(type, answer) || `It is of the type ${type}.`;
+      if (answer === '') return !required || 'This value is required.';
+      if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`).test(answer))
+        return `The value must match ${pattern}.`;
+      return isOfType(type, answer) || `The value must be of the type ${type}.`;
     },
     ...(required ? {} : { default: '' }),
   };
@@ -67,7 +68,7 @@ function askFor(asker: Asker, field: ConfigurationField): Promise<string> {
 
 function pairOf(text: string, option: string): readonly [key: string, value: string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`${option} takes key=${option === '--set' ? 'value' : 'file'}, not '${text}'.`);
+  if (at < 1) throw new UsageError(`${option} must be key=${option === '--set' ? 'value' : 'file'}, not '${text}'.`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -75,12 +76,12 @@ function fieldOf(fields: readonly ConfigurationField[], key: string): Configurat
   const field = fields.find((candidate) => candidate.key === key);
   if (field !== undefined) return field;
   throw new UsageError(
-    `The element has no configuration key '${key}'. It has ${fields.map((each) => each.key).join(', ')}.`,
+    `Unknown configuration key '${key}'. The element has ${fields.map((each) => each.key).join(', ')}.`,
   );
 }
 
 function settingOf({ key, type }: ConfigurationField, text: string): Settings[string] {
-  if (!isOfType(type, text)) throw new UsageError(`${key} is of the type ${type}, which '${text}' is not.`);
+  if (!isOfType(type, text)) throw new UsageError(`${key} must be of the type ${type}, not '${text}'.`);
   if (type === 'boolean') return text === 'true';
   if (type === 'number') return Number(text);
   return type === 'object' ? JSON.parse(text) : text;

@@ -36,7 +36,7 @@ export async function register(
   const before: Settings = await platform.instances.getInstanceConfiguration({ id }, { signal });
   if (before[ENABLED] === true && before[CALLBACK_URL] !== url && !mayReplace) {
     throw new UsageError(
-      `The instance sends its events to ${before[CALLBACK_URL]}. --replace sends them here instead, until this command ends.`,
+      `The instance sends its events to ${before[CALLBACK_URL]}. Add --replace to receive them here until this command ends.`,
     );
   }
   const changes: Settings = { ...settings, [ENABLED]: true, [CALLBACK_URL]: url, [FORMAT]: 'standard' };
@@ -50,7 +50,7 @@ export async function register(
   };
   try {
     const subscription = await subscriptionOf(platform, url, signal);
-    if (subscription === undefined) throw new Error(`The service has no subscription of ${url}.`);
+    if (subscription === undefined) throw new Error(`The service has no subscription for ${url}.`);
     const { secret } = await platform.notifications.getSubscription({ id: subscription }, { signal });
     return { secret, undo };
   } catch (error) {
@@ -80,15 +80,15 @@ export async function assertReachable(
     const { lastError, status } = await deliveryOf(platform, eventId, signal);
     if (lastError !== undefined && !hasArrived(eventId)) throw unreachable(url, lastError);
     if (status === 'queued')
-      throw unreachable(url, "deliveries are queued, see the account's setting notification.webhook.failure.policy");
+      throw unreachable(url, 'the account queues deliveries, see its setting notification.webhook.failure.policy');
     await pause(signal);
   }
-  throw unreachable(url, 'nothing came');
+  throw unreachable(url, 'no event arrived');
 }
 
 function unreachable(url: string, reason: string): UnreachableError {
   return new UnreachableError(
-    `The service cannot send events to ${url}: ${reason}. Where it runs on another machine, lead a tunnel to this one, and give its address with --public-url and the port with --port.`,
+    `The service cannot send events to ${url}: ${reason}. If it runs on another machine, open a tunnel to this machine, and set --public-url to its address and --port to its port.`,
   );
 }
 

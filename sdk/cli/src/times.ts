@@ -12,7 +12,5 @@ export function timeOf(text: string, now: number): string {
         : Number.NaN
       : now - Number(count) * (UNIT_MS[unit] ?? 0);
   if (!Number.isNaN(ms)) return new Date(ms).toISOString();
-  throw new UsageError(
-    `'${text}' is no time: write 2026-02-01, 2026-02-01T09:30:00Z, or how long ago, such as 30m, 2h, 7d.`,
-  );
+  throw new UsageError(`'${text}' is not a time. Use 2026-02-01, 2026-02-01T09:30:00Z, or an age such as 30m, 2h, 7d.`);
 }

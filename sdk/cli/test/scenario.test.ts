@@ -60,7 +60,7 @@ describe('the command line', { skip }, () => {
     assert.match(nobody.err, /Log in first: causeway login/);
     const asking = await causeway('login');
     assert.equal(asking.code, 2);
-    assert.match(asking.err, /no terminal, so give --url/);
+    assert.match(asking.err, /not a terminal, so use --url/);
 
     const credentials = join(folder, 'credentials.json');
     const secrets = { userSecret: CAUSEWAY_USER_SECRET, organizationSecret: CAUSEWAY_ORGANIZATION_SECRET };

@@ -73,7 +73,7 @@ class Session:
         if not on_instance:
             return platform_part
         if self.element_token is None:
-            raise CausewayError("This call is one on an instance: make a client with with_instance(token) first.")
+            raise CausewayError("This call needs an instance. Create a client with with_instance(token) first.")
         return f"{platform_part}, Element {self.element_token}"
 
 
@@ -87,7 +87,7 @@ def from_variables(environment: Optional[Mapping[str, str]] = None) -> Dict[str,
     }
     missing = [name for name in required.values() if not variables.get(name)]
     if missing:
-        raise CausewayError(f"The environment has no {', no '.join(missing)}.")
+        raise CausewayError(f"Set the environment variables {', '.join(missing)}.")
     found = {option: variables[name] for option, name in required.items()}
     return {**found, "element_token": variables.get("CAUSEWAY_ELEMENT_TOKEN") or None}
 
@@ -98,5 +98,5 @@ def api_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("The URL of a service begins with http:// or https:// and has a host.")
     if parts.query or parts.fragment or parts.username or parts.password:
-        raise ValueError("The URL of a service has no query, no fragment and no credentials.")
+        raise ValueError("The URL of a service must not have a query, a fragment or credentials.")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/') or _API_PATH}"

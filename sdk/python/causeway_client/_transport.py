@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 def _failure_of(error: BaseException, timeout: float) -> CausewayError:
     if isinstance(error, (httpx.TimeoutException, TimeoutError)):
-        return CallTimeoutError(f"There was no answer within {timeout:g} s.")
+        return CallTimeoutError(f"The service did not respond within {timeout:g} s.")
     return NetworkError(f"The connection to the service failed or broke: {type(error).__name__}.")
 
 

@@ -48,7 +48,7 @@ def _wait(session: Session, job_id: int, on_progress: Optional[OnProgress]) -> F
             return job
         if job.status in (BulkJobStatus.FAILED, BulkJobStatus.CANCELLED):
             errors = yield from session.flow(bulk_api._list_bulk_errors(job_id))
-            raise BulkJobError(job, errors[0].message if errors else "the service says no more.")
+            raise BulkJobError(job, errors[0].message if errors else "the service gives no reason.")
         yield Pause(session.retries.pause(attempt))
         attempt += 1
 

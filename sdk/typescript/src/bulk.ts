@@ -192,7 +192,7 @@ export class BulkDownload {
 
   async #reason(signal?: AbortSignal): Promise<string> {
     const [error] = await this.#api.listBulkErrors({ id: this.id }, { signal });
-    return error?.message ?? 'the service says no more.';
+    return error?.message ?? 'the service gives no reason.';
   }
 }
 

@@ -159,14 +159,14 @@ function platformAuthorization({ userSecret, organizationSecret }: CausewayOptio
 
 function instanceAuthorization(options: CausewayOptions): string {
   if (options.elementToken === undefined) {
-    throw new TypeError('This call is one on an instance: make a client with withInstance(token) first.');
+    throw new TypeError('This call needs an instance. Create a client with withInstance(token) first.');
   }
   return `${platformAuthorization(options)}, Element ${options.elementToken}`;
 }
 
 function apiUrlOf(url: string): string {
   const { origin, pathname, search, hash } = new URL(url);
-  if (search !== '' || hash !== '') throw new TypeError('The URL of a service has no query and no fragment.');
+  if (search !== '' || hash !== '') throw new TypeError('The URL of a service must not have a query or a fragment.');
   const path = pathname.replace(/\/+$/, '');
   return origin + (path === '' ? API_PATH : path);
 }

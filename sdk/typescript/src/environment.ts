@@ -12,7 +12,7 @@ export function readEnvironment(environment: Environment = processEnvironment())
   const { CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET, CAUSEWAY_ELEMENT_TOKEN } = environment;
   const required = { CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET };
   const missing = Object.entries(required).flatMap(([name, value]) => (value ? [] : [name]));
-  if (missing.length > 0) throw new CausewayError(`The environment has no ${missing.join(', no ')}.`);
+  if (missing.length > 0) throw new CausewayError(`Set the environment variables ${missing.join(', ')}.`);
   return {
     url: CAUSEWAY_URL,
     userSecret: CAUSEWAY_USER_SECRET ?? '',

@@ -19,7 +19,7 @@ export async function* allOf<Entry>(list: ListPage<Entry>): AsyncGenerator<Entry
     const { rows, ...page } = await pageOf(await list(nextPage === undefined ? {} : { nextPage }));
     yield* rows;
     if (page.nextPage !== undefined && page.nextPage === nextPage) {
-      throw new CausewayError('The next page of this list is the one that was just read.');
+      throw new CausewayError('The service returned the current page as the next one, so the list would never end.');
     }
     nextPage = page.nextPage;
   } while (nextPage !== undefined);

@@ -148,7 +148,7 @@ class Attempt {
   renew(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#controller.abort(new TimeoutError(`There was no answer within ${this.#timeoutMs} ms.`));
+      this.#controller.abort(new TimeoutError(`The service did not respond within ${this.#timeoutMs} ms.`));
     }, this.#timeoutMs);
   }
 
@@ -164,7 +164,7 @@ class Attempt {
 
   failureOf(error: unknown): unknown {
     if (this.#controller.signal.aborted) return this.#controller.signal.reason;
-    return new NetworkError('The connection to the service failed or broke.', { cause: error });
+    return new NetworkError('The connection to the service failed or was interrupted.', { cause: error });
   }
 
   readonly #abortWithCaller = (): void => this.#controller.abort(this.#caller?.reason);

@@ -12,7 +12,7 @@ export function* csvRows(text: string): Generator<readonly string[], void> {
     // The last row may have no end.
     const whole = readCsvRow(text, at);
     const row = whole ?? readCsvRow(`${text.slice(at)}\n`, 0);
-    if (row === undefined) throw new AnswerError(`The CSV has a quoted text behind ${at} that does not end.`);
+    if (row === undefined) throw new AnswerError(`The CSV has a quoted text after position ${at} that does not end.`);
     yield row.cells.map((cell) => cell ?? '');
     at = whole?.end ?? text.length;
   }
@@ -57,5 +57,5 @@ function endOfQuoted(text: string, begin: number): number | undefined {
   const behind = text.slice(quote + 1, quote + 3);
   if (quote < 0 || behind === '' || behind === '\r') return undefined;
   if (/^(?:,|\n|\r\n)/.test(behind)) return quote + 1;
-  throw new AnswerError(`The CSV has a quoted text at ${begin} that does not end.`);
+  throw new AnswerError(`The CSV has a quoted text at position ${begin} that does not end.`);
 }

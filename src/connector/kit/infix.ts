@@ -85,7 +85,7 @@ function join(operands: readonly string[], separator: string, parentheses: Infix
 
 /** Throws for a mistake in a declaration. The suite of a connector finds it, because it tries every operator that a field declares. */
 function present<Entry>(entry: Entry, name: string): NonNullable<Entry> {
-  if (entry == null) throw new Error(`A field declares ${name}, and the table of its language has no such entry.`);
+  if (entry == null) throw new Error(`A field declares ${name}, but the words of its language do not include it.`);
   return entry;
 }
 

@@ -45,7 +45,7 @@ export function inputs(
   const set = (field: PushedField, operator: InputOperator, value: string): Inputs => {
     const found = setInput(inputOf(field), { native: field.native, operator, value });
     if (Object.keys(found).length > 0) return found;
-    throw new Error(`The field '${field.name}' declares ${operator} and has no query parameter for it.`);
+    throw new Error(`The field '${field.name}' declares ${operator}, but has no query parameter for it.`);
   };
   return {
     and: (operands) => operands.reduce((left, right) => merge(left, right, kinds), {}),
@@ -54,7 +54,7 @@ export function inputs(
       set(field, negated ? 'NOT IN' : 'IN', values.map((value) => text(value, field)).join(separator)),
     fault: (native) => {
       const clash = Object.keys(native).find((name) => kinds.get(name) !== 'repeated' && Array.isArray(native[name]));
-      return clash && `the provider takes one value of its parameter '${clash}'`;
+      return clash && `the provider accepts one value of its parameter '${clash}'`;
     },
     ...(nulls !== undefined && { nulls }),
   };

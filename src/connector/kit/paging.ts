@@ -223,7 +223,7 @@ function endFollowed({ next, total }: Following): Pager['end'] {
   return ({ cursor }, { rows, response }) => {
     const onward = toText(next(response));
     if (onward !== undefined && onward === cursor) {
-      throw unusable('The provider names the current page as the next one, so the list would never end.');
+      throw unusable('The provider returned the current page as the next one, so the list would never end.');
     }
     const all = Number(total?.(response) ?? Number.NaN);
     return {

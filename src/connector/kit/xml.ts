@@ -46,7 +46,7 @@ export const xml = {
     // Whoever declares no document type can declare no entity that grows when it is expanded.
     if (/<!DOCTYPE/i.test(text)) throw new SyntaxError('The XML declares a document type.');
     const validity = XMLValidator.validate(text);
-    if (validity !== true) throw new SyntaxError(`This is no XML: ${validity.err.msg.slice(0, 200)}`);
+    if (validity !== true) throw new SyntaxError(`This is not XML: ${validity.err.msg.slice(0, 200)}`);
     const [root] = elementsIn(parse(text));
     if (root === undefined) throw new SyntaxError('The XML has no element.');
     return root;
@@ -84,7 +84,7 @@ function parse(text: string): unknown {
   try {
     return parser.parse(text);
   } catch (error) {
-    throw new SyntaxError(`This is no XML: ${error instanceof Error ? error.message.slice(0, 200) : error}`);
+    throw new SyntaxError(`This is not XML: ${error instanceof Error ? error.message.slice(0, 200) : error}`);
   }
 }
 

@@ -164,7 +164,7 @@ function runInThread(
     if (message.kind === 'done') resolve({ value: deserialize(message.result), bytes: message.result.byteLength });
     else
       reject(
-        unusable(`The description of the service becomes ${message.bytes} bytes; at most ${maxResultBytes} are kept.`),
+        unusable(`The description of the service becomes ${message.bytes} bytes; the maximum is ${maxResultBytes}.`),
       );
   });
   worker.once('error', (error) => reject(isOutOfMemory(error) ? beyond(`more than ${heapMegabytes} MB`) : error));

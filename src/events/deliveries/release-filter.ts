@@ -50,7 +50,7 @@ function readPart(condition: Condition): ReleasePart {
   if (isGroup<Condition>(condition)) {
     return {
       kind: 'fault',
-      fault: { message: `${print(condition)} cannot be part of it: alternatives are not taken.` },
+      fault: { message: `${print(condition)} cannot be part of the filter: alternatives are not accepted.` },
     };
   }
   const { field } = condition;
@@ -86,7 +86,7 @@ function explain(predicate: Predicate, required: string | undefined): ErrorDetai
   if (name === 'config.url') {
     return {
       ...range,
-      message: `'config.url' takes = and IN here, not ${operatorOf(predicate)}.`,
+      message: `'config.url' accepts only = and IN, not ${operatorOf(predicate)}.`,
       expected: ['=', 'IN'],
     };
   }

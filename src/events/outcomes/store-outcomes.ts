@@ -80,7 +80,7 @@ async function exhaust({ store, subscriptions, notifications }: OutcomePorts, en
   const { accountId, id: deliveryId, subscriptionId } = ended.lease;
   const attempts = ended.lease.attempts + 1;
   const lastError = ended.attempt.error ?? 'no reason';
-  const reason = `Every retry of delivery ${deliveryId} failed; the last with ${lastError}`;
+  const reason = `Every retry of delivery ${deliveryId} failed. Last error: ${lastError}`;
   const publish = await notifications.prepare(accountId);
   const isOurs = await store.exhaust(ended, async (via) => {
     await publish(via, 'delivery.exhausted', { deliveryId, subscriptionId, attempts, lastError });

@@ -150,7 +150,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
       const unsound = events.find((event) => !isSound(event));
       if (unsound !== undefined) throw new Error('An event has no action, object or id that can be stored.');
       if (events.length <= MOST_EVENTS) return events;
-      const message = `The call has ${events.length} events; at most ${MOST_EVENTS} are taken at a time.`;
+      const message = `The request has ${events.length} events; the maximum is ${MOST_EVENTS}.`;
       throw new AppError('PAYLOAD_TOO_LARGE', message);
     } catch (error) {
       measures.received(connector.key, 'malformed');
@@ -158,7 +158,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
       // The connector's own words, see `rejected`.
       const message = isAppError(error, 'PROVIDER_REJECTED')
         ? error.message
-        : `The request does not have a form that ${connector.name} is known to send.`;
+        : `The request does not have the form of a webhook of ${connector.name}.`;
       throw new AppError('REQUEST_INVALID', message, { cause: error });
     }
   }

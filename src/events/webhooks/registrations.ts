@@ -275,7 +275,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
         signal.throwIfAborted();
         const { id, name, connector } = instance;
         log.warn({ err: error, redactor: instance.redactor, ...key }, 'a webhook is left at a provider');
-        const reason = `The webhook ${row.providerId} is still there: ${wordsOf(error)}`;
+        const reason = `The webhook ${row.providerId} still exists at the provider: ${wordsOf(error)}`;
         const data = { instanceId: id, name, elementKey: connector.key, reason };
         await notifications.publish(key.accountId, 'instance.webhook.failed', data);
       } finally {
@@ -314,7 +314,7 @@ function registrationOf({ connector }: Instance): WebhookRegistration {
 function findObstacle({ connector, config, fault, valid }: Instance, eventUrl: string): string | undefined {
   const { protocol, hostname, origin } = new URL(eventUrl);
   if (fault !== undefined) return fault.message;
-  if (!valid) return `${connector.name} receives the URL for events when its credentials are renewed.`;
+  if (!valid) return `${connector.name} receives the URL for events when the credentials of the instance are renewed.`;
   // A simulator is on this machine as well.
   if (config.simulator === true) return undefined;
   if (isLoopback(hostname.replace(/^\[|\]$/g, ''))) {

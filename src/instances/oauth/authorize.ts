@@ -200,7 +200,7 @@ function assertSimulatorStated(
   if (isSimulated === (String(stated.simulator) === 'true')) return;
   const message = isSimulated
     ? `'simulator' must be true: the code comes from the simulator of ${connector.name}, and without it an instance talks to ${connector.name} itself.`
-    : `'simulator' must not be true: the code comes from ${connector.name} itself. For the simulator, authorize at the URL of simulator=true.`;
+    : `'simulator' must not be true: the code comes from ${connector.name} itself. For the simulator, authorize at the oauthUrl of a request with simulator=true.`;
   throw invalidConfiguration(connector, [{ path: '/body/configuration/simulator', message }]);
 }
 

@@ -31,18 +31,22 @@ const FIELDS: readonly ConfigField[] = [
   {
     key: OAUTH_KEYS.callbackUrl,
     type: 'url',
-    description: 'The redirect URL registered with the provider: the one that the authorization URL was made with.',
+    description: 'The redirect URL registered with the provider, and used for the authorization URL.',
   },
-  { key: OAUTH_KEYS.scope, type: 'string', description: 'What to ask for, in place of what the element asks for.' },
+  {
+    key: OAUTH_KEYS.scope,
+    type: 'string',
+    description: 'Scopes to request, in place of the default scopes of the element.',
+  },
   {
     key: OAUTH_KEYS.refreshToken,
     type: 'string',
     secret: true,
     description:
-      'A refresh token that was obtained elsewhere, in place of providerData.code. It is refreshed once at once.',
+      'A refresh token that another program obtained, in place of providerData.code. Causeway refreshes it immediately.',
     setup: [
       'Leave it out, unless another program has logged in to the provider as the same application.',
-      'Take the `refresh_token` of that program’s last token answer, and stop using it there.',
+      'Copy the `refresh_token` of the last token response of that program, and stop using it there.',
     ],
   },
   {
@@ -50,10 +54,10 @@ const FIELDS: readonly ConfigField[] = [
     type: 'string',
     secret: true,
     description:
-      'An access token that was obtained elsewhere, for providers whose tokens last. Not needed beside a refresh token.',
+      'An access token that another program obtained, for providers whose tokens do not expire. Not needed with a refresh token.',
     setup: [
-      'Leave it out, unless another program has logged in to the provider and its tokens last.',
-      'Take the `access_token` of that program’s last token answer.',
+      'Leave it out, unless another program has logged in to the provider and its tokens do not expire.',
+      'Copy the `access_token` of the last token response of that program.',
     ],
   },
   {
@@ -81,7 +85,7 @@ export function oauthFields(connector: Connector): readonly ConfigField[] {
   const values = Object.entries(connector.auth.values ?? {}).map(([key, { type, description, pattern }]) => ({
     key,
     type,
-    description: `${description} The provider tells it; it need not be given.`,
+    description: `${description} The provider returns it, so you can leave it out.`,
     ...(pattern !== undefined && { pattern }),
   }));
   const { setup } = connector.auth;

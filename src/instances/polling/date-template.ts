@@ -77,7 +77,7 @@ function readPlaceholder(inside: string, zone: string): Placeholder {
   const [, name = '', argument] = /^(\w*)(?::(.*))?$/s.exec(inside) ?? [];
   if (name === 'epoch') {
     const unit = Object.hasOwn(EPOCH_UNITS, argument ?? 'ms') ? EPOCH_UNITS[argument ?? 'ms'] : undefined;
-    if (unit === undefined) throw new Error(`'\${${inside}}' has no unit of s, ms or us.`);
+    if (unit === undefined) throw new Error(`'\${${inside}}' has an unknown unit. Use s, ms or us.`);
     return unit;
   }
   if (argument !== undefined && argument !== '') {
@@ -86,12 +86,12 @@ function readPlaceholder(inside: string, zone: string): Placeholder {
     const [, ownZone, pattern] = name === 'dateTimeZone' ? (/^\{([^{}]+)\}:(.+)$/s.exec(argument) ?? []) : [];
     if (ownZone !== undefined && pattern !== undefined) return readPattern(inside, pattern, ownZone);
   }
-  throw new Error(`'\${${inside}}' is no placeholder. There are ${KNOWN}.`);
+  throw new Error(`'\${${inside}}' is not a placeholder. Use ${KNOWN}.`);
 }
 
 function readPattern(inside: string, pattern: string, zoneName: string): Placeholder {
   const zone = findZone(zoneName);
-  if (zone === undefined) throw new Error(`'\${${inside}}' names no time zone: '${zoneName}' is unknown.`);
+  if (zone === undefined) throw new Error(`'\${${inside}}' has the unknown time zone '${zoneName}'.`);
   const formatter = createFormatter(pattern);
   const isFixed = zone.rules().isFixedOffset();
   const letters = lettersOf(pattern);

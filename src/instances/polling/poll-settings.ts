@@ -31,14 +31,14 @@ export const POLL_FIELDS: readonly PlatformField[] = [
   {
     key: INTERVAL,
     type: 'number',
-    description: 'Minutes from one poll to the next, at least 1; 15 unless given.',
+    description: 'Minutes between two polls, at least 1. Default: 15.',
     example: '5',
   },
   {
     key: CONFIGURATION,
     type: 'object',
     description:
-      'What is polled, by the name of the resource: `url`, `idField`, `datesConfiguration`, `filterByUpdatedDate`, `createdCheckTolerance`, `pageSize`, `pollDelay`; an object, or the JSON text of one.',
+      'Resources to poll, by name, each with `url`, `idField`, `datesConfiguration`, `filterByUpdatedDate`, `createdCheckTolerance`, `pageSize`, `pollDelay`. An object, or its JSON text.',
     example:
       '{"contacts":{"url":"/hubs/crm/contacts?where=modified>=\'${gmtDate:yyyy-MM-dd\'T\'HH:mm:ss\'Z\'}\'","idField":"id"}}',
   },
@@ -46,18 +46,18 @@ export const POLL_FIELDS: readonly PlatformField[] = [
     key: TIME_ZONE,
     type: 'string',
     example: 'Europe/Berlin',
-    description: 'The time zone of `${date:…}`, and of times in records that name none; UTC unless given.',
+    description: 'Time zone of `${date:…}`, and of times in records without a time zone. Default: UTC.',
   },
   {
     key: BACKFILL,
     type: 'boolean',
-    description: 'The first poll makes an event of every record that is there already. It does not unless given.',
+    description: 'Whether the first poll creates an event for each existing record. Default: false.',
   },
   {
     key: OBJECTS,
     type: 'string',
     example: 'contacts,orders',
-    description: 'Objects to poll as the element does by itself, separated by commas.',
+    description: 'Objects to poll by the rules of the element, separated by commas.',
   },
 ];
 

@@ -42,7 +42,7 @@ export function assertEverything({ parametersAt }: PollQuery): void {
     (filter.kind === 'compare' && filter.field.name === 'since' && ['=', '>', '>='].includes(filter.operator));
   if (isSince && Object.keys(others).length === 0) return;
   throw new Error(
-    `'/${EVERYTHING}' stands for all changes since a time, and takes no more than where=since='\${gmtDate:yyyy-MM-dd'T'HH:mm:ssZ}'. To select or sort records, name their object in its place.`,
+    `'/${EVERYTHING}' means all changes since a time, and accepts only where=since='\${gmtDate:yyyy-MM-dd'T'HH:mm:ssZ}'. To select or sort records, use the path of their object instead.`,
   );
 }
 

@@ -76,7 +76,7 @@ function parametersIn(text: string): URLSearchParams {
   const names = [...query.keys()];
   const unknown = names.find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined)
-    throw new Error(`It has an unknown parameter '${unknown}'. Known parameters: ${PARAMETERS.join(', ')}.`);
+    throw new Error(`Unknown parameter '${unknown}'. Known parameters: ${PARAMETERS.join(', ')}.`);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) throw new Error(`It has the parameter '${repeated}' more than once.`);
   return query;
@@ -96,7 +96,7 @@ function readTemplate(name: keyof typeof READERS, text: string, zone: string): D
 /** @throws Error for what is no address */
 function originOf(host: string): string {
   const url = URL.parse(host);
-  if (url === null) throw new Error(`'${host}' is no address.`);
+  if (url === null) throw new Error(`'${host}' is not an address.`);
   // A scheme that is not the web's has no origin.
   return url.origin === 'null' ? host : url.origin;
 }

@@ -176,7 +176,7 @@ describe('the registration of webhooks at a provider', () => {
     });
     const { reason, ...of } = told.at(-1).data;
     expect(of).to.deep.equal({ instanceId: instance.id, name: 'Test', elementKey: 'bamboohr' });
-    expect(reason).to.match(new RegExp(`^The webhook ${webhook?.id} is still there: `));
+    expect(reason).to.match(new RegExp(`^The webhook ${webhook?.id} still exists at the provider: `));
     // What it goes on sending finds nobody.
     const { 'x-bamboohr-timestamp': timestamp } = { 'x-bamboohr-timestamp': String(Math.floor(Date.now() / 1000)) };
     const signature = createHmac('sha256', 'any').update(`{}${timestamp}`).digest('hex');

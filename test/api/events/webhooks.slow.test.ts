@@ -199,7 +199,7 @@ describe('a webhook of a provider', () => {
     const postSigned = (body: string) => post(instance.eventUrl, body, sign(body, SHOP_SECRET));
     expectProblem(await postSigned(large), 'PAYLOAD_TOO_LARGE', /larger than 195 kB/);
     const many = Array.from({ length: 1_001 }, (_, index) => ({ what: 'deleted', item: String(index) }));
-    const tooMany = 'The call has 1001 events; at most 1000 are taken at a time.';
+    const tooMany = 'The request has 1001 events; the maximum is 1000.';
     expectProblem(await send(instance, ...many), 'PAYLOAD_TOO_LARGE', tooMany);
     const deep = `{"events":${'['.repeat(200)}${']'.repeat(200)}}`;
     expectProblem(await postSigned(deep), 'REQUEST_INVALID', /nested deeper than 100/);
@@ -213,7 +213,7 @@ describe('a webhook of a provider', () => {
       expectProblem(
         await postSigned(odd),
         'REQUEST_INVALID',
-        'The request does not have a form that Shop is known to send.',
+        'The request does not have the form of a webhook of Shop.',
       );
     }
     expect(await eventsOf(instance)).to.deep.equal([]);

@@ -80,7 +80,7 @@ describe('a language of expressions', () => {
   it('refuses to write what fields declare and its table lacks', () => {
     const { notIn: _, ...withoutNotIn } = WHOLE;
     const { '<': __, ...words } = WHOLE.words;
-    const missing = (name: string) => `A field declares ${name}, and the table of its language has no such entry.`;
+    const missing = (name: string) => `A field declares ${name}, but the words of its language do not include it.`;
     expect(() => nativeOf('x NOT IN (1, 2)', withoutNotIn)).to.throw(missing('NOT IN'));
     expect(() => nativeOf('x < 1', { ...WHOLE, words })).to.throw(missing('<'));
     expect(() => nativeOf("a LIKE 'x%'", { ...WHOLE, like: {} })).to.throw(missing('LIKE of the form prefix'));

@@ -74,10 +74,10 @@ describe('a filter of query parameters', () => {
 
   it('refuses an operator that a field declares and the table lacks', () => {
     expect(() => planOf("name = 'x'", inputs({ status: 'state' }))).to.throw(
-      "The field 'name' declares = and has no query parameter for it.",
+      "The field 'name' declares =, but has no query parameter for it.",
     );
     expect(() => planOf('day >= 2026-01-31', inputs({ day: 'day' }))).to.throw(
-      "The field 'day' declares >= and has no query parameter for it.",
+      "The field 'day' declares >=, but has no query parameter for it.",
     );
   });
 });

@@ -234,7 +234,7 @@ describe('lists that are followed', () => {
         headers: { link: '<x>; rel=next' },
       }));
       expect(page().next).to.equal('x');
-      expect(() => page({ cursor: 'x' })).to.throw('names the current page as the next one');
+      expect(() => page({ cursor: 'x' })).to.throw('returned the current page as the next one');
     }
   });
 

@@ -143,7 +143,7 @@ describe('the poll resource `events`', () => {
   for (const url of ["/events?where=status = 'Active'", `/events?${SINCE} and id = 7`, '/events?fields=id']) {
     it(`takes nothing but a time: ${url}`, () => {
       expect(faultsOf(bamboohr, { events: { url } })).to.deep.equal([
-        `${CONFIGURATION}/events/url: '${CONFIGURATION}.events.url' cannot be used: '/events' stands for all changes since a time, and takes no more than where=since='\${gmtDate:yyyy-MM-dd'T'HH:mm:ssZ}'. To select or sort records, name their object in its place.`,
+        `${CONFIGURATION}/events/url: '${CONFIGURATION}.events.url' cannot be used: '/events' means all changes since a time, and accepts only where=since='\${gmtDate:yyyy-MM-dd'T'HH:mm:ssZ}'. To select or sort records, use the path of their object instead.`,
       ]);
     });
   }

@@ -22,7 +22,7 @@ export const addActivity: AddCommands = (program, run) => {
     .description('list the requests of the account, the newest first')
     .option('-w, --where <filter>', "such as: status >= 400 AND operation = 'listRecords'")
     .option('-n, --limit <count>', 'maximum number of entries', wholeNumber, 20)
-    .option('--follow', 'keep printing new requests, the newest last; requests of this command are left out')
+    .option('--follow', 'keep printing new requests, the newest last, without those of this command')
     .action(run(activity));
 };
 

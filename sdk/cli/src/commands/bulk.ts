@@ -58,23 +58,23 @@ interface ListOptions {
 export const addBulk: AddCommands = (program, run) => {
   const bulk = program
     .command('bulk')
-    .description('all records of a query into a file, or the rows of a file to the provider, in the background');
+    .description('download all records of a query to a file, or upload the rows of a file, in the background');
   withFile(bulk.command('query <object>'))
     .description('start a download, wait for it, and write its file')
     .option('-w, --where <filter>', 'as for query')
     .option('-f, --fields <names>', 'as for query; in the order of the columns', names)
     .option('-o, --order-by <order>', 'as for query; the provider must support the order itself')
-    .option('--from <time>', 'only records changed since: a time, or how long ago, such as 30m, 2h, 7d')
-    .option('--to <time>', 'and before then')
+    .option('--from <time>', 'only records changed since a time, or an age such as 30m, 2h, 7d')
+    .option('--to <time>', 'only records changed before a time, or an age')
     .option('-n, --limit <rows>', 'maximum number of rows', wholeNumber)
-    .option('--no-wait', 'only start it')
+    .option('--no-wait', 'start the job and do not wait')
     .action(run(query));
   withFile(withJob(bulk.command('download')))
     .description('wait for a job and write its file; resumes an interrupted file')
     .action(run(download));
   bulk
     .command('upload <object> <file>')
-    .description('write the rows of a file to the provider, wait for the end, and say which rows failed')
+    .description('write the rows of a file to the provider, wait for the end, and list the rows that failed')
     .addOption(
       new Option('-a, --action <action>', 'file for the outcome of each row')
         .choices(Object.values(BulkAction))
@@ -82,11 +82,13 @@ export const addBulk: AddCommands = (program, run) => {
     )
     .option('--identifier <field>', 'the field that identifies the record of a row (default: the id of the object)')
     // --format is that of what is printed.
-    .addOption(new Option('--file-format <format>', 'of the file (default: by its ending)').choices(FILE_FORMATS))
+    .addOption(
+      new Option('--file-format <format>', 'format of the file (default: by its extension)').choices(FILE_FORMATS),
+    )
     .option('--errors <file>', 'where the rows that failed are written as they came, to be corrected and sent again')
     .option('--outcomes <file>', 'where is written what came of each row, in the format of the file')
-    .option('--force', 'replace these two where they are there')
-    .option('--no-wait', 'only start it')
+    .option('--force', 'overwrite existing files of --errors and --outcomes')
+    .option('--no-wait', 'start the job and do not wait')
     .action(run(upload));
   bulk
     .command('jobs')
@@ -94,10 +96,10 @@ export const addBulk: AddCommands = (program, run) => {
     .option('--where <filter>', "such as: status = 'RUNNING'")
     .option('-n, --limit <count>', 'maximum number of entries', wholeNumber, 20)
     .action(run(jobs));
-  withJob(bulk.command('status')).description('say how far a job is').action(run(status));
-  withJob(bulk.command('errors')).description('list what went wrong with a job').action(run(errors));
-  withJob(bulk.command('cancel')).description('end a job that is under way').action(run(cancel));
-  withJob(bulk.command('delete')).description('delete a job with its file').action(run(remove));
+  withJob(bulk.command('status')).description('show the progress of a job').action(run(status));
+  withJob(bulk.command('errors')).description('list the errors of a job').action(run(errors));
+  withJob(bulk.command('cancel')).description('cancel a running job').action(run(cancel));
+  withJob(bulk.command('delete')).description('delete a job and its file').action(run(remove));
 };
 
 type Commands = Parameters<AddCommands>[0];
@@ -106,9 +108,9 @@ function withFile(command: Commands): Commands {
   return command
     .option(
       '-O, --output <file>',
-      'the file; one that ends in .jsonl or .ndjson gets a JSON object a line (default: <object>.csv)',
+      'the file; .jsonl or .ndjson writes one JSON object per line (default: <object>.csv)',
     )
-    .option('--force', 'replace the file where there is one');
+    .option('--force', 'overwrite an existing file');
 }
 
 function withJob(command: Commands): Commands {
@@ -153,7 +155,9 @@ async function download(session: Session, id: number, options: FileChoice): Prom
   const account = await session.account();
   const job = await account.bulk.getBulkStatus({ id }, { signal: session.signal });
   if (options.output !== undefined && isJsonLines(options.output) !== (job.fileFormat === 'jsonl')) {
-    throw new UsageError(`The file of the job ${id} is ${job.fileFormat}, so ${options.output} would be misnamed.`);
+    throw new UsageError(
+      `The file of the job ${id} has the format ${job.fileFormat}. Choose another extension than that of ${options.output}.`,
+    );
   }
   const file = options.output ?? `${job.objectName}.${job.fileFormat}`;
   await assertFree(file, options.force);
@@ -165,13 +169,13 @@ async function writeFile(session: Session, bulkDownload: BulkDownload, file: str
   const { output, signal } = session;
   const { id, objectName } = bulkDownload;
   const hint = () =>
-    output.note(`Go on: ${CAUSEWAY} bulk download ${id} --output ${file}\nEnd it: ${CAUSEWAY} bulk cancel ${id}`);
+    output.note(`Continue: ${CAUSEWAY} bulk download ${id} --output ${file}\nEnd it: ${CAUSEWAY} bulk cancel ${id}`);
   signal.addEventListener('abort', hint);
   try {
     const job = await bulkDownload.wait({ signal, onProgress: (now) => output.progress(progressOf(now)) });
     const part = partOf(file, id);
     const fromByte = await sizeOf(part);
-    if (fromByte > job.fileSize) throw new UsageError(`${part} is longer than the file of the job ${id}: remove it.`);
+    if (fromByte > job.fileSize) throw new UsageError(`${part} is longer than the file of the job ${id}. Remove it.`);
     output.progress(`${objectName}: writing ${job.fileSize} bytes`);
     if (fromByte < job.fileSize || job.fileSize === 0) await bulkDownload.toFile(part, { signal, fromByte });
     await rename(part, file);
@@ -207,10 +211,7 @@ async function upload(session: Session, objectName: string, file: string, option
   const started = await account.bulk.upload(objectName, rows, metaData, { signal }).finally(() => output.done());
   const { id } = started;
   if (!options.wait) {
-    await output.one(
-      { id, objectName },
-      () => `The job ${id} is started. How far it is: ${CAUSEWAY} bulk status ${id}`,
-    );
+    await output.one({ id, objectName }, () => `The job ${id} is started. Its progress: ${CAUSEWAY} bulk status ${id}`);
     return;
   }
   output.note(`The job ${id} is started.`);
@@ -222,7 +223,7 @@ async function tellOutcome(session: Session, started: BulkUpload, { errors: erro
   const { output, signal } = session;
   const { id, objectName } = started;
   const hint = () =>
-    output.note(`See how far it is: ${CAUSEWAY} bulk status ${id}\nEnd it: ${CAUSEWAY} bulk cancel ${id}`);
+    output.note(`See the progress: ${CAUSEWAY} bulk status ${id}\nEnd it: ${CAUSEWAY} bulk cancel ${id}`);
   signal.addEventListener('abort', hint);
   try {
     const job = await started.wait({ signal, onProgress: (now) => output.progress(progressOf(now)) });
@@ -256,7 +257,9 @@ async function assertWritable({ errors: failed, outcomes, force }: UploadOptions
   if (failed !== undefined && failed === outcomes) throw new UsageError('--errors and --outcomes name the same file.');
   for (const file of [failed, outcomes].filter((name) => name !== undefined)) {
     if (isJsonLines(file) !== (format === 'jsonl'))
-      throw new UsageError(`What is sent is ${format}, and so is what is written: ${file} would be misnamed.`);
+      throw new UsageError(
+        `The rows are sent and written as ${format}. Choose another extension than that of ${file}.`,
+      );
     await assertFree(file, force);
   }
 }
@@ -268,14 +271,14 @@ async function blobOf(file: string): Promise<Blob> {
     throw error;
   });
   if (found === undefined) throw new UsageError(`There is no file ${file}.`);
-  if (!found.isFile()) throw new UsageError(`${file} is no file that can be sent.`);
+  if (!found.isFile()) throw new UsageError(`${file} is not a file.`);
   return openAsBlob(file);
 }
 
 function formatOf(file: string): FileFormat {
   if (isJsonLines(file)) return 'jsonl';
   if (/\.csv$/i.test(file)) return 'csv';
-  throw new UsageError(`${file} ends in neither .csv nor .jsonl: give --file-format.`);
+  throw new UsageError(`${file} has neither the extension .csv nor .jsonl. Add --file-format.`);
 }
 
 /** Until it is whole, the file has another name. */
@@ -327,7 +330,7 @@ async function errors(session: Session, id: number): Promise<void> {
   await session.output.list(
     list,
     { row: ({ row }) => row, code: ({ code }) => code, message: ({ message }) => message },
-    'Nothing went wrong.',
+    'The job has no errors.',
   );
 }
 
@@ -339,7 +342,7 @@ async function remove(session: Session, id: number): Promise<void> {
 
 function progressOf({ objectName, status: state, recordsCount, progress }: BulkJob): string {
   const total = progress?.estimatedTotal === undefined ? '' : ` of about ${progress.estimatedTotal}`;
-  const calls = progress === undefined ? '' : `, ${counted(progress.providerCalls, 'call')} of the provider`;
+  const calls = progress === undefined ? '' : `, ${counted(progress.providerCalls, 'call')} to the provider`;
   return `${printable(objectName)}: ${state.toLowerCase()}, ${counted(recordsCount, 'row')}${total}${calls}`;
 }
 
@@ -354,7 +357,7 @@ async function assertFree(file: string, force: true | undefined): Promise<void> 
     () => true,
     () => false,
   );
-  if (isThere) throw new UsageError(`${file} is there already: choose another --output, or --force.`);
+  if (isThere) throw new UsageError(`${file} already exists. Choose another --output, or add --force.`);
 }
 
 function partOf(file: string, id: number): string {

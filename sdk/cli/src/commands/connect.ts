@@ -33,21 +33,21 @@ export const addConnect: AddCommands = (program, run) => {
     .action(run(elements));
   program
     .command('connect <element>')
-    .description('connect an account at a provider, and choose it; asks for what the provider needs')
-    .option('--name <name>', 'of the instance (default: the name of the provider)')
+    .description('connect an account at a provider and choose it; asks for the required settings')
+    .option('--name <name>', 'name name of the instance (default: the name of the provider)')
     .option('--set <key=value>', 'a configuration key; can be repeated', collect, [])
-    .option('--set-file <key=file>', 'the same from a file, for secrets; can be repeated', collect, [])
-    .option('--simulator', 'the simulator of the service in place of the provider')
-    .option('--ask-all', 'ask for what is optional, too')
+    .option('--set-file <key=file>', 'a configuration key from a file, for secrets; can be repeated', collect, [])
+    .option('--simulator', 'use use the simulator of the service in place of the provider')
+    .option('--ask-all', 'ask for optional settings, too')
     .option('--no-browser', 'only print the URL of the page where the user logs in')
-    .option('--port <port>', 'for the callback of OAuth', wholeNumber, DEFAULT_PORT)
+    .option('--port <port>', 'port for the OAuth callback', wholeNumber, DEFAULT_PORT)
     .option(
       '--callback-url <url>',
-      'that is registered with the provider (default: http://127.0.0.1:<port>/oauth/callback)',
+      'callback URL registered at the provider (default: http://127.0.0.1:<port>/oauth/callback)',
     )
-    .option('--site-address <url>', 'your own address at the provider, for providers with a host for each customer')
-    .option('--sandbox', "the provider's sandbox, for OAuth")
-    .option('--show-token', 'print the token of the instance, which otherwise is ********')
+    .option('--site-address <url>', 'your address at the provider, for providers with a host per customer')
+    .option('--sandbox', 'use the sandbox of the provider, for OAuth')
+    .option('--show-token', 'print the token of the instance in place of ********')
     .action(run(connect));
 };
 
@@ -99,8 +99,8 @@ async function connect(session: Session, elementKey: string, options: ConnectOpt
       `Connected ${printable(name)} (${element.key}) as the instance ${id}.`,
       ...(options.showToken ? [`Its token is ${token}`] : []),
       session.keepsChoices
-        ? `Commands go to it now. See what is there: ${CAUSEWAY} objects`
-        : `See what is there: ${CAUSEWAY} objects --instance ${id}`,
+        ? `Commands now use it. List its objects: ${CAUSEWAY} objects`
+        : `List its objects: ${CAUSEWAY} objects --instance ${id}`,
     ].join('\n'),
   );
 }
@@ -139,9 +139,9 @@ async function authorized(
       },
       { signal },
     );
-    output.note(`Log in at ${printable(element.name)} on this page, and come back:\n\n  ${printable(oauthUrl)}\n`);
+    output.note(`Log in at ${printable(element.name)} on this page, then return here:\n\n  ${printable(oauthUrl)}\n`);
     if (browser && /^https?:/.test(oauthUrl)) await openInBrowser(oauthUrl, session);
-    output.progress(`Waiting for the browser to come back to ${callback} …`);
+    output.progress(`Waiting for the browser to return to ${callback} …`);
   });
   output.done();
   return { providerData: { code, state }, settings: { 'oauth.callback.url': callbackUrl } };

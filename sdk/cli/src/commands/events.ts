@@ -33,10 +33,10 @@ export const addEvents: AddCommands = (program, run) => {
   events
     .command('redeliver')
     .argument('[delivery]', `the id of a delivery, see ${CAUSEWAY} events list`, wholeNumber)
-    .option('--since <time>', 'all deliveries created since: a time, or how long ago, such as 30m, 2h, 7d')
-    .option('--until <time>', 'and before then (default: now)')
-    .option('--subscription <id>', 'of this subscription only', wholeNumber)
-    .option('--status <status>', `of this status only: ${STATUSES.join(', ')}`)
+    .option('--since <time>', 'deliveries created since a time, or an age such as 30m, 2h, 7d')
+    .option('--until <time>', 'deliveries created before a time, or an age (default: now)')
+    .option('--subscription <id>', 'only deliveries of this subscription', wholeNumber)
+    .option('--status <status>', `only deliveries with this status: ${STATUSES.join(', ')}`)
     .description('send an event again, or all events of a period')
     .action(run(redeliver));
 };
@@ -66,7 +66,7 @@ async function redeliver(session: Session, id: number | undefined, options: Rede
   const period = options.since ?? options.until ?? options.subscription ?? options.status;
   if ((id === undefined) === (period === undefined)) {
     throw new UsageError(
-      `Give the id of a delivery, or a period: ${CAUSEWAY} events redeliver 12, ${CAUSEWAY} events redeliver --since 2h`,
+      `Add the id of a delivery, or a period: ${CAUSEWAY} events redeliver 12, ${CAUSEWAY} events redeliver --since 2h`,
     );
   }
   const platform = await session.platform();
@@ -81,10 +81,10 @@ async function redeliver(session: Session, id: number | undefined, options: Rede
 }
 
 function periodOf({ since, until, subscription, status }: RedeliverOptions): RedeliveryPeriod {
-  if (since === undefined) throw new UsageError('--since is missing: a period has a beginning, such as --since 2h.');
+  if (since === undefined) throw new UsageError('--since is missing. Add the start of the period, such as --since 2h.');
   const named = STATUSES.find((known) => known === status);
   if (status !== undefined && named === undefined) {
-    throw new UsageError(`There is no status '${status}'; there are ${STATUSES.join(', ')}.`);
+    throw new UsageError(`Unknown status '${status}'. Use one of ${STATUSES.join(', ')}.`);
   }
   const now = Date.now();
   return {

@@ -17,18 +17,18 @@ export const addInstances: AddCommands = (program, run) => {
     .command('instances')
     .description('list the connected accounts; the chosen one has a *')
     .option('--where <filter>', "such as: element.key = 'salesforce' AND valid = FALSE")
-    .option('--show-tokens', 'with their tokens, which otherwise are ********')
+    .option('--show-tokens', 'print their tokens in place of ********')
     .action(run(list));
   instances
     .command('use')
     .argument('<id>', 'of the instance', wholeNumber)
-    .description('choose the instance that commands go to')
+    .description('choose the instance that commands use')
     .action(run(use));
   instances
     .command('delete')
     .argument('<id>', 'of the instance', wholeNumber)
     .option('-y, --yes', 'do not ask')
-    .description('delete an instance with its credentials')
+    .description('delete an instance and its credentials')
     .action(run(remove));
 };
 
@@ -51,7 +51,7 @@ async function list(session: Session, { where, showTokens }: ListOptions): Promi
   await session.output.list(
     shown,
     columns,
-    where === undefined ? `None yet. Make one: ${CAUSEWAY} connect <element>` : 'None.',
+    where === undefined ? `There are no instances yet. Create one: ${CAUSEWAY} connect <element>` : 'None.',
   );
 }
 
@@ -61,14 +61,14 @@ async function use(session: Session, id: number): Promise<void> {
   await session.choose({ id, name, elementKey: element.key, token });
   await session.output.one(
     { id, name, element: element.key },
-    () => `Commands go to ${printable(name)} (${element.key}) now.`,
+    () => `Commands now use ${printable(name)} (${element.key}).`,
   );
 }
 
 async function remove(session: Session, id: number, { yes }: { readonly yes?: true }): Promise<void> {
   const platform = await session.platform();
   const { name, element } = await platform.instances.getInstance({ id }, { signal: session.signal });
-  const message = `Delete ${printable(name)} (${element.key}, ${id}) with its credentials?`;
+  const message = `Delete ${printable(name)} (${element.key}, ${id}) and its credentials?`;
   if (yes !== true && !(await askYesOrNo(session.asker, { message, instead: '--yes' }))) {
     session.output.note('Nothing is deleted.');
     return;
@@ -91,5 +91,5 @@ async function* masked(instances: AsyncIterable<Instance>): AsyncGenerator<Insta
 
 function stateOf({ valid, disabled, invalidReason }: Instance): string {
   if (disabled) return 'disabled';
-  return valid ? 'valid' : `invalid: ${invalidReason ?? 'no reason is known'}`;
+  return valid ? 'valid' : `invalid: ${invalidReason ?? 'the reason is unknown'}`;
 }

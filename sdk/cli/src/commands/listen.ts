@@ -30,19 +30,19 @@ const FORWARD_TIMEOUT_MS = 10_000;
 export const addListen: AddCommands = (events, run) => {
   events
     .command('listen')
-    .description('receive, verify and print the events of the instance; the end restores its settings')
+    .description('receive, verify and print the events of the instance; restores its settings at the end')
     .option('--forward-to <url>', 'forward each event with its signature to this URL, and return its response')
-    .option('--objects <names>', 'poll these objects for changes meanwhile, with commas between them')
-    .option('--every <minutes>', 'with --objects: from one poll to the next', Number)
-    .option('--port <port>', 'listen on it (default: any free one)', wholeNumber)
+    .option('--objects <names>', 'poll these objects for changes meanwhile, separated by commas')
+    .option('--every <minutes>', 'with --objects: minutes between two polls', Number)
+    .option('--port <port>', 'port to listen on (default: any free port)', wholeNumber)
     .option('--host <address>', 'listen on it', '127.0.0.1')
     .option('--public-url <url>', 'where the service reaches this machine, such as a tunnel to --port')
-    .option('--replace', 'even where the instance sends its events elsewhere, which gets none meanwhile')
+    .option('--replace', 'receive the events even if the instance sends them elsewhere, which gets none meanwhile')
     .option(
       '--secret <secret>',
-      'change nothing at the service, only verify what comes by this secret (or CAUSEWAY_EVENT_SECRET)',
+      'change nothing at the service; only verify requests with this secret (or CAUSEWAY_EVENT_SECRET)',
     )
-    .option('-n, --count <events>', 'end after so many', wholeNumber)
+    .option('-n, --count <events>', 'end after this number of events', wholeNumber)
     .action(run(listen));
 };
 
@@ -62,7 +62,7 @@ async function listen(session: Session, options: ListenOptions): Promise<void> {
   if (secret !== undefined) {
     inbox.trust(session.keep(secret));
     session.output.note(
-      `Listening on ${options.host}:${port}, for events signed by the secret that was given. Ctrl-C ends it.`,
+      `Listening on ${options.host}:${port}, for events signed with the given secret. Press Ctrl-C to end.`,
     );
     await show(session, inbox, options.count);
     return;
@@ -79,7 +79,7 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
   inbox.trust(session.keep(secret));
   try {
     await assertReachable(platform, registration, (id) => inbox.hasSeen(id), signal);
-    output.note(`The events of the instance ${instanceId} come to ${url}. Ctrl-C ends it.`);
+    output.note(`The events of the instance ${instanceId} come to ${url}. Press Ctrl-C to end.`);
     const polls = await platform.instances.listInstancePolls({ id: instanceId }, { signal });
     if (polls.length === 0) {
       output.note(
@@ -90,7 +90,7 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
   } finally {
     await undo().catch((error: Error) => {
       output.note(
-        `The instance ${instanceId} still sends its events to ${url}, as the service did not take that back: ${error.message}`,
+        `The instance ${instanceId} still sends its events to ${url}, because the service did not restore its settings: ${error.message}`,
       );
     });
   }
@@ -140,7 +140,7 @@ class Inbox {
     try {
       return verifyEvent(body, headers, this.#secret);
     } catch {
-      this.#session.output.note(`Refused a request from ${socket.remoteAddress}: it is not signed by the secret.`);
+      this.#session.output.note(`Rejected a request from ${socket.remoteAddress}: it is not signed with the secret.`);
       return undefined;
     }
   }
@@ -160,11 +160,11 @@ class Inbox {
         signal,
       });
       await answer.body?.cancel();
-      this.#session.output.note(`  ${url} answered ${answer.status}`);
+      this.#session.output.note(`  ${url} returned ${answer.status}`);
       return answer.status >= 300 && answer.status < 400 ? 502 : answer.status;
     } catch (error) {
       const reason = error instanceof Error ? String(Object(error.cause).code ?? error.message) : String(error);
-      this.#session.output.note(`  ${url} did not answer: ${reason}. The service will send the event again.`);
+      this.#session.output.note(`  ${url} did not respond: ${reason}. The service will send the event again.`);
       return 502;
     }
   }
@@ -190,8 +190,8 @@ async function show({ output }: Session, { events }: Inbox, count = Number.POSIT
 }
 
 function pollingOf({ objects, every }: ListenOptions): Settings {
-  if (every !== undefined && !(every > 0)) throw new UsageError('--every takes a number of minutes, such as 1.');
-  if (objects === undefined && every !== undefined) throw new UsageError('--every goes with --objects.');
+  if (every !== undefined && !(every > 0)) throw new UsageError('--every must be a number of minutes, such as 1.');
+  if (objects === undefined && every !== undefined) throw new UsageError('--every requires --objects.');
   if (objects === undefined) return {};
   return {
     'event.vendor.type': 'polling',
@@ -202,5 +202,5 @@ function pollingOf({ objects, every }: ListenOptions): Settings {
 
 function urlOf(text: string, option: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new UsageError(`${option} takes a URL, not '${text}'.`);
+  throw new UsageError(`${option} must be a URL, not '${text}'.`);
 }

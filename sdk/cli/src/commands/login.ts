@@ -21,18 +21,18 @@ export const addLogin: AddCommands = (program, run) => {
   program
     .command('login')
     .description('store the URL and the secrets of a service as the profile of --profile')
-    .option('--url <url>', 'where the service is')
+    .option('--url <url>', 'URL of the service')
     .option(
       '--user-secret <secret>',
-      'better in CAUSEWAY_USER_SECRET or at the prompt: other users of the machine see command lines',
+      'prefer CAUSEWAY_USER_SECRET or the prompt: other users of the machine can see command lines',
     )
-    .option('--organization-secret <secret>', 'better in CAUSEWAY_ORGANIZATION_SECRET or at the prompt')
-    .option('--credentials <file>', 'take all three from the file that a service wrote at its first start')
+    .option('--organization-secret <secret>', 'prefer CAUSEWAY_ORGANIZATION_SECRET or the prompt')
+    .option('--credentials <file>', 'read all three from the file that a service writes at its first start')
     .action(run(login));
-  program.command('logout').description('forget the secrets of a profile').action(run(logout));
+  program.command('logout').description('delete the secrets of a profile').action(run(logout));
 
   const profiles = program.command('profiles').description('list the profiles').action(run(list));
-  profiles.command('use <name>').description('make a profile the one that commands use').action(run(use));
+  profiles.command('use <name>').description('choose the profile that commands use').action(run(use));
 };
 
 async function login(session: Session, options: LoginOptions): Promise<void> {
@@ -66,7 +66,7 @@ async function logout(session: Session): Promise<void> {
   await writeProfiles(withoutProfile(stored, name));
   await session.output.one(
     { profile: name },
-    () => `The secrets of ${name} are forgotten here. They are still valid at the service.`,
+    () => `Deleted the secrets of ${name} here. They are still valid at the service.`,
   );
 }
 
@@ -93,7 +93,7 @@ async function use(session: Session, name: string): Promise<void> {
   if (!Object.hasOwn(stored.profiles, name))
     throw new UsageError(`There is no profile ${name}. See: ${CAUSEWAY} profiles`);
   await writeProfiles({ ...stored, current: name });
-  await session.output.one({ profile: name }, () => `Commands use the profile ${name} now.`);
+  await session.output.one({ profile: name }, () => `Commands now use the profile ${name}.`);
 }
 
 function fromEnvironment(environment: Session['environment']): LoginOptions {
@@ -115,17 +115,17 @@ async function fromFile(file: string | undefined): Promise<LoginOptions> {
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw new UsageError(
-    `${file} is not what a service writes as credentials.json: baseUrl, userSecret, organizationSecret.`,
+    `${file} is not the credentials.json of a service: it needs baseUrl, userSecret and organizationSecret.`,
   );
 }
 
 function urlOf(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new UsageError(`'${text}' is no URL of a service, such as ${DEFAULT_URL}.`);
+  throw new UsageError(`'${text}' is not the URL of a service, such as ${DEFAULT_URL}.`);
 }
 
 function secretQuestion(message: string, variable: string): Question {
-  return { ...questionOf(message, variable), validate: (answer) => answer.trim() !== '' || 'It is not empty.' };
+  return { ...questionOf(message, variable), validate: (answer) => answer.trim() !== '' || 'Enter a value.' };
 }
 
 function questionOf(message: string, instead: string, preset?: string): Question {

@@ -47,7 +47,7 @@ function headOf({ name, description }: ObjectMetadata): string {
 
 function footOf({ children, parameters, limits }: ObjectMetadata, { output }: Session): string {
   const lines = [
-    '~ The provider may return more than is meant; the service checks again. What it does not answer, the service does.',
+    '~ The provider may return more rows than match, and the service checks them again. The service evaluates all other filters.',
   ];
   if (parameters.length > 0) {
     const columns = { parameter: 'name', type: 'type', description: 'description' } as const;

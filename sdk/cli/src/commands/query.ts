@@ -23,9 +23,9 @@ const DEFAULT_LIMIT = 50;
 const LARGEST_PAGE = 5000;
 const DEFAULT_PAGE = 200;
 const PARTIAL: Readonly<Record<string, string>> = {
-  'scan-budget': 'a page ended early, as it takes many calls of the provider to fill it',
-  bytes: 'a page ended early, as its rows are large',
-  'result-window': 'the provider shows no more rows of this query, though there may be some: narrow --where',
+  'scan-budget': 'a page ended early, because filling it needs many calls to the provider',
+  bytes: 'a page ended early, because its rows are large',
+  'result-window': 'the provider returns no more rows for this query, although there may be more: narrow --where',
 };
 
 export const addQuery: AddCommands = (program, run) => {
@@ -33,16 +33,16 @@ export const addQuery: AddCommands = (program, run) => {
     .command('query <object>')
     .description('print the records of an object')
     .option('-w, --where <filter>', "such as: status = 'Active' AND hireDate >= 2024-01-01")
-    .option('-f, --fields <names>', 'with commas between them', names)
+    .option('-f, --fields <names>', 'separated by commas', names)
     .option('-o, --order-by <order>', 'such as: lastName asc, hireDate desc')
     .option('-n, --limit <rows>', `maximum number of rows (default: ${DEFAULT_LIMIT})`, wholeNumber)
     .option('-a, --all', 'all rows')
     .option('--page-size <rows>', `rows of one request, up to ${LARGEST_PAGE}`, wholeNumber)
-    .option('--pushdown-only', 'reject a filter that the provider cannot answer completely')
+    .option('--pushdown-only', 'reject a filter that the provider cannot evaluate completely')
     .action(run(query));
   program
     .command('explain <object>')
-    .description('explain which part of a query the provider answers, and which part the service checks')
+    .description('explain which part of a query the provider evaluates, and which part the service checks')
     .option('-w, --where <filter>', 'as for query')
     .option('-f, --fields <names>', 'as for query', names)
     .option('-o, --order-by <order>', 'as for query')
@@ -50,7 +50,7 @@ export const addQuery: AddCommands = (program, run) => {
 };
 
 async function query(session: Session, objectName: string, options: QueryOptions): Promise<void> {
-  if (options.all && options.limit !== undefined) throw new UsageError('--all and --limit: give one of the two.');
+  if (options.all && options.limit !== undefined) throw new UsageError('Use either --all or --limit.');
   const account = await session.account();
   const { output } = session;
   const walk = new Walk(account, objectName, options, session.signal);
@@ -58,7 +58,7 @@ async function query(session: Session, objectName: string, options: QueryOptions
   const count = await output.list(walk.rows(), columns, 'No record matches.');
   if (walk.partial !== undefined) output.note(`Note: ${PARTIAL[walk.partial] ?? walk.partial}.`);
   if (walk.hasMore && options.limit === undefined)
-    output.note(`There are more than these ${count} rows: --all, or --limit <rows>`);
+    output.note(`There are more than these ${count} rows. Add --all, or --limit <rows>`);
   else if (output.format === 'table' && count > 0)
     output.note(output.errColors.dim(`${counted(count, 'row')}${pushdownOf(options.where && walk.pushdown)}`));
 }
@@ -128,9 +128,9 @@ class Walk {
 
 function pushdownOf(pushdown: string | undefined): string {
   const words: Readonly<Record<string, string>> = {
-    full: '; the provider answered the whole filter',
-    partial: '; the provider answered a part of the filter, the rest was checked here',
-    none: '; the filter was checked here',
+    full: '; the provider evaluated the whole filter',
+    partial: '; the provider evaluated a part of the filter, and the service checked the rest',
+    none: '; the service checked the filter',
   };
   return words[pushdown ?? ''] ?? '';
 }
@@ -152,11 +152,11 @@ async function explain(
 }
 
 const TAKES: Readonly<Record<string, string>> = {
-  full: 'The provider answers the whole filter.',
-  partial: 'The provider answers a part of the filter; the service checks the rest, row by row.',
-  none: 'The provider answers nothing of the filter; the service checks it, row by row.',
+  full: 'The provider evaluates the whole filter.',
+  partial: 'The provider evaluates a part of the filter. The service checks the rest, row by row.',
+  none: 'The provider evaluates nothing of the filter. The service checks it, row by row.',
 };
-const HOLDS: Readonly<Record<string, string>> = { never: 'no row can pass', always: 'every row passes' };
+const HOLDS: Readonly<Record<string, string>> = { never: 'no row can match', always: 'every row matches' };
 
 function explanationText(explanation: QueryExplanation, where: string | undefined, { output }: Session): string {
   const { colors } = output;
@@ -165,7 +165,7 @@ function explanationText(explanation: QueryExplanation, where: string | undefine
     predicates,
     {
       predicate: ({ predicate }) => predicate,
-      'answered by': (predicate) =>
+      'evaluated by': (predicate) =>
         predicate.pushed ? 'provider' : predicate.holds === undefined ? 'service' : 'nobody',
       exactness: ({ exactness }) => (exactness === 'none' ? '' : exactness),
       why: ({ reason, holds: held }) => reason ?? HOLDS[held ?? ''],
@@ -185,7 +185,7 @@ function explanationText(explanation: QueryExplanation, where: string | undefine
   const width = Math.max(...Object.keys(facts).map((name) => name.length));
   return [
     where === undefined ? 'There is no filter.' : (TAKES[pushdown] ?? pushdown),
-    ...(holds === undefined ? [] : [`By the values that its fields can hold, ${HOLDS[holds] ?? holds}.`]),
+    ...(holds === undefined ? [] : [`Because of the values that its fields can have, ${HOLDS[holds] ?? holds}.`]),
     ...(predicates.length > 0 ? ['', table.text] : []),
     '',
     ...Object.entries(facts).flatMap(([name, fact]) => (fact === undefined ? [] : [line(name, fact)])),

@@ -60,7 +60,7 @@ describe('a client', () => {
     assert.equal(Causeway.fromEnvironment({}, environment).url, 'http://127.0.0.1:1/elements/api-v2');
     assert.throws(() => Causeway.fromEnvironment({}, { CAUSEWAY_URL: 'x' }), {
       name: 'CausewayError',
-      message: 'The environment has no CAUSEWAY_USER_SECRET, no CAUSEWAY_ORGANIZATION_SECRET.',
+      message: 'Set the environment variables CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET.',
     });
     assert.ok(CausewayError.prototype instanceof Error);
   });

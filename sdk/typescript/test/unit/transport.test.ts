@@ -112,7 +112,7 @@ describe('sending a request', () => {
     const body = new FormData();
     body.append('file', new Blob([new Uint8Array(3 * 1_048_576)]));
     const sending = transport({ timeoutMs: 20, retries: 0 }).transport.send(server.url, { method: 'POST', body });
-    await assert.rejects(sending, { name: 'TimeoutError', message: 'There was no answer within 80 ms.' });
+    await assert.rejects(sending, { name: 'TimeoutError', message: 'The service did not respond within 80 ms.' });
   });
 
   it('tells a broken answer from a whole one', async () => {

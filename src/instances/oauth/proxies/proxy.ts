@@ -76,7 +76,7 @@ export function assertSecretMayStay(
 }
 
 const BELONGS = 'it belongs to the apiKey, which changes.';
-const GOES = 'it goes to the tokenOrigins, and there are new ones.';
+const GOES = 'Causeway sends it to the tokenOrigins, which change.';
 const NOT_IN_FORCE = 'the tokenOrigins that are stored were not in force.';
 
 function missing(member: keyof NewProxy, why: string): ErrorDetail {
