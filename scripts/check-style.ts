@@ -10,7 +10,7 @@ import { hashFiles } from './generate/seen.ts';
 const ROOT = join(import.meta.dirname, '..');
 const BIOME = join(ROOT, 'node_modules/@biomejs/biome/bin/biome');
 const KEPT = join(ROOT, 'node_modules/.cache/style');
-/** Of another version, or with other rules, nothing is known. */
+/** With another version of Biome or other rules, all files are checked again. */
 const SETTINGS = ['biome.json', 'package-lock.json'];
 /** Large, and not checked by biome.json either. */
 const SKIPPED = ['**/node_modules', '.git', 'generated', '**/.data'];
