@@ -15,25 +15,6 @@ describe('measurements', () => {
     expect(await asked()).to.include('causeway_measurement_failures_total{figure="causeway_late_seconds"} 1');
   });
 
-  it('of what each request observes print as those of a histogram', async () => {
-    const options = { help: 'Time of it.', labelNames: ['kind', 'outcome'], buckets: [0.1, 0.5] };
-    const [ours, theirs] = [0, 1].map(() => createMetrics({ processMetrics: false }));
-    const observe = ours?.observer({ ...options, name: 'causeway_work_seconds' });
-    const histogram = theirs?.histogram({ ...options, name: 'causeway_work_seconds' });
-    for (const [value, ...labels] of [
-      [0.1, 'poll', '2xx'],
-      [0.2, 'poll', '2xx'],
-      [7, 'poll', '2xx'],
-      [0.5, 'bulk', 'time"out'],
-    ] as const) {
-      observe?.(value, ...labels);
-      histogram?.labels(...labels).observe(value);
-    }
-    const printed = await ours?.registry.metrics();
-    expect(printed).to.include('causeway_work_seconds_bucket{le="0.5",kind="poll",outcome="2xx"} 2');
-    expect(printed).to.equal(await theirs?.registry.metrics());
-  });
-
   it('watch the process once, however many services it runs', () => {
     const [one, other] = [createMetrics(), createMetrics()];
     const figure = 'nodejs_gc_duration_seconds';
