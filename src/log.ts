@@ -1,4 +1,4 @@
-import { type DestinationStream, pino } from 'pino';
+import { type DestinationStream, type Logger as Pino, pino } from 'pino';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import type { LogLevel } from './config/index.ts';
 import { CENSOR, combineRedactors, isSecretName, NO_SECRETS, type Redactor } from './redaction.ts';
@@ -26,35 +26,21 @@ export interface LoggerOptions {
   /** Redacts the secrets of the process. */
   readonly redactor?: Redactor;
   /** Default: standard output. */
-  readonly destination?: Output;
+  readonly destination?: DestinationStream;
   readonly clock?: Clock;
 }
 
 export function createLogger(given: LoggerOptions): Logger {
-  const { level, redactor = NO_SECRETS, destination = openOutput(), clock = SYSTEM_CLOCK } = given;
-  return createChild({ least: SEVERITY[level], redactor, destination, clock }, '');
-}
-
-const SEVERITY: Readonly<Record<LogLevel, number>> = {
-  trace: 0,
-  debug: 1,
-  info: 2,
-  warn: 3,
-  error: 4,
-  fatal: 5,
-  silent: 6,
-};
-
-interface Output extends Pick<DestinationStream, 'write'> {
-  readonly flushSync?: () => void;
-}
-
-interface LogPorts {
-  /** Severity of the least line that is written. */
-  readonly least: number;
-  readonly redactor: Redactor;
-  readonly destination: Output;
-  readonly clock: Clock;
+  const { level, redactor = NO_SECRETS, destination, clock = SYSTEM_CLOCK } = given;
+  const options = {
+    level,
+    base: null,
+    timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    // pino would make its own of what is copied here.
+    serializers: { err: (copied: unknown) => copied },
+  };
+  return wrap(pino(options, destination ?? openOutput()), redactor);
 }
 
 /** Bytes. */
@@ -63,7 +49,7 @@ const LEAST_WRITTEN = 8 * 1024;
 const FLUSH_MS = 20;
 
 /** Standard output, many lines at a time: a write per line would cost each request a system call. What waits is written at exit and by `fatal`. */
-function openOutput(): Output {
+function openOutput(): DestinationStream & { readonly flushSync: () => void } {
   const output = pino.destination({ dest: 1, sync: false, minLength: LEAST_WRITTEN });
   let isDue = false;
   return {
@@ -80,26 +66,19 @@ function openOutput(): Output {
   };
 }
 
-/**
- * Secrets are taken out before a line is printed, so that it is well-formed JSON whatever a secret is. A line is printed here and not by `pino`,
- * which goes over its members one by one: each request writes one. `bindings` are members of each line, printed.
- */
-function createChild(ports: LogPorts, bindings: string): Logger {
-  const { least, redactor: ofProcess, destination, clock } = ports;
+/** Before a line is printed, so that it is well-formed JSON whatever a secret is. */
+function wrap(log: Pino, ofProcess: Redactor): Logger {
   const write =
     (level: Level): Write =>
     (first, text) => {
-      if (SEVERITY[level] < least) return;
+      if (!log.isLevelEnabled(level)) return;
       const record: LogFields = typeof first === 'string' ? {} : first instanceof Error ? { err: first } : first;
       const said = typeof first === 'string' ? first : (text ?? messageOf(record.err));
       const trace = currentTrace();
       const known = [ofProcess, trace?.redactor, record.redactor].filter((one) => one !== undefined);
-      const copy = createCopy(combineRedactors([...new Set(known)]));
-      const members = printMembers(copy.members(record, 0, contextOf(trace, currentSpan())));
-      const message = said === undefined ? '' : `,"msg":${JSON.stringify(copy.text(said))}`;
-      const time = new Date(clock.now()).toISOString();
-      destination.write(`{"level":"${level}","time":"${time}"${bindings}${members}${message}}\n`);
-      if (level === 'fatal') destination.flushSync?.();
+      const copy = createCopy(known.length === 1 ? ofProcess : combineRedactors(known));
+      const line = copy.members(record, 0, contextOf(trace, currentSpan()));
+      log[level](line, said === undefined ? undefined : copy.text(said));
     };
   return {
     debug: write('debug'),
@@ -107,14 +86,8 @@ function createChild(ports: LogPorts, bindings: string): Logger {
     warn: write('warn'),
     error: write('error'),
     fatal: write('fatal'),
-    child: (more) => createChild(ports, bindings + printMembers(createCopy(ofProcess).members(more, 0, {}))),
+    child: (bindings) => wrap(log.child(createCopy(ofProcess).members(bindings, 0, {})), ofProcess),
   };
-}
-
-/** `,"port":8080`; nothing for no members. */
-function printMembers(members: Readonly<Record<string, unknown>>): string {
-  const printed = JSON.stringify(members);
-  return printed === '{}' ? '' : `,${printed.slice(1, -1)}`;
 }
 
 interface LogFields {
@@ -147,20 +120,7 @@ const OMITTED = '[…]';
 /** OAuth uses the name `code` for a secret. Numbers are kept: they are counts, or the exit code of a process. */
 function isSecret(name: string, value: unknown): boolean {
   const isText = typeof value === 'string' || (typeof value === 'object' && value !== null);
-  return isText && isNameOfSecret(name);
-}
-
-const MOST_KEPT_NAMES = 500;
-const LONGEST_KEPT_NAME = 64;
-const keptNames = new Map<string, boolean>();
-
-/** The names of most members come again with each line. */
-function isNameOfSecret(name: string): boolean {
-  const kept = keptNames.get(name);
-  if (kept !== undefined) return kept;
-  const found = isSecretName(name) || /^code$/i.test(name);
-  if (keptNames.size < MOST_KEPT_NAMES && name.length <= LONGEST_KEPT_NAME) keptNames.set(name, found);
-  return found;
+  return isText && (isSecretName(name) || /^code$/i.test(name));
 }
 
 /** Copies what is to be written, without secrets. */
@@ -178,8 +138,6 @@ function createCopy({ redact }: Redactor) {
     values += 1;
     if (values > MAX_VALUES || depth > MAX_DEPTH) return OMITTED;
     if (typeof value === 'string') return copyText(value);
-    // JSON has no such numbers.
-    if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null) return value;
     if (value instanceof Error) return copyError(value, depth);
     if (Array.isArray(value)) return value.slice(0, MAX_VALUES).map((item) => copyValue(item, depth + 1));

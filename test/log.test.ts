@@ -128,20 +128,6 @@ describe('createLogger', () => {
     expect(line.err.cause).to.include({ type: 'TypeError', message: 'the cause' });
   });
 
-  it('writes what JSON has no value for, or leaves it out', () => {
-    const line = record((log) => log.child({}).info({ large: 2n ** 64n, none: undefined, ratio: Number.NaN }));
-    expect(line).to.include({ large: '18446744073709551616', ratio: null }).and.not.have.property('none');
-  });
-
-  it('has written all when a fatal line is written', () => {
-    const done: string[] = [];
-    const destination = { write: () => done.push('written'), flushSync: () => done.push('flushed') };
-    const log = createLogger({ level: 'info', destination });
-    log.error('not yet');
-    log.fatal('the end');
-    expect(done).to.deep.equal(['written', 'written', 'flushed']);
-  });
-
   it('writes nothing below its level', () => {
     expect(logLines((log) => log.debug('quiet'))).to.equal('');
     expect(logLines((log) => log.fatal('quiet'), { level: 'silent' })).to.equal('');
