@@ -363,7 +363,7 @@ function notAllowed({ userId, accountId }: ClaimedJob): JobFault {
 const PASSING = ['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PROVIDER_RATE_LIMITED', 'RATE_LIMITED'] as const;
 const BEWILDERING = ['PROVIDER_PROTOCOL', 'INTERNAL'] as const;
 
-/** In the words of the API. */
+/** Returns the error of a job with a code and message of the API. */
 function faultOf(error: unknown): JobFault {
   if (!isAppError(error)) return { code: 'INTERNAL', message: 'The file could not be made.' };
   const { code, message, details = [], providerMessage } = error;
