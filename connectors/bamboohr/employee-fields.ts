@@ -205,7 +205,7 @@ function toField(column: CatalogueField): EmployeeField {
   return { name, spec, ...defined({ table, endpoint: table === undefined ? endpoint : undefined }) };
 }
 
-/** What the dataset compares it as is not known here, so nothing is left to it. */
+/** Returns a field without filters and orders. BambooHR does not document how the dataset compares it. */
 function shownOnly({ type, read }: FieldSpec): FieldSpec {
   return defined({ type, read, onDemand: true });
 }

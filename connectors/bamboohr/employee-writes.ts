@@ -28,7 +28,10 @@ export function findIgnored({ written, before, after }: Change): readonly string
 const NOTHING: ReadonlySet<string> = new Set(['', '0000-00-00', 'no', 'false', '0']);
 const AMOUNT = /^(-?\d+(?:\.\d+)?)(?: [a-z]{3})?$/;
 
-/** The same for all spellings of a value: nothing and an empty box, `12.50` and `12.5 USD`, cases and blanks. */
+/**
+ * Returns the same text for all spellings of a value: for nothing and an empty box, for `12.50` and `12.5 USD`, whatever the case and
+ * blanks.
+ */
 function toComparable(value: unknown): string {
   const text = String((json.isObject(value) ? value.value : value) ?? '')
     .trim()

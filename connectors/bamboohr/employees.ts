@@ -67,7 +67,7 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
     shape: { kind: 'and-xor-or' },
     translator: datasetTranslator,
     list: {
-      // What a query is explained with; `run` adds calls for the entries of tables.
+      // The request that explains a query. `run` adds calls for the entries of tables.
       ...rows,
       run: async ({ send, config }, input) => {
         const page = rows.read(await send(rows.request(input, config)), input);

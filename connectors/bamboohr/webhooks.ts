@@ -55,7 +55,7 @@ function isEvent(type: string): type is keyof typeof EVENTS {
   return Object.hasOwn(EVENTS, type);
 }
 
-/** Whatever the owner of the key may see is monitored. */
+/** Registers a webhook that monitors all fields that the owner of the key may see. */
 async function register({ send }: ConnectorContext, url: string): Promise<Registration> {
   const [known, monitored] = await Promise.all([
     send({ path: ENDPOINT }),

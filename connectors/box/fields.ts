@@ -55,7 +55,7 @@ const OF_FILES: Fields = {
   version_number: TEXT,
 };
 
-/** What every one of them has, and the same. */
+/** Fields that files, folders and web links share without differences. */
 const { type, item_status: _, ...OWN } = ITEM_FIELDS;
 
 export const FILE_FIELDS: Fields = {

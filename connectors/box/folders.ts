@@ -33,7 +33,7 @@ export function entriesOf(body: unknown): readonly Json[] {
 
 const nextMarker = (body: unknown) => json.findText(json.at(body, 'next_marker'));
 
-/** What is in one folder. */
+/** Lists the content of a folder. */
 export const contents = list<never>({
   request: ({ parentId = ROOT, natives, page }) => itemsOf(parentId, { fields: membersOf(natives), ...page }),
   rows: entriesOf,

@@ -15,7 +15,7 @@ import {
 import { membersOf } from './fields.ts';
 import { entriesOf, type FolderPart, findFolder, listParts, ROOT, walk } from './folders.ts';
 
-/** What `where` sets: names as words, bounds apart. */
+/** Parameters of the search that `where` sets. Ranges have one parameter for each bound. */
 const COLUMNS = inputs({
   type: 'type',
   name: 'name',
@@ -54,7 +54,7 @@ export const PARAMETERS = {
   tags: { type: 'string', description: 'Tags, separated by commas. Only items with all of these tags match.' },
 } as const satisfies Readonly<Record<string, ParameterSpec>>;
 
-/** What is searched for, beside the `where`. */
+/** The search, in addition to the `where`. */
 interface Wanted {
   readonly query: Readonly<Record<string, string>> | undefined;
   readonly path: string;
@@ -160,7 +160,7 @@ function readWanted({ filter = {}, fields, parameters }: Input): Wanted {
   };
 }
 
-/** Whatever is left out of the words is seen to in what comes. */
+/** Returns the words of the search. Conditions that are not among them are checked on the results. */
 function wordsOf(text: string, tags: readonly string[], name: string): Wanted['query'] {
   if (text.trim() !== '') return { query: text };
   const phrases = tags.filter((tag) => /[a-z\d]/.test(tag) && !/["\\]/.test(tag)).map(phrase);

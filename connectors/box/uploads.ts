@@ -23,7 +23,7 @@ export const uploads: Upload = {
   },
 };
 
-/** What is said of the file comes before it. */
+/** Returns the request of an upload. Box expects the attributes before the file. */
 function send(where: string, attributes: Readonly<Record<string, unknown>>): UploadRequest {
   return {
     url: `https://upload.box.com/api/2.0${where}`,

@@ -32,7 +32,7 @@ export function createTranslator(fields: readonly string[], { times = [], recent
   return inputs(Object.fromEntries(table), SEPARATOR, { text });
 }
 
-/** What stands in front of a bound, by the operator. */
+/** Prefixes of a condition by operator. */
 export function boundsOf(name: string) {
   return { '=': `${name}=`, '<': `${name}<`, '<=': `${name}<=`, '>': `${name}>`, '>=': `${name}>=` } as const;
 }
@@ -45,7 +45,7 @@ export function listOf(collection: string, expandable: readonly string[] = []) {
       query: { filter: conditionsOf(filter), expand: expandOf(natives, expandable), orderBy: order, ...page },
     }),
     rows: (body) => json.objects(json.at(body, 'elements'), 'the elements of the list'),
-    // Of one token five requests at a time are answered; callers have the others.
+    // Clover responds to five requests of one token at a time. The others are left to callers.
     paging: { kind: 'offset', offset: 'offset', size: 'limit', max: 1000, atOnce: 2 },
     order: { term: (native, direction) => `${native} ${direction.toUpperCase()}`, id: 'id' },
   });

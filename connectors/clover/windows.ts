@@ -63,7 +63,7 @@ export function listInWindows(collection: string): ListOperation<Inputs> {
   }
   return {
     maxPageSize: page.maxPageSize,
-    // What a query is explained with; `run` adds the window.
+    // The request that explains a query. `run` adds the window.
     request: page.request,
     read: page.read,
     run: async (context, input) => {

@@ -77,7 +77,7 @@ const entriesOfReport = defineObject<Inputs>({
   list: listOf('entries'),
 });
 
-/** What no report shows. Most of it is true of at least one entry. */
+/** Conditions on values that reports do not show. Most of them match reports with at least one such entry. */
 const REPORT_PARAMETERS = {
   user: USER,
   batchID: { type: 'string', description: 'Reports in this payment batch.' },

@@ -13,8 +13,8 @@ import {
 } from '#connector';
 
 /**
- * What no document says of a text in a condition: how it is escaped, and what `[` and `\` are in a pattern. A quote is written by standing
- * between the others.
+ * Characters that documents do not define for a text in a condition: how they are escaped, and what `[` and `\` mean in a pattern. A quote
+ * needs no escape, because the text stands between quotes of the other kind.
  */
 const ODD = /[[\\\p{Cc}\p{Cs}]/u;
 const ODD_IN_PATTERN = /["[\\\p{Cc}\p{Cs}]/u;

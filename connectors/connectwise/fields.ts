@@ -57,7 +57,7 @@ export const written = {
   list: { ...shown.list, ...WRITTEN },
 } as const satisfies Fields;
 
-/** What is only said on a creation, and never shown again. */
+/** A field that only a creation accepts, and that is never shown again. */
 export const input = (label: string) => ({ type: 'string', label, ...GIVEN }) as const satisfies FieldSpec;
 
 /** One of the words of the schema. Another one is an error in a condition, so it is unknown here. */
@@ -78,7 +78,7 @@ export function each<Spec extends FieldSpec>(spec: Spec, ...names: readonly stri
   return Object.fromEntries(names.map((name) => [name, spec]));
 }
 
-/** What a reference shows of its record beside the id. */
+/** Members that a reference shows of its record in addition to the id. */
 const SHOWN_OF_REFERENCE: Readonly<Record<string, readonly string[]>> = {
   company: ['identifier', 'name'],
   member: ['identifier', 'name'],
@@ -107,7 +107,7 @@ export const references = {
   required: referencesWith({ ...WRITTEN, required: true }),
 } as const;
 
-/** What the schema has, and of which nothing shows that a condition may name it: a name that is not known is an error. */
+/** Removes the filters from fields of the schema for which no source shows that a condition may name them. An unknown name is an error. */
 export function unasked(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, { filter, domain, ...spec }]) => [name, spec]));
 }
@@ -122,7 +122,7 @@ export const OWN = {
     nullable: false,
     sortable: true,
     label: 'Last changed',
-    // What conditions of ConnectWise call it.
+    // Name of the field in conditions of ConnectWise.
     aliases: { lastUpdated: '=' },
   },
   '_info.updatedBy': { ...shown.memo, label: 'User of the last change' },

@@ -40,7 +40,7 @@ interface Entity extends Pick<ObjectSpec, 'label' | 'description' | 'aliases' | 
 
 const FILTERS = { shape: { kind: 'any' }, limits: { maxInSize: 100 }, translator } as const;
 
-/** What all objects with a collection of their own have in common. */
+/** Common parts of all objects with a collection of their own. */
 function entity(collection: string, { fields, ...about }: Entity) {
   return {
     ...about,
@@ -193,7 +193,7 @@ function presentCompany({ body }: ProviderResponse): unknown {
 
 const companyOperations = recordsOf('/company/companies', presentCompany);
 
-/** What ConnectWise keeps of the moment of a deletion. Either may be the one that says it. */
+/** Lists deleted companies. The time of a deletion may be in `dateDeleted` or in `lastUpdated`. */
 const deletedCompanies: Operation<ChangesInput, ChangesPage> = {
   request: ({ since, cursor }) => {
     const moment = `[${since.slice(0, 19)}Z]`;

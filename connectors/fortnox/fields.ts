@@ -2,7 +2,10 @@ import { can, codec, type FieldSpec, type Fields } from '#connector';
 
 const BLANK = codec.blank();
 
-/** What empties a text: an empty one changes nothing. Sources: `ApiConstants` of the SDK for C#, recorded answers of the Ruby client. */
+/**
+ * Value that empties a text, which an empty text would not change. Sources: `ApiConstants` of the SDK for C#, recorded responses of the
+ * Ruby client.
+ */
 export const API_BLANK = 'API_BLANK';
 
 const writeText = (value: unknown) => (value === null || value === '' ? API_BLANK : value);
@@ -23,8 +26,8 @@ export const REQUIRED = { ...WRITTEN, required: true, nullable: false } as const
 export const UNLISTED = { unlisted: true } as const;
 
 /**
- * What a search finds contains the text in any case (`ILIKE '%…%'`, as the documentation has it). So `%` and `_` find more; what a
- * backslash or a control character does is not documented.
+ * A search finds texts that contain the value, ignoring case (`ILIKE '%…%'`, as documented). So `%` and `_` find more texts. The effect of
+ * a backslash or a control character is not documented.
  */
 const SEARCH = {
   domain: { text: { askable: (text: string) => !/[\\\p{Cc}]/u.test(text) } },
@@ -34,7 +37,7 @@ const SEARCH = {
 } as const satisfies Partial<FieldSpec>;
 
 export const SEARCHED = { ...TEXT, ...SEARCH } as const;
-/** What identifies a record and is chosen by who creates it, or else by Fortnox. */
+/** Key of a record, chosen by its creator or else by Fortnox. */
 export const KEY = { ...SEARCHED, nullable: false, createable: true, format: 'fortnox-number' } as const;
 /** Number of a document in its series: a whole number by which lists can be sorted. */
 export const DOCUMENT = {

@@ -112,7 +112,7 @@ function byPermission(second: ReturnType<typeof latestFirst>): ReturnType<typeof
   };
 }
 
-/** What is compared exactly. Of everything else the rows are checked again. */
+/** Conditions that the first version compares exactly. For all others the rows are checked again. */
 function firstConditions(filter: Inputs = {}): Inputs {
   const { 'contact_id==': contact_id, 'is_public==': is_public } = filter;
   return {

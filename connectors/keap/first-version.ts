@@ -28,7 +28,7 @@ import {
 import { compared, equal, filterBy } from './filter.ts';
 import { firstVersionListOf, LIMITS, listOf } from './lists.ts';
 
-/** What only the first version of the API has, or has more of. */
+/** Objects that only the first version of the API has, or for which it has more. */
 
 const COMMISSION_FIELDS = {
   date_earned: { ...ASKED_TIME, aliases: SEARCHED },

@@ -45,7 +45,7 @@ export const restHooks: Webhooks = {
   },
 };
 
-/** What there is of one kind, perhaps a thousand in a call. */
+/** Reads the events of a call. All are of one kind, and there may be a thousand. */
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const body = webhooks.json(call);
   const eventKey = json.text(json.at(body, 'event_key'), 'the kind of the event');

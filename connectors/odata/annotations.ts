@@ -58,7 +58,7 @@ function namedIn(schema: Element, namespace: string, kind: string, memberKind: s
   });
 }
 
-/** What an annotation says, as JSON. */
+/** Content of an annotation as JSON. */
 export type Statement = boolean | string | readonly Statement[] | { readonly [property: string]: Statement };
 
 const TEXTS = ['String', 'PropertyPath', 'EnumMember'] as const;

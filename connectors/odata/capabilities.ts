@@ -1,8 +1,8 @@
 import { booleanOf, membersOf, propertyOf, type Statement, textOf, textsOf } from './annotations.ts';
 
 /**
- * What an entity set says it can do. Sources: the vocabulary Org.OData.Capabilities.V1 (OASIS); what is not said is allowed,
- * as the vocabulary's defaults have it.
+ * Declared capabilities of an entity set. Missing declarations allow everything, as the vocabulary's defaults do. Source: the vocabulary
+ * Org.OData.Capabilities.V1 (OASIS).
  */
 export interface Capabilities {
   readonly readable: boolean;

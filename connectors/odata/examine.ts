@@ -11,7 +11,7 @@ import { comparesEnumsHere, credentialsOf, filtersHere } from './config.ts';
 import { enumPropertiesIn } from './enum-properties.ts';
 import { literalOf, quote } from './literals.ts';
 
-/** What of a service cannot be relied on. */
+/** Checks which parts of a service are unreliable, and returns a warning for each of them. */
 export async function examineService(context: ConnectorContext) {
   const { config } = context;
   const unproved = await findUnproved(context);

@@ -25,7 +25,7 @@ const IDENTIFIER = { ...can.null, ...can.only('superset', '=', 'IN') };
 
 const UNCERTAIN: Domain = { text: { certain: () => false } };
 const GUIDS: Domain = { text: { possible: (text) => literalOf('Edm.Guid', text) !== undefined } };
-/** What a double keeps of any decimal, and no decimal that is narrow has more of. */
+/** Decimals with so few digits that a double represents them exactly. */
 const NARROW: Domain = { digits: { significant: DOUBLE_DIGITS } };
 
 const INTEGER = { type: 'integer', filter: PRECISE, sortable: true } as const;
@@ -186,7 +186,7 @@ function filtering(
   return { filter, likeForms: ['literal', ...forms], likeExcept: LIKE_EXCEPT };
 }
 
-/** What FilterExpressionRestrictions leave of the operators. Source: Org.OData.Capabilities.V1.FilterExpressionType. */
+/** Operators that FilterExpressionRestrictions leave. Source: Org.OData.Capabilities.V1.FilterExpressionType. */
 const ALLOWED: ReadonlyMap<string | undefined, readonly Operator[]> = new Map<string, readonly Operator[]>([
   ['SingleValue', ['=']],
   ['MultiValue', ['=', 'IN']],

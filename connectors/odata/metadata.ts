@@ -20,7 +20,7 @@ export interface EntitySet {
   readonly name: string;
   readonly type: StructuredType;
   readonly capabilities: Capabilities;
-  /** The same for sets whose fields are the same. */
+  /** Key that is equal for sets with the same fields. */
   readonly likeness: string;
 }
 

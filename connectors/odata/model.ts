@@ -42,7 +42,7 @@ export interface SetDetail {
   readonly terms: Terms;
   /** Navigation property → name of the set that its records belong to. */
   readonly bound: Readonly<Record<string, string>>;
-  /** What annotations say about records that live below their parent only, by navigation property. */
+  /** Annotations about records that exist only below their parent, by navigation property. */
   readonly contained: Readonly<Record<string, Terms>>;
   readonly containerTerms: Terms;
 }
@@ -68,7 +68,7 @@ interface Context {
   readonly annotations: Annotations;
   readonly types: Types;
   readonly statements: Statements;
-  /** The same list for all sets of a type, so that it is handed over once. */
+  /** Returns the names of child lists. All sets of a type share one array, so that it is transferred between threads only once. */
   readonly childNames: (type: string) => readonly string[];
 }
 

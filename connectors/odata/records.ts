@@ -117,8 +117,8 @@ function changeRequest(set: EntitySet, method: 'PATCH' | 'PUT', { id, values }: 
 }
 
 /**
- * What a replacement empties. The specification has services do this for properties that are left out, but some (SAP CAP as it
- * comes) keep them. Inside a complex value nothing is added.
+ * Returns the empty values of a replacement. By the specification, services empty properties that are left out, but some (SAP CAP by
+ * default) keep them. Nothing is added inside a complex value.
  */
 function emptyValues({ type, capabilities }: EntitySet, values: UpdateInput['values']): Record<string, unknown> {
   const given = new Set(Object.keys(values).map((name) => name.split('.')[0]));
@@ -177,7 +177,7 @@ function placeOf({ url, path = '' }: ProviderRequest): string {
   return url ?? path;
 }
 
-/** What a call failed with; undefined when it did not. */
+/** Returns the error of a call; undefined when the call succeeded. */
 async function failureOf(call: Promise<unknown>): Promise<unknown> {
   try {
     await call;

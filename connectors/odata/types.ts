@@ -17,7 +17,7 @@ const KINDS = {
 
 export type TypeKind = (typeof KINDS)[keyof typeof KINDS];
 
-/** What a type says itself; what its base types say stands with them. */
+/** Declarations of a type itself, without those of its base types. */
 export interface StructuredData {
   readonly base?: string;
   readonly key: readonly string[];
@@ -28,7 +28,7 @@ export interface StructuredData {
   readonly isMedia?: true;
 }
 
-/** What is left out is false or absent; a type left out is text. */
+/** A missing member is false or absent; a missing type is text. */
 export interface PropertyData {
   readonly name: string;
   readonly type?: string;

@@ -27,7 +27,7 @@ const SCALARS: ReadonlySet<string> = new Set(
     .map((name) => `Edm.${name}`),
 );
 
-/** What turns a native value into ours; undefined when nothing has to change. */
+/** Returns the conversion of a native value to a normalized one; undefined when nothing has to change. */
 export function readerOf(type: PropertyType): Convert | undefined {
   switch (type.kind) {
     case 'primitive':

@@ -14,7 +14,7 @@ const TEXTS = { text: { nonEmpty: true, askable: isAskable } } as const;
 /** Whether QuickBooks tells cases apart, and how it orders texts, is not documented. */
 const LIKENESS = can.only('superset', '=', 'IN', 'LIKE');
 
-/** What there is always can be compared exactly; of a missing value it is not documented what it is compared as. */
+/** Values that always exist are compared exactly. How QuickBooks compares a missing value is not documented. */
 const COMPARED = { ...can.only('exact', '=', 'IN'), ...can.order('exact') };
 const COMPARED_OR_MISSING = { ...can.only('superset', '=', 'IN'), ...can.order('superset') };
 

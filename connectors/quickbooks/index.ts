@@ -92,7 +92,7 @@ export default defineConnector({
     isFailure: ({ body }) => json.isObject(faultIn(body)),
     code: (response) => json.findText(firstError(response).code)?.replace(/^0+(?=\d)/, ''),
     message: (response) => wordsOf(response),
-    // What the status alone would judge otherwise: most of them are 400. Source: "Error codes", "Handling common errors".
+    // Codes whose status alone, mostly 400, would be misleading. Source: "Error codes", "Handling common errors".
     kinds: {
       610: 'notFound',
       3001: 'rateLimited',
@@ -116,7 +116,7 @@ interface ErrorWords {
   readonly detail?: unknown;
 }
 
-/** What the gateway answers is in small letters, what the service answers is not. */
+/** Returns the fault of a body. The gateway spells it in small letters, the service does not. */
 function faultIn(body: unknown): unknown {
   return json.at(body, 'Fault') ?? json.at(body, 'fault');
 }

@@ -41,7 +41,7 @@ function entity(native: string, { kind, fields, ...about }: Entity): ObjectSpec 
     changes: {
       updated: 'MetaData.LastUpdatedTime',
       created: 'MetaData.CreateTime',
-      // What cannot be deleted is made inactive, and then listed as changed.
+      // Records that cannot be deleted are made inactive, and then listed as changed.
       ...(!isList && { feed: deletionsOf(native) }),
     },
   });

@@ -64,7 +64,7 @@ export const translator = infix({
 export function listOf(entity: string, hasInactive: boolean) {
   return list<string>({
     request: (query) => queryFor(printStatement(entity, hasInactive, query)),
-    // Of no rows there is not even the member.
+    // Without rows, QuickBooks leaves the member out.
     rows: (body) => {
       const answer = json.object(json.at(body, 'QueryResponse'), 'the rows of the query');
       return json.array(answer[entity] ?? [], `the rows of ${entity}`);

@@ -76,7 +76,7 @@ function requiredMembers(fields: Fields): readonly string[] {
   return required.map(([name]) => memberOf(name));
 }
 
-/** What is said once, on creation, such as the currency. A replacement must not leave it out. */
+/** Members that only a creation sets, such as the currency. A replacement must not leave them out. */
 function fixedMembers(fields: Fields): readonly string[] {
   const fixed = Object.entries(fields).filter(([, { createable, updateable }]) => createable && !updateable);
   return fixed.map(([name]) => memberOf(name));

@@ -30,7 +30,7 @@ const OBJECT_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(OBJECTS).map(([name, { native = name }]) => [native.toLowerCase(), name]),
 );
 
-/** What is merged into, voided or e-mailed goes on being there. */
+/** Records that were merged into, voided or e-mailed continue to exist. */
 const ACTIONS: Readonly<Record<string, ProviderEvent['action']>> = {
   ...{ created: 'created', updated: 'updated', deleted: 'deleted' },
   ...{ merged: 'updated', voided: 'updated', emailed: 'updated' },

@@ -15,7 +15,7 @@ export const ID = { ...COUNTED, nullable: false } as const satisfies FieldSpec;
 /** There is no `!=` of numbers. */
 export const FOUND_ID = {
   ...ID,
-  // Of such numbers one text holds all that are asked for.
+  // A condition on several numbers is one text with all of them.
   nativeType: 'integer',
   sortable: true,
   filter: can.only('exact', '=', 'IN', ...BOUNDS),

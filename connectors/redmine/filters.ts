@@ -1,7 +1,7 @@
 import { type PushedField, plainText, type Translator, type Value } from '#connector';
 import { hasSign } from './fields.ts';
 
-/** What is asked of one field. */
+/** Condition on one field. */
 export interface Condition {
   readonly field: string;
   readonly operator: string;
@@ -90,7 +90,7 @@ function compare(field: PushedField, operator: string, value: Value): Condition 
 
 function listed(field: PushedField, values: readonly Value[], negated: boolean): Condition {
   const texts = values.map((value) => (value.kind === 'boolean' ? String(Number(value.value)) : plainText(value)));
-  // Of numbers there is one text, which holds all of them.
+  // Several numbers are one text.
   const isNumber = field.nativeType === 'integer';
   return { field: nameOf(field), operator: negated ? '!' : '=', values: isNumber ? [texts.join(',')] : texts };
 }

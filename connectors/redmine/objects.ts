@@ -59,7 +59,7 @@ function listOf(all: string, { more = () => ({}), idOrder = false }: { more?: Mo
 
 const asked: More = ({ filter = [] }) => parametersOf(filter);
 
-/** What a single issue holds of its parts. */
+/** Lists parts of a single issue. */
 const partsOf = (part: 'journals' | 'attachments', isMeant: (row: Json) => boolean = () => true) =>
   list<unknown>({
     request: ({ parentId = '' }) => ({ path: path`/issues/${assertId(parentId)}.json`, query: { include: part } }),
@@ -306,7 +306,7 @@ export const attachments = defineObject({
       request: ({ file }) => ({
         path: '/uploads.json',
         query: { filename: file.name, content_type: file.type },
-        // Of any other type nothing is taken.
+        // Redmine accepts no other type.
         headers: { 'content-type': 'application/octet-stream' },
       }),
       read: ({ body }) => ({ record: json.object(json.at(body, 'upload'), "the member 'upload'") }),

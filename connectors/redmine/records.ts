@@ -57,7 +57,10 @@ function toNative({ setBy = {} }: Place, values: Values): Values {
   );
 }
 
-/** What the workflow does not allow is passed over with a success. @throws AppError PROVIDER_REJECTED */
+/**
+ * Asserts that Redmine made the change. It ignores changes that the workflow does not allow, and reports a success.
+ * @throws AppError PROVIDER_REJECTED
+ */
 function assertChanged({ guarded = [] }: Place, values: Values, row: Values): Values {
   const refused = guarded.filter((name) => {
     const wanted = json.at(values, name, 'id');

@@ -16,7 +16,7 @@ type Query = NonNullable<ProviderRequest['query']>;
 /** Something that is asked in TicketSQL or TransactionSQL. */
 export interface Searched {
   readonly path: string;
-  /** What every query says: without one nothing is listed. */
+  /** Condition of every query. Without one, Request Tracker lists nothing. */
   readonly always: string;
 }
 
@@ -90,7 +90,7 @@ export async function findRow(
   { id, fields }: { readonly id: string; readonly fields: readonly Pick<PushedField, 'native'>[] },
 ): Promise<Readonly<Record<string, unknown>>> {
   const natives = [...new Set(fields.map(({ native }) => native))].join(',');
-  // Of another text the digits in front would count.
+  // In any other text, the leading digits would count as the id.
   const isId = /^[1-9]\d{0,9}$/.test(id);
   const [row] = isId ? ROWS.rows((await send(request(id, { fields: natives, per_page: 1 }))).body) : [];
   if (row === undefined) throw notFound(`There is no record with the id '${id}'.`);

@@ -48,7 +48,7 @@ function writeLike(field: PushedField, { form, text, parts }: LikePattern): stri
     case 'contains':
       return contains(field, text);
     case 'pattern':
-      // Of texts that are nothing in the database this would not be true.
+      // The pattern would not match texts that are null in the database.
       if (parts.every(({ kind }) => kind === 'any')) return 'id > 0';
       return contains(field, parts.map((part) => (part.kind === 'text' ? part.text : SIGNS[part.kind])).join(''));
   }

@@ -46,7 +46,7 @@ export function ticketRecords(searched: Searched) {
   } satisfies Operations;
 }
 
-/** What must be one of what there is. */
+/** Members whose values must exist at Request Tracker. */
 const CHOSEN = ['Status', 'Queue', 'Owner'] as const;
 
 /** A change that is refused is a success with words in the user's language. @throws AppError PROVIDER_REJECTED with those words */

@@ -69,7 +69,7 @@ function typeOf(extension: string | undefined): string | undefined {
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument';
 
-/** What people keep at Salesforce; the type of another extension is left to the bytes' own header. */
+/** Types of common files by extension. For other extensions, the header of the content decides. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['pdf', 'application/pdf'],
   ['txt', 'text/plain'],

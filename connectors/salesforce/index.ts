@@ -75,7 +75,7 @@ export default defineConnector({
     part: ({ body }) => findPart(body),
     code: ({ body }) => json.findText(firstError(body).errorCode),
     message: ({ body }) => describeError(firstError(body)),
-    // What the status alone would judge otherwise. Source: REST API Developer Guide, "Status Codes and Error Responses".
+    // Codes whose status alone would be misleading. Source: REST API Developer Guide, "Status Codes and Error Responses".
     kinds: {
       INVALID_SESSION_ID: 'credentials',
       REQUEST_LIMIT_EXCEEDED: 'rateLimited',

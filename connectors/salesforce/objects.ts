@@ -52,7 +52,7 @@ function outlineOf(object: Described, offered: Offered): ObjectSpec {
   });
 }
 
-/** What these objects are called on every CRM. */
+/** Names of these objects that all CRMs share. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   Account: ['accounts'],
   Contact: ['contacts'],

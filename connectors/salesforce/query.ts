@@ -15,7 +15,7 @@ import {
 import { servicePath } from './config.ts';
 import { isAnyId, quote } from './literals.ts';
 
-/** What a query may ask for. Source: REST API Developer Guide, "Query Options Header". */
+/** Maximum page size of a query. Source: REST API Developer Guide, "Query Options Header". */
 const MAX_PAGE_SIZE = 2000;
 const MIN_PAGE_SIZE = 200;
 

@@ -30,7 +30,7 @@ export const USUAL_OBJECTS = ['Account', 'Contact', 'Opportunity'] as const;
 export const outboundMessages: Webhooks = {
   verify: 'unsigned',
   events: readEvents,
-  // Of every object that a message is set up for; these are the usual ones.
+  // Outbound messages can be set up for every object; these are the default ones.
   tells: Object.fromEntries(USUAL_OBJECTS.map((name) => [name, ['created', 'updated'] as const])),
   response: { status: 200, headers: { 'content-type': 'text/xml; charset=utf-8' }, body: ACKNOWLEDGED },
   setup: [

@@ -28,7 +28,7 @@ const upload: Upload = {
         file_name: json.findText(values.file_name) ?? file.name,
       },
     }),
-    // What the answer says of it has other forms than the row of the table.
+    // The attachment in the response has other forms of values than the row of the table.
     read: ({ body }) => ({ id: json.text(json.at(body, 'result', 'sys_id'), 'the id of the attachment') }),
   },
 };

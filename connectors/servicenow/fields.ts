@@ -89,7 +89,7 @@ function named(spec: FieldSpec, words: string): Readonly<Record<string, FieldSpe
   return Object.fromEntries(words.split(' ').map((word) => [word, spec]));
 }
 
-/** What is made of other fields. */
+/** Types of elements that are computed from other fields. */
 const DERIVED: ReadonlySet<string> = new Set(['journal_list', 'related_tags']);
 
 /** One row of `sys_dictionary`, of a table whose records can be written or not. */

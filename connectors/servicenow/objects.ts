@@ -21,7 +21,7 @@ import { CHANGED, isName, readRows, readTables, type Table } from './tables.ts';
 
 const CREATED = 'sys_created_on';
 
-/** What these tables are called on every help desk. */
+/** Names of these tables that all help desks share. */
 const ALIASES: Readonly<Record<string, string>> = {
   incident: 'incidents',
   problem: 'problems',
@@ -172,7 +172,7 @@ function operationsOf(table: string): Pick<ObjectSpec, 'get' | 'create' | 'updat
 /** Its name, its table, and the columns that refer to the record. */
 type Child = readonly [name: string, table: Table, columns: readonly string[]];
 
-/** What belongs to a record of any table, and of tasks, and then the records of other tables that refer to it. */
+/** Returns the child lists of a table: those of every table, those of tasks, and the tables that refer to it. */
 function childrenOf({ name, chain, references }: Table, { byName, timeEntries }: ServiceNowInstance): readonly Child[] {
   const isTask = chain.includes('task');
   const named = [

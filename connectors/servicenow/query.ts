@@ -10,7 +10,7 @@ import {
 } from '#connector';
 import { escapeText, literalOf } from './literals.ts';
 
-/** What every table is read with: values as they are stored, and of references the id only. */
+/** Parameters of every read: values as they are stored, and only the id of references. */
 export const PLAIN = { sysparm_display_value: 'false', sysparm_exclude_reference_link: 'true' } as const;
 
 export const ID = 'sys_id';

@@ -67,7 +67,7 @@ export const businessRules: Webhooks = {
     tolerance: HOUR_SECONDS,
   }),
   secretKey: WEBHOOK_SECRET.key,
-  // Of every table that a rule is set up for; these are the usual ones.
+  // A rule can be set up for every table; these are the default ones.
   tells: webhooks.allChangesOf(USUAL_TABLES),
   events: readEvents,
   setup: [

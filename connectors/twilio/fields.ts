@@ -40,8 +40,8 @@ function sidOf(prefix: string): (text: string) => boolean {
 }
 
 /**
- * Who sends or takes: a phone number (E.164), a short code, a sender's name, or an address such as `whatsapp:+15552229999`. What has another
- * form is not asked for, because what it finds is not documented.
+ * Sender or receiver: a phone number (E.164), a short code, a sender's name, or an address such as `whatsapp:+15552229999`. Filters contain
+ * no other forms, because their results are not documented.
  */
 export const PARTY = {
   ...TEXT,
@@ -57,6 +57,6 @@ export const OWN = {
   related: { ...OBJECT, native: 'subresource_uris', label: 'Paths of related resources at Twilio' },
 } as const satisfies Readonly<Record<string, FieldSpec>>;
 
-/** What is only said on a creation, and never shown again. */
+/** A field that only a creation accepts, and that is never shown again. */
 export const input = (native: string, label: string) =>
   ({ ...TEXT, native, label, createable: true }) satisfies FieldSpec;

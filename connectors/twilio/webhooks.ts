@@ -51,7 +51,7 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const kind = KINDS.find(({ sid }) => form.has(sid));
   if (kind === undefined) return [];
   const objectId = json.text(form.get(kind.sid), kind.sid);
-  // Of a message that comes in the older name alone.
+  // An incoming message has only the older name.
   const status = form.get(kind.status) ?? form.get('SmsStatus') ?? '';
   return [
     {

@@ -22,10 +22,10 @@ export type StoredJob = Pick<BulkJob, 'accountId' | 'id' | 'createdAt'>;
 export type InstanceJobKey = Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>;
 
 export interface JobFilter extends Pick<BulkJob, 'accountId'> {
-  /** Undefined: of all instances. */
+  /** Restricts the list to an instance. Default: all instances. */
   readonly instanceId?: number | undefined;
   readonly condition?: Sql | undefined;
-  /** Only ids below it: the newest come first. */
+  /** Restricts the list to ids below this one. The newest jobs come first. */
   readonly beforeId?: number | undefined;
   readonly limit: number;
 }
@@ -46,9 +46,9 @@ export interface Checkpoint extends JobProgress {
 /** Time at which an unfinished job is worked on again. */
 export interface Postponement {
   readonly due: Date;
-  /** Absent: it did not fail. */
+  /** Time of a failure; absent when the job did not fail. */
   readonly failedAt?: Date;
-  /** It left the limit of the provider to callers. */
+  /** Whether the job waited to leave the provider's rate limit to callers. */
   readonly hasWaited: boolean;
   readonly providerCalls: number;
 }
@@ -72,7 +72,7 @@ export const FILTERABLE_JOB = filterable({
 
 export interface RowErrorFilter {
   readonly condition?: Sql | undefined;
-  /** Only rows behind it. */
+  /** Restricts the list to rows after this one. */
   readonly afterRow?: number | undefined;
   readonly onlyFailed?: boolean;
   readonly limit: number;
@@ -120,16 +120,16 @@ export function createBulkStore(knex: Knex) {
       return toJob(firstOf(rows));
     },
 
-    /** For a job whose file comes before it. */
+    /** Reserves an id for a job whose file is stored before the job. */
     nextJobId: (): Promise<number> => nextId(knex, 'bulk_job'),
 
-    /** A part of what an upload is given. */
+    /** Stores a chunk of the file of an upload. */
     addInput: (job: StoredJob, chunk: NewChunk, via: Knex = knex): Promise<void> => addChunk(via, 'input', job, chunk),
 
     /** Removes the chunks of a job that was never created, because its file was incomplete. */
     dropFiles: (job: JobKey): Promise<void> => removeFiles(knex, job),
 
-    /** In the order of the rows. */
+    /** Lists errors in the order of the rows. */
     listRowErrors: async (
       via: Knex,
       { accountId, id, createdAt }: StoredJob,
@@ -166,14 +166,17 @@ export function createBulkStore(knex: Knex) {
       return (await query).map(toJob);
     },
 
-    /** False: it has come to an end already. */
+    /** Cancels a job. Returns false when it has already ended. */
     cancel: async (via: Knex, { accountId, id }: JobKey, now: Date): Promise<boolean> =>
       (await via('bulk_job')
         .where({ account_id: accountId, id })
         .whereNotNull('due')
         .update({ ...ENDED, status: 'CANCELLED', finished_at: now })) > 0,
 
-    /** With its file. @returns the job as it was last */
+    /**
+     * Deletes a job with its file.
+     * @returns the last state of the job
+     */
     remove: async (via: Knex, { accountId, id }: JobKey): Promise<BulkJob | undefined> => {
       // The job first: a checkpoint that is under way holds it, and its chunks are seen after it only.
       const [row]: RowOf<'bulk_job'>[] = await via('bulk_job')
@@ -337,7 +340,7 @@ export function createBulkStore(knex: Knex) {
       return chunk !== undefined && byte < chunk.startByte + chunk.byteCount ? chunk : undefined;
     },
 
-    /** Some of the files of an account, whose jobs went with its instances. */
+    /** Deletes some files of an account, whose jobs were deleted with its instances. */
     removeSome: async (accountId: number): Promise<Removal> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(REMOVE_SOME, [accountId, accountId, REMOVED_AT_ONCE]);
       return rowCount === 0 ? 'done' : 'more';

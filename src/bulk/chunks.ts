@@ -52,7 +52,7 @@ export function createChunkBuffer(fullBytes: number) {
       if (text.length >= textLength) settle();
     },
     isFull: () => byteCount >= fullBytes,
-    /** All of it; the buffer is empty then. */
+    /** Returns the content of the buffer and empties it. */
     take: () => {
       settle();
       const taken = bytes.subarray(0, byteCount);

@@ -161,7 +161,7 @@ export function valueMaker({ type, format }: Pick<FileColumn, 'type' | 'format'>
   }
 }
 
-/** Some providers have a text where their metadata say that there are members. */
+/** Parses a cell with members. Some providers send a text although their metadata declare members. */
 function parseMembers(cell: string): unknown {
   if (!/^[[{]/.test(cell)) return cell;
   try {

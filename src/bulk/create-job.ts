@@ -14,11 +14,11 @@ export interface DownloadRequest extends Pick<WalkRequest, 'where' | 'fields' | 
   /** A `SELECT` statement in place of the object and its query. */
   readonly statement?: string | undefined;
   readonly objectName?: string | undefined;
-  /** Only what changed from then on. */
+  /** Restricts the download to records that changed at or after this time. */
   readonly from?: Date | undefined;
-  /** Only what changed before then. */
+  /** Restricts the download to records that changed before this time. */
   readonly to?: Date | undefined;
-  /** Only what that job cannot have. */
+  /** Restricts the download to changes that this earlier job may lack. */
   readonly continueFromJobId?: number | undefined;
   readonly format: BulkFormat;
   readonly fileName?: string | undefined;
@@ -177,7 +177,10 @@ async function boundsOf(ports: CreatePorts, input: BoundsInput): Promise<string 
   return bounds.join(' AND ');
 }
 
-/** From when on, by the clock of the provider, a job may lack changes. @throws AppError NOT_FOUND, REQUEST_INVALID, CONFLICT */
+/**
+ * Returns the time, by the provider's clock, from which a job may lack changes.
+ * @throws AppError NOT_FOUND, REQUEST_INVALID, CONFLICT
+ */
 async function endOfJob(
   { store }: CreatePorts,
   { object, target: { instance, objectName }, request }: BoundsInput,

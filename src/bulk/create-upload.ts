@@ -23,7 +23,10 @@ export interface BulkUploadRequest {
   readonly objectName: string;
   /** The part `metaData`; undefined while it has not come: it may follow the file. */
   readonly metaData: () => string | undefined;
-  /** They come once. @throws AppError for what is wrong with the form behind them */
+  /**
+   * Bytes of the file, which can be read once.
+   * @throws AppError when the rest of the form is invalid
+   */
   readonly bytes: AsyncIterable<Buffer>;
   /** Callback from the request's header. */
   readonly callback?: Callback | undefined;

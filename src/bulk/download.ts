@@ -28,7 +28,7 @@ export interface DownloadOptions extends SliceOptions {
   readonly chunkBytes: number;
 }
 
-/** After each page as long as it took to write, at most this: callers have their turns meanwhile. */
+/** Maximum pause after a page, in milliseconds. The pause is as long as the writing took, so that callers get their turns. */
 const LONGEST_REST_MS = 50;
 
 /**

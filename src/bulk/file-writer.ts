@@ -32,7 +32,7 @@ export interface CallCount {
 /** The file of a job on its way into the database. */
 export type FileWriter = ReturnType<typeof createFileWriter>;
 
-/** Nothing of a file is without a row of which a part is missing: a checkpoint ends behind a row. */
+/** Writes the file of a job. A checkpoint always ends after a complete row, so that the file never contains a partial one. */
 export function createFileWriter(
   { store, clock, options }: WriterPorts,
   input: {

@@ -122,7 +122,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       return store.transaction((via) => begin(via, planned));
     },
 
-    /** With its file, which is read to its end. @throws AppError as `receiveUpload` does */
+    /**
+     * Creates an upload and reads its file to the end.
+     * @throws AppError as `receiveUpload` does
+     */
     createUpload: (request: BulkUploadRequest) =>
       receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, begin),
 
@@ -174,7 +177,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       return cancelled;
     },
 
-    /** With its file; one that is under way is broken off. @throws AppError NOT_FOUND */
+    /**
+     * Deletes a job with its file. A running job is aborted.
+     * @throws AppError NOT_FOUND
+     */
     remove: async (key: InstanceJobKey) => {
       await get(key);
       const removed = await store.transaction(async (via) => {

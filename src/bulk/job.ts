@@ -45,7 +45,7 @@ export interface InputPosition {
   readonly last?: number;
   /** Rows of it that have no outcome yet, by number. */
   readonly open: readonly number[];
-  /** Those of them that may have been sent. */
+  /** Open rows that may have been sent. */
   readonly doubtful: readonly number[];
   /** Number of times the open rows were tried. */
   readonly tries: number;
@@ -57,15 +57,15 @@ export interface InputPosition {
 export interface SingleRows {
   /** Last row number that the single calls include. */
   readonly last: number;
-  /** Those of them that have no outcome yet, by number; absent: all. */
+  /** Numbers of these rows that have no outcome yet; absent means all. */
   readonly rows?: readonly number[];
-  /** They may have been written. */
+  /** Whether the rows may have been written. */
   readonly isDoubtful: boolean;
 }
 
 /** A job of the provider that was begun for rows of an upload. */
 export interface NativeLoad {
-  /** The provider's. */
+  /** Id of the job at the provider. */
   readonly id: string;
   /** The number of its last row. */
   readonly last: number;
@@ -87,7 +87,7 @@ export type JobKey = RowOf<'bulk_job', 'account_id' | 'id'>;
 /** A job as it is stored. */
 export interface BulkJob extends Omit<RowOf<'bulk_job'>, 'query' | 'upload' | 'fields' | 'position' | 'inputPosition'> {
   readonly query: BulkQuery;
-  /** Null: it is a download. */
+  /** Settings of an upload; null for a download. */
   readonly upload: BulkUpload | null;
   readonly fields: readonly FileColumn[] | null;
   readonly position: Position | null;

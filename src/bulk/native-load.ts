@@ -198,7 +198,7 @@ interface LoadPart {
   readonly rows: readonly PartRow[];
   /** Numbers of the rows that the job does not accept. */
   readonly single: readonly number[];
-  /** Behind the last of both. */
+  /** Position after the last of these rows. */
   readonly end: Pick<InputPosition, 'byte' | 'row'>;
 }
 

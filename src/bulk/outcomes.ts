@@ -9,7 +9,7 @@ export interface StoredOutcome {
   /** Id of the record; null if unknown. */
   readonly id: string | null;
   readonly outcome: RowOutcome;
-  /** It was sent more than once, each time as something new: there may be two records of it. */
+  /** Whether the row was sent several times as a new record, so that there may be two records of it. */
   readonly doubtful: boolean;
   readonly code: string | null;
   readonly message: string | null;

@@ -22,7 +22,7 @@ interface Reading {
   readonly position: Position;
   readonly page: Promise<WalkedPage>;
   readonly end: AbortController;
-  /** No page named the position: it is where the one in front of it ends if that is full. */
+  /** Whether the position is a guess: it is right if the page before it is full. */
   readonly isGuess: boolean;
   hasCome: boolean;
 }
@@ -57,7 +57,7 @@ export function createPages(
     return reading;
   }
 
-  /** All that is on its way was foretold wrongly. */
+  /** Drops all pages that were requested at guessed positions, and reads one page at a time again. */
   function giveUpGuesses(): void {
     drop();
     atOnce = 1;
@@ -81,7 +81,7 @@ export function createPages(
   }
 
   return {
-    /** Begins at a position. The page there, and at most this many rows behind it, may be requested from now on. */
+    /** Starts to read at a position: its page, and further pages up to this number of rows. */
     begin: (position: Position, rows: number) => {
       if (readings.length > 0 && !isDeepStrictEqual(readings[0]?.position, position)) giveUpGuesses();
       if (readings.length === 0) readings.push(start(position, false));

@@ -16,13 +16,13 @@ export interface SliceInput {
 
 /** Result of a slice of a job. */
 export type SliceEnd =
-  /** Nothing is left to do but to store the last step; `fault`: the rest cannot be done. */
+  /** Only the last step remains to be stored. With `fault`, the rest of the job cannot be done. */
   | { readonly kind: 'done'; readonly last: Checkpoint; readonly fault?: JobFault }
   | ({ readonly kind: 'later' } & EarlyStop);
 
 interface EarlyStop {
   readonly afterMs: number;
-  /** It left the limit of the provider to callers, and got no further before. */
+  /** Whether the slice ended without progress, to leave the provider's rate limit to callers. */
   readonly isWait: boolean;
 }
 

@@ -36,11 +36,11 @@ export interface UploadOptions extends SliceOptions {
 
 interface Batch {
   readonly begin: Pick<InputPosition, 'byte' | 'row'>;
-  /** Where the next one begins. */
+  /** Position at which the next batch begins. */
   readonly end: Pick<InputPosition, 'byte' | 'row' | 'single'>;
-  /** Those without an outcome. */
+  /** Rows without an outcome. */
   readonly rows: readonly InputRow[];
-  /** How many it had when it was cut. */
+  /** Number of rows in the batch, including those with an outcome. */
   readonly size: number;
   /** The number of its last row; absent: there are no more. */
   readonly last?: number;
@@ -95,7 +95,7 @@ function isForSingles({ last, single }: InputPosition): boolean {
 
 interface BatchesBegun {
   readonly begun: InputPosition;
-  /** There is no other way to write what comes behind. */
+  /** Whether all following rows are written in this way, because there is no other. */
   readonly isWhole: boolean;
 }
 

@@ -367,7 +367,7 @@ function notAllowed({ userId, accountId }: ClaimedJob): JobFault {
 const PASSING = ['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PROVIDER_RATE_LIMITED', 'RATE_LIMITED'] as const;
 const BEWILDERING = ['PROVIDER_PROTOCOL', 'INTERNAL'] as const;
 
-/** In the words of the API. */
+/** Returns the error of a job with a code and message of the API. */
 function faultOf(error: unknown): JobFault {
   if (!isAppError(error))
     return { code: 'INTERNAL', message: 'The bulk job failed because of an error in this service.' };

@@ -50,7 +50,7 @@ export interface WriteInput {
 interface Written {
   readonly outcome: Exclude<RowOutcome, 'failed'>;
   readonly id: string | null;
-  /** Sent again, it would be written again. */
+  /** Whether sending the row again would write it again. */
   readonly isRepeatable: boolean;
 }
 
@@ -195,7 +195,7 @@ const ROW_DONE = new Error('The row was written.');
 const MOST_FINDING_CALLS = 25;
 const SENT_TWICE = 'The row was sent twice, because the first request was interrupted. There may be two records of it.';
 
-/** Which say that nothing was done. */
+/** Codes of errors after which nothing was written. */
 const UNSENT = [
   'RATE_LIMITED',
   'PROVIDER_RATE_LIMITED',
@@ -224,7 +224,7 @@ export function isOwnFault(error: unknown): error is AppError {
 /** Characters that are kept of what a provider says of a row. */
 const LONGEST_MESSAGE = 2_000;
 
-/** In the words of the API. */
+/** Returns the error of a row with a code and message of the API. */
 export function failureOf(error: unknown): Pick<StoredOutcome, 'id' | 'outcome' | 'code' | 'message'> {
   const failed = { id: null, outcome: 'failed' } as const;
   if (!isAppError(error)) return { ...failed, code: 'INTERNAL', message: 'The row could not be written.' };

@@ -5,7 +5,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
-/** As the kernel reads it; IPv4 mapped into IPv6 as IPv4. Undefined for what is not an address, or has a zone. */
+/** Parses an address as the kernel does; IPv4 mapped into IPv6 becomes IPv4. Undefined for an invalid address, or one with a zone. */
 export function parseAddress(text: string): Address | undefined {
   if (isIP(text) === 4) return ipaddr.IPv4.parse(text);
   // ipaddr.js reads `::8.8.8.8` as a mapped address. The URL parser does not, and prints it without dots.

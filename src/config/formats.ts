@@ -94,7 +94,7 @@ export function networksAndHosts(): Format<readonly string[]> {
   });
 }
 
-/** They must be there: a name that is mistyped would only be noticed when an element is missed. */
+/** Existing folders. A mistyped name would otherwise only show when an element is missing. */
 export function folders(separator: string): Format<readonly string[]> {
   return list({
     separator,
@@ -144,7 +144,7 @@ export function httpUrl(): Format<string> {
   return { expected, parse: (text) => (/[?#]/.test(text) ? undefined : parse(text)?.replace(/\/+$/, '')) };
 }
 
-/** Only characters that the Authorization header carries without quoting. */
+/** Secret of characters that the Authorization header can contain without quotes. */
 export function platformSecret(): Format<string> {
   return {
     expected: 'at least 16 letters, digits or any of -._~+/=',
@@ -159,7 +159,7 @@ export function encryptionKeys(): Format<string> {
   };
 }
 
-/** Without a user, as it is quoted in lines of the log. */
+/** URL of a collector. It must not contain a user, because log lines contain it. */
 export function collectorUrl(): Format<string> {
   const { parse } = httpUrl();
   return {
@@ -168,7 +168,7 @@ export function collectorUrl(): Format<string> {
   };
 }
 
-/** As OpenTelemetry has them (W3C Baggage without its properties): `name=value,…`, values percent-encoded. */
+/** Pairs in the format of OpenTelemetry (W3C Baggage without its properties): `name=value,…`, with percent-encoded values. */
 export function keyValues(): Format<Readonly<Record<string, string>>> {
   return {
     expected: 'pairs of the form name=value, separated by commas, with percent-encoded values',

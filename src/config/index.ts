@@ -39,9 +39,9 @@ interface Variable<Value> {
 
 /** The values that defaults depend on. */
 interface Setting {
-  /** No DATABASE_URL is given. */
+  /** Whether DATABASE_URL is missing, so that the embedded database is used. */
   readonly embedded: boolean;
-  /** Only programs on this machine reach the service. */
+  /** Whether only programs on this machine can reach the service. */
   readonly local: boolean;
 }
 
@@ -321,17 +321,17 @@ export const VARIABLES = {
 export interface ServiceConfig {
   readonly port: number;
   readonly host: string;
-  /** As configured; see `publicUrlOf`. Without a slash at the end. */
+  /** Configured value without a slash at the end; see `publicUrlOf`. */
   readonly publicUrl: string | undefined;
-  /** Undefined: use the embedded database. */
+  /** Undefined for the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly databaseWaitMs: number;
   readonly dataDir: string;
-  /** Undefined: no simulators are served. */
+  /** Undefined when no simulators are served. */
   readonly simulatorsPort: number | undefined;
-  /** As configured, without a slash at the end. */
+  /** Configured value without a slash at the end. */
   readonly simulatorsUrl: string | undefined;
-  /** Undefined only with the embedded database: generate them. */
+  /** Undefined only with the embedded database, which generates keys. */
   readonly encryptionKeys: string | undefined;
   readonly bootstrapOrganizationSecret: string | undefined;
   readonly bootstrapUserSecret: string | undefined;
@@ -347,7 +347,7 @@ export interface ServiceConfig {
   /** Requests per minute of all users of one account. */
   readonly rateLimitAccount: number | undefined;
   readonly maxConnections: number;
-  /** Undefined: the measurements are on the port of the API. */
+  /** Undefined when the metrics are on the port of the API. */
   readonly metricsPort: number | undefined;
   readonly metricsToken: string | undefined;
   readonly role: Role;
@@ -362,9 +362,9 @@ export interface ServiceConfig {
   readonly bulkUploadMaxBytes: number;
   readonly auditRetentionDays: number;
   readonly activityRetentionDays: number;
-  /** Undefined: a third of the heap. */
+  /** Undefined for a third of the heap. */
   readonly providerMemoryBytes: number | undefined;
-  /** Undefined: nothing is traced. */
+  /** Undefined when nothing is traced. */
   readonly tracing: TracingConfig | undefined;
   readonly validateResponses: boolean;
 }
@@ -436,7 +436,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
   });
 }
 
-/** Undefined without a collector, and where it is switched off. */
+/** Reads the settings of tracing. Undefined without a collector, and when tracing is disabled. */
 function readTracing(environment: NodeJS.ProcessEnv, setting: Setting): TracingConfig | undefined {
   const required = <Value>(variable: DefaultedVariable<Value>) => readRequired(variable, environment, setting);
   const optional = <Value>(variable: OptionalVariable<Value>) => readOptional(variable, environment, setting);

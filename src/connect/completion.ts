@@ -42,7 +42,7 @@ export type Completion = ReturnType<typeof createCompletion>;
 
 interface Noted {
   readonly connector: Connector;
-  /** Its secrets are left out of what is kept. */
+  /** Configuration, whose secrets are removed before an error is stored. */
   readonly configuration: Config;
 }
 
@@ -60,7 +60,7 @@ export function createCompletion(
   const { instances, proxies, notifications, origins } = neighbours;
   const store = createSessionStore(knex);
 
-  /** That of the session, or the one that the instance was made through. */
+  /** Returns the proxy of the session, or the one with which the instance was created. */
   async function proxyOf(session: PageSession, earlier: Instance | undefined): Promise<OAuthProxy | undefined> {
     const caller = callerOf(session);
     if (session.proxyId !== null) return proxies.get(caller, session.proxyId);
@@ -155,7 +155,7 @@ export function createCompletion(
 
     /** The session keeps what goes wrong, for the server that made it. */
     noting,
-    /** Where the browser goes from a session that has ended. An origin may have been taken back since. */
+    /** Returns where the browser goes after the session. Undefined when the origin was removed in the meantime. */
     returnUrl,
   };
 }

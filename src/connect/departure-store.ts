@@ -32,15 +32,15 @@ export function createDepartureStore(knex: Knex) {
 
     find: (key: Pick<DepartureRow, 'accountId' | 'id'>): Promise<DepartureRow | undefined> => rows(key).first(COLUMNS),
 
-    /** For a browser, which has no more than the state. */
+    /** Finds a departure for a browser, which only has the state. */
     findByState: (stateHash: Buffer): Promise<DepartureRow | undefined> =>
       knex('connect_authorization').where({ state_hash: stateHash }).first(COLUMNS),
 
-    /** False when a browser has gone there already. */
+    /** Returns false when a browser has already departed. */
     setBrowser: async (key: Pick<DepartureRow, 'accountId' | 'id'>, browserHash: Buffer): Promise<boolean> =>
       (await rows(key).whereNull('browser_hash').update({ browser_hash: browserHash })) > 0,
 
-    /** False when the browser has come back already. */
+    /** Returns false when the browser has already returned. */
     setReturned: async (key: Pick<DepartureRow, 'accountId' | 'id'>, at: Date): Promise<boolean> =>
       (await rows(key).whereNull('returned_at').update({ returned_at: at })) > 0,
 

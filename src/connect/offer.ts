@@ -13,7 +13,7 @@ export interface OfferNeighbours {
   readonly activeElements: Pick<ActiveElements, 'inactiveOf'>;
 }
 
-/** All that the account makes instances of, or of these those that it does still. */
+/** Lists the active elements of the account, restricted to `elements` unless it is empty. */
 export async function listOffered(
   { registry, activeElements }: OfferNeighbours,
   accountId: number,
@@ -67,7 +67,7 @@ export function assertFixable(offered: readonly Connector[], fixed: Config): voi
 export interface Given {
   /** Settings of the session. */
   readonly fixed: Config;
-  /** Those of the instance that is authenticated again. */
+  /** Settings of the instance that is authenticated again. */
   readonly earlier: Config;
   /** An OAuth proxy has the client. */
   readonly hasProxy: boolean;

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 export function createOriginStore(knex: Knex) {
   return {
-    /** In the order of their letters. */
+    /** Lists the origins in alphabetical order. */
     list: (organizationId: number): Promise<string[]> =>
       knex('connect_origin').where({ organization_id: organizationId }).orderBy('origin').pluck('origin'),
 

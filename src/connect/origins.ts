@@ -56,7 +56,7 @@ function readOrigins(given: readonly string[]): readonly string[] {
   return [...new Set(read.flatMap(({ origin }) => origin ?? []))].toSorted();
 }
 
-/** To URLs `*` and `;` are letters of a name; in a policy for frames they are all hosts, and the end of the policy. */
+/** Valid host of an origin. URLs allow `*` and `;` in a host, but in a policy for frames they mean all hosts and the end of the policy. */
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 

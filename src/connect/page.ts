@@ -16,7 +16,7 @@ import { createSessionStore } from './session-store.ts';
 
 export interface Description {
   readonly session: PageSession;
-  /** None of a session that has ended. */
+  /** Offers of the session; empty when it has ended. */
   readonly offers: readonly Offer[];
   /** The origin of the page that a session returns to; undefined where it returns to none. */
   readonly returnsTo: string | undefined;
@@ -63,7 +63,9 @@ export function createConnectPage(
   return {
     ...createDepartures(platform, { ...neighbours, completion, findSession: find }),
 
-    /** Undefined: there is no such session, or the user who made it may not make instances of its account now. */
+    /**
+     * Finds a session. Undefined for an unknown session, and when the user who created it may no longer create instances of the account.
+     */
     find,
 
     /** The origins whose pages may show the page in a frame, the one that its logo comes from, and its language where that is given. */

@@ -33,14 +33,14 @@ export function readClaim(text: string): string | undefined {
   return url.origin.length > MAX_ORIGIN ? undefined : url.origin;
 }
 
-/** Undefined for an origin that is registered, and for none. */
+/** Describes the refusal of a page. Undefined for a registered origin, or without an origin. */
 export function refusalOf(origin: string | undefined, registered: readonly string[]): RefusedPage | undefined {
   return origin === undefined || registered.includes(origin)
     ? undefined
     : { origin, canRegister: readOrigin(origin) !== undefined };
 }
 
-/** Undefined where no page was refused, or its origin was registered since. */
+/** Describes the last refusal of a session. Undefined when no page was refused, or its origin was registered in the meantime. */
 export function problemOf(
   { refusedOrigin, refusedAt }: Pick<SessionRow, 'refusedOrigin' | 'refusedAt'>,
   registered: readonly string[],

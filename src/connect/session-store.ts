@@ -16,7 +16,7 @@ export interface SessionError {
 
 /** A row of `connect_session`, its configuration still encrypted. */
 export interface SessionRow extends Omit<RowWith<'connect_session', typeof COLUMNS>, 'error' | 'branding'> {
-  /** No other JSON is stored. */
+  /** Error as JSON. Only objects of this type are stored. */
   readonly error: SessionError | null;
   readonly branding: Branding;
 }
@@ -34,7 +34,7 @@ export type SessionMaker = Pick<SessionRow, 'accountId' | 'userId'>;
 /** Sessions that have not ended. */
 export interface OpenSessions {
   readonly ofAccount: number;
-  /** Those of them that the user made. */
+  /** Number of these sessions that the user created. */
   readonly ofUser: number;
 }
 
@@ -118,7 +118,7 @@ export function createSessionStore(knex: Knex) {
       return rows[0];
     },
 
-    /** From old to new. */
+    /** Lists sessions from old to new. */
     list: async (accountId: number, selection: Selection): Promise<SessionRow[]> =>
       selectPage(knex('connect_session').where({ account_id: accountId }).select<SessionRow[]>(COLUMNS), selection),
 
@@ -130,7 +130,7 @@ export function createSessionStore(knex: Knex) {
         .update({ status: 'expired', ended_at: knex.raw('expires_at') });
     },
 
-    /** False when it is not open any more: of several that come together one completes it, and the others do not. */
+    /** Completes an open session. Returns false when it is no longer open, so that only one of several concurrent calls completes it. */
     complete: async (
       via: Knex,
       session: SessionKey,
@@ -146,18 +146,18 @@ export function createSessionStore(knex: Knex) {
       return count > 0;
     },
 
-    /** False when it is not open any more. */
+    /** Ends an open session with an error. Returns false when it is no longer open. */
     fail: async (via: Knex, session: SessionKey, error: SessionError, at: Date): Promise<boolean> => {
       const count = await open(via, session).update({ status: 'failed', error: json(via, { ...error }), ended_at: at });
       return count > 0;
     },
 
-    /** It stays open. */
+    /** Stores an error of a session that stays open. */
     noteError: async (session: SessionKey, error: SessionError | null): Promise<void> => {
       await open(knex, session).update({ error: error && json(knex, { ...error }) });
     },
 
-    /** That a page of this origin wanted to show it, and may not. */
+    /** Notes that a page of this origin tried to show the session and was refused. */
     noteRefusal: async (session: SessionKey, refusedOrigin: string, refusedAt: Date): Promise<void> => {
       await open(knex, session).update(toColumns('connect_session', { refusedOrigin, refusedAt }));
     },

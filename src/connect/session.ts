@@ -51,7 +51,7 @@ export function returnUrlOf(session: SessionRow, nowMs: number): string | undefi
   return url.href;
 }
 
-/** Without these secrets. */
+/** Returns the error without the secrets of the redactor. */
 export function toSessionError({ code, message, providerMessage }: AppError, { redact }: Redactor): SessionError {
   return {
     code,

@@ -202,7 +202,7 @@ function tooMany(owner: string, most: number): AppError {
 
 const REDIRECT_POINTER = '/body/redirectUrl';
 
-/** For the audit log: nothing of what is fixed, and nothing of the key. */
+/** Returns the values for the audit log, without fixed settings and without the key. */
 function noteOf({ id, instanceId, ...session }: SessionRow) {
   const { status, elements, name, tags, redirectUrl, proxyId, branding } = session;
   const expiresAt = session.expiresAt.toISOString();

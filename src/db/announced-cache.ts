@@ -17,7 +17,7 @@ export interface AnnouncedCacheOptions<Value> extends Pick<LoadingCacheOptions<V
 }
 
 const MAX_KEPT = 10_000;
-/** For an announcement that was lost. */
+/** Maximum age of a cached value, in milliseconds, in case an announcement was lost. */
 const KEEP_MS = 30_000;
 
 export function createAnnouncedCache<Value extends object>(

@@ -19,7 +19,7 @@ const MAY_HAVE_NULLS = 1;
 const LOWER_BOUND = 1;
 const HEADER_INTS = 5;
 const INT_BYTES = 4;
-/** In place of the length. */
+/** Length of a null. */
 const NULL = -1;
 
 /**

@@ -77,7 +77,7 @@ function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text;
 }
 
-/** As many members as have room; the rest is counted. */
+/** Keeps as many members as fit, and counts the rest. */
 function bounded(members: AuditMembers): AuditMembers {
   const entries = Object.entries(members);
   let room = MAX_CHANGES;

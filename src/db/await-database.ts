@@ -77,7 +77,7 @@ function describe(error: unknown): string {
   return String(message || code || error).replaceAll(/\s*\n\s*/g, ' ');
 }
 
-/** Without the parameters, which may hold a password too. */
+/** Masks the password of a URL, and removes its parameters, which may contain a password, too. */
 function maskUrl(text: string): string {
   const url = new URL(text);
   if (url.password !== '') url.password = '********';

@@ -18,7 +18,7 @@ export interface BoundCell {
 
 export interface OpenedValue {
   readonly plain: string;
-  /** False for a value of a release that bound it to nothing but its row. It is bound when it is written next. */
+  /** False for a value of an earlier release, which is bound only to its row. The next write binds it. */
   readonly isBound: boolean;
 }
 

@@ -79,11 +79,11 @@ async function askOnce(url: string): Promise<void> {
 
 interface KnexOptions extends DatabaseOptions {
   readonly applicationName?: string;
-  /** In milliseconds, by the names of PostgreSQL. */
+  /** Timeouts in milliseconds, by PostgreSQL's names. */
   readonly timeouts?: Readonly<Partial<Record<keyof typeof TIMEOUTS, number>>>;
 }
 
-/** One connection beside the pool. What it does ends soon, or is tried again. */
+/** Opens one connection outside the pool, for statements that end soon or are repeated. */
 export function openAside({ url, log }: Pick<DatabaseOptions, 'url' | 'log'>): Knex {
   const timeouts = { ...TIMEOUTS, statement_timeout: ASIDE_STATEMENT_MS };
   return createKnex({ url, poolSize: 1, log, timeouts, applicationName: ASIDE });
@@ -127,7 +127,7 @@ function typeParser(id: number, format: string = 'text') {
   return TYPE_PARSERS[id] ?? pg.types.getTypeParser(id, 'text');
 }
 
-/** One dimension, which is all that is stored or aggregated here: numbers are never quoted. */
+/** Parses a one-dimensional array of numbers, which PostgreSQL never quotes. Other dimensions are never stored or aggregated here. */
 function parseBigintArray(text: string): (number | null)[] {
   const items = text.slice(1, -1);
   return items === '' ? [] : items.split(',').map((item) => (item === 'NULL' ? null : parseBigint(item)));

@@ -4,7 +4,7 @@ export type KeyValue = string | number | Buffer;
 export interface EncryptedColumnSpec {
   /** The key of a row, in the order of the context, with the types of its columns. */
   readonly key: Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>;
-  /** Only for columns older than the rule of `encryptionContext`: what was released with these contexts must still open. */
+  /** Context of columns that are older than the rule of `encryptionContext`, so that released ciphertexts can still be decrypted. */
   readonly context?: (...key: readonly string[]) => string;
   /** More columns of the row that the ciphertext is bound to: changed without it, they leave it closed (`bound-values.ts`). */
   readonly bound?: readonly string[];

@@ -9,7 +9,7 @@ import {
 
 /** A ciphertext and the row it stands in. */
 export interface EncryptedRow {
-  /** In the order of `ENCRYPTED_COLUMNS`. */
+  /** Key values, in the order of `ENCRYPTED_COLUMNS`. */
   readonly key: readonly KeyValue[];
   /** Values that the ciphertext is bound to in addition to its key. */
   readonly bound: readonly unknown[];

@@ -15,7 +15,7 @@ export interface Keyring {
   readonly decrypt: (ciphertext: string, context: string) => string;
   /** The key that `encrypt` uses. */
   readonly currentKeyId: string;
-  /** All that `decrypt` has, the current one first. */
+  /** Ids of all keys that `decrypt` has, the current one first. */
   readonly keyIds: readonly string[];
 }
 

@@ -27,7 +27,7 @@ export function filterable(fields: Readonly<Record<string, readonly [FieldSpec, 
 export interface PageQuery {
   /** A filter in the query language over what `filterable` made. */
   readonly where?: string | undefined;
-  /** Only ids behind it, in the order of the list. */
+  /** Restricts the list to rows after this id, in the order of the list. */
   readonly afterId?: number | undefined;
   readonly limit: number;
 }

@@ -36,7 +36,7 @@ interface Migration {
   readonly statements: readonly string[];
 }
 
-/** In the order of their making; a name that was released is never changed, and nothing goes back. */
+/** Migrations in the order of their creation. The name of a released migration never changes, and no migration is reversed. */
 const MIGRATIONS: readonly Migration[] = [
   { name: '0001-foundation', statements: foundation.STATEMENTS },
   { name: '0002-oauth', statements: oauth.STATEMENTS },

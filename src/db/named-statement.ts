@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 export interface NamedStatement {
-  /** One name, one text: the driver refuses another text under it. */
+  /** Name of exactly one text. The driver refuses another text with the same name. */
   readonly name: string;
   readonly sql: string;
 }

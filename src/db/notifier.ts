@@ -228,7 +228,7 @@ function parseMessage(message: string): { readonly topic: string; readonly paylo
   return { topic: String(topic), payload: String(payload) };
 }
 
-/** One handler that throws must not keep the others from hearing. */
+/** Calls all handlers, even if one of them throws. */
 function callAll<Arguments extends unknown[]>(
   handlers: Iterable<(...values: Arguments) => void>,
   log: Logger,

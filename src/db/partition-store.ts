@@ -15,7 +15,7 @@ export interface PartitionedTable {
 }
 
 export interface Partition extends PartitionedTable {
-  /** Its first day. */
+  /** First day of the partition. */
   readonly day: Day;
 }
 
@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 const LOCK = 7_205_103;
 /** A statement that waits for a lock on a whole table also blocks all statements behind it. */
 const LOCK_TIMEOUT = '1s';
-/** For moving the rows of a whole partition. */
+/** Maximum time to move the rows of a whole partition. */
 const MOVE_TIMEOUT = '10min';
 
 /** Returns the partitions of these tables, without the default ones. */
@@ -51,7 +51,7 @@ export async function listDaysInDefault(knex: Knex, table: PartitionedTable): Pr
   return rows.map(({ day }) => day);
 }
 
-/** At most `limit`. */
+/** Counts the rows of the partition that are in the default one, up to `limit`. */
 export async function countInDefault(knex: Knex, partition: Partition, limit: number): Promise<number> {
   const { rows } = await knex.raw<{ rows: { count: number }[] }>(
     `select count(*) as count from (select from ${defaultOf(partition)} where ${isOf(partition)} limit ?) as found`,
@@ -119,7 +119,7 @@ export function dropPartition(knex: Knex, partition: Partition): Promise<void> {
   });
 }
 
-/** One at a time over all processes, and never waiting long for others. */
+/** Changes partitions: one process at a time, without long waits for locks. */
 function changePartitions<Result>(knex: Knex, change: (trx: Knex.Transaction) => Promise<Result>): Promise<Result> {
   return knex.transaction(async (trx) => {
     await trx.raw(
@@ -153,7 +153,10 @@ async function lockParent(trx: Knex.Transaction, table: string): Promise<void> {
   await trx.raw(`lock table only ${table} in access exclusive mode`);
 }
 
-/** In one statement: a row that comes in meanwhile stays, and the attaching fails on it; the next time finds it. */
+/**
+ * Moves rows with one statement. If a row arrives in the meantime, it stays, attaching the partition fails, and the next attempt finds the
+ * row.
+ */
 async function moveFromDefault(trx: Knex.Transaction, partition: Partition): Promise<number> {
   const { rowCount } = await trx.raw<{ rowCount: number }>(
     `with moved as (delete from ${defaultOf(partition)} where ${isOf(partition)} returning *)

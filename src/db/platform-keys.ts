@@ -43,7 +43,7 @@ export async function openPlatformKeys({
   };
 }
 
-/** Undefined for a forged or foreign token, which is an ordinary input. The caller responds with a 400. */
+/** Opens a token. Undefined for a forged or foreign token, which is an ordinary input: the caller responds with a 400. */
 function openSealed(key: KeyObject, sealed: string, context: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   // The decoder skips what it does not know, and bits that mean nothing: other texts may decode to the same bytes.

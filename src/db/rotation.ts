@@ -69,7 +69,7 @@ async function report({ knex, keyring }: RotationPorts, unreadable: readonly Unr
   return { usage, unreadable, complete: onlyCurrent && unreadable.length === 0 };
 }
 
-/** Until a look finds nothing to do. */
+/** Rotates a column until nothing is left to do. */
 async function rotateColumn(ports: RotationPorts, column: EncryptedColumn): Promise<readonly Unreadable[]> {
   const rows = createEncryptedRows(ports.knex, column);
   for (let looks = 1; ; looks += 1) {

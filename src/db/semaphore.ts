@@ -7,7 +7,7 @@ export interface Semaphore {
    * @throws the error of `refuse` when the queue is full or the wait takes too long
    */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Nothing runs or waits. */
+  /** Whether nothing runs or waits. */
   readonly isIdle: () => boolean;
 }
 
@@ -44,7 +44,7 @@ export function createSemaphore({
     }
   }
 
-  /** To the first in the line: who comes later cannot step in between. */
+  /** Passes the slot to the first in the queue, so that no later caller can take it. */
   function handOver(): void {
     const [first] = line;
     if (first === undefined) {

@@ -3,7 +3,10 @@ import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { currentSpan, errorTypeOf, inBackground, type Span } from '../trace.ts';
 import { describeStatement } from './statement-span.ts';
 
-/** No connection to PostgreSQL could be had, or the one in use broke. Another try may work: a query may have been done or not. */
+/**
+ * No connection to PostgreSQL was available, or the connection broke. Another attempt may succeed; it is unknown whether the query was
+ * executed.
+ */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
 }

@@ -1,6 +1,6 @@
-/** Why PostgreSQL refused a row: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+/** Reasons for which PostgreSQL refuses a row: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 
-/** There is one of its kind. */
+/** Returns whether an error is a violated unique constraint (SQLSTATE 23505). */
 export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === '23505';
 }

@@ -73,9 +73,9 @@ function timesOf({ until = '' }: ChangeList, changes: readonly Change[], waterma
 
 interface AcceptedPage {
   readonly changes: readonly Change[];
-  /** They are not news. */
+  /** Whether no events are published for the changes. */
   readonly isSilent: boolean;
-  /** There are no more pages. */
+  /** Whether this is the last page. */
   readonly isLast: boolean;
 }
 

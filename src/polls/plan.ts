@@ -158,7 +158,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** As APIs name these fields, without anything but letters. */
+/** Names of fields with the time of the last change, in lower case and reduced to letters. */
 const UPDATED_NAMES = [
   'systemmodstamp',
   'systemmodifiedat',

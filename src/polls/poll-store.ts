@@ -54,9 +54,9 @@ export interface RunResult extends PollKey {
   readonly nextDue: Date;
   /** Whether the run was aborted or never began, which says nothing about the provider. The poller is only released. */
   readonly isGivenBack: boolean;
-  /** It left the limit of the provider to callers. */
+  /** Whether the run waited to leave the provider's rate limit to callers. */
   readonly hasWaited: boolean;
-  /** Undefined: it ended well. */
+  /** Error of the run; undefined after success. */
   readonly error: string | undefined;
   readonly events: number;
   readonly providerCalls: number;
@@ -139,7 +139,7 @@ export function createPollStore(knex: Knex) {
       return rowCount === 1;
     },
 
-    /** Those that are still ours stay so. */
+    /** Extends the leases that this process still holds. */
     renew: async (polls: readonly (PollKey & { readonly lease: string })[], leaseUntil: Date): Promise<void> => {
       await knex.raw(RENEW, [
         leaseUntil,
@@ -322,7 +322,7 @@ export function createPollStore(knex: Knex) {
   };
 }
 
-/** As `bytea[]`. */
+/** Returns a literal of the type `bytea[]`. */
 function byteArray(values: readonly Buffer[]): string {
   return arrayLiteral(values.map((value) => `\\x${value.toString('hex')}`));
 }

@@ -68,7 +68,7 @@ export type Poller = ReturnType<typeof createPoller>;
 
 /** The share of the slots that are filled at a time while more pollers are due than there are slots. */
 const REFILL_SHARE = 1 / 4;
-/** Within the time of a lease it is renewed so often. */
+/** Number of times that a lease is renewed within its duration. */
 const RENEWALS = 3;
 /** Rows of one statement that looks for versions that were seen. */
 const MOST_LOOKED_UP = 5_000;

@@ -54,7 +54,7 @@ export interface RunTally {
 /** The end of a run that has more to read, with the wait before the next one. */
 export interface EarlyEnd {
   readonly afterMs: number;
-  /** It waits for the provider's limit to be new, and got no further before. */
+  /** Whether the run ended without progress, to wait for the provider's rate limit. */
   readonly isWait: boolean;
 }
 
@@ -160,7 +160,10 @@ export function createRun(
     }
   }
 
-  /** All of it or nothing. @throws PollLost */
+  /**
+   * Stores all parts of a step, or none.
+   * @throws PollLost
+   */
   async function commit({ progress: next, events = [], seen = [], replaces = false }: Commit): Promise<void> {
     const prepared = await ports.prepare(events);
     await fenced(next, async (via) => {

@@ -6,17 +6,17 @@ import { type EarlyEnd, EPOCH_MS, type PollRun, type Reading, type Unseen, versi
 /** Whether a record was there before the first poll, as it is. */
 type WasThere = (reading: Reading) => boolean;
 
-/** From where on changes are wanted. */
+/** Start of the period whose changes are read. */
 interface Since {
   readonly sinceMs: number;
   readonly wasThere: WasThere;
-  /** How far the poller is until more has been read. */
+  /** Progress of the poller until more has been read. */
   readonly before: Progress & { readonly watermark: Date };
   /** The pages come in the order of changes. */
   readonly isSorted: boolean;
 }
 
-/** Where the next page begins. */
+/** Position at which the next page begins. */
 interface PagePosition {
   readonly request: Partial<ListRequest>;
   readonly fromMs: number;
@@ -56,7 +56,7 @@ export async function readWindow(run: PollRun): Promise<EarlyEnd | undefined> {
   return undefined;
 }
 
-/** Where the run before ended; of the first one, which records are older than it. */
+/** Returns where the previous run ended. For the first run, also returns which records are older than it. */
 async function beginning(run: PollRun): Promise<{ readonly watermarkMs: number; readonly wasThere: WasThere }> {
   const { plan, settings, clock } = run;
   const { kind, watermark } = run.progress();

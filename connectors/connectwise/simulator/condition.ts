@@ -185,7 +185,7 @@ function readValue({ kind, text }: Token, { type, values }: Target): FilterLiter
   if (kind === 'datetime' && !(MOMENT.test(text) && !Number.isNaN(Date.parse(text)))) {
     throw badCondition(`'${text}' is not a datetime.`);
   }
-  // No document says how a quote gets into a string; some clients write a backslash in front, and nobody tells what becomes of it.
+  // The documents do not say how a quote gets into a string. Some clients write a backslash in front, with an unknown result.
   if (kind === 'string' && text.includes('\\')) throw badCondition('A string with a backslash is not simulated.');
   if (kind === 'boolean') return text.toLowerCase() === 'true';
   if (values === undefined) return text;
