@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { useApp } from '../../support/app.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { until } from '../../support/until.ts';
 import { createSource, findSubscription, QUICK, sendEvent, waitForDeliveries } from './receiving.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -29,7 +29,7 @@ describe('docs/reference/events.md', () => {
     receiver.stdout?.on('data', (chunk) => {
       output += chunk;
     });
-    await waitUntil(() =>
+    await until(() =>
       fetch(`http://127.0.0.1:${port}/`, { method: 'POST' }).then(
         () => true,
         () => false,
@@ -47,7 +47,7 @@ describe('docs/reference/events.md', () => {
     const eventId = await sendEvent(service, id);
     const [delivery] = await waitForDeliveries(service, `event.id = '${eventId}' AND status = 'delivered'`, 1);
     expect(delivery).to.include({ attempts: 1 });
-    await waitUntil(async () => output() !== '');
+    await until(async () => output() !== '');
     expect(output()).to.equal(`${eventId} test.created\n`);
     const forged = await fetch(url, { method: 'POST', body: '{}', headers: { 'webhook-id': 'x' } });
     expect(forged.status).to.equal(401);

@@ -7,8 +7,8 @@ import {
   startMisbehavingServer,
   status,
 } from '../../support/misbehaving-server.ts';
+import { until } from '../../support/until.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 const quick = (count: number) => ({
   offsetsMs: Array.from({ length: count }, (_, index) => 20 * (index + 1)),
@@ -84,7 +84,7 @@ export async function startReceiver(): Promise<Receiver> {
     recover: (url) => server.answer(pathOf(url), status(204)),
     at,
     waitFor: async (url, count) => {
-      await waitUntil(async () => at(url).length >= count);
+      await until(async () => at(url).length >= count);
       return at(url);
     },
     close: server.close,
@@ -146,6 +146,6 @@ export async function listDeliveries(service: Service, where: string): Promise<A
 }
 
 export async function waitForDeliveries(service: Service, where: string, count: number): Promise<ApiAnswer['body']> {
-  await waitUntil(async () => (await listDeliveries(service, where)).length >= count);
+  await until(async () => (await listDeliveries(service, where)).length >= count);
   return listDeliveries(service, where);
 }
