@@ -8,8 +8,8 @@ import pg from 'pg';
 import { findCluster } from '../embedded/cluster.ts';
 import { findRunningPostmaster, signalProcess } from '../embedded/postmaster.ts';
 import { readFileIfExists } from '../src/db/files.ts';
-import { waitUntil } from './api/support/wait-until.ts';
 import { createTemporaryFolder } from './support/database.ts';
+import { until } from './support/until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -38,7 +38,7 @@ describe('what is cut off', function cutOff() {
       const server = await serverBelow(folder);
       expect([await isAlive(service), await isAlive(server)]).to.deep.equal([true, true]);
       starter.kill(signal);
-      await waitUntil(async () => !(await isAlive(service)) && !(await isAlive(server)));
+      await until(async () => !(await isAlive(service)) && !(await isAlive(server)));
     });
   }
 
@@ -57,7 +57,7 @@ describe('what is cut off', function cutOff() {
     expect(await isAlive(server)).to.equal(true);
     starter.stdout?.destroy();
     await once(starter, 'exit');
-    await waitUntil(async () => !(await isAlive(server)));
+    await until(async () => !(await isAlive(server)));
   });
 });
 

@@ -19,12 +19,13 @@ describe('the runs of the tests', () => {
   const settings = globSync('.mocharc*.json', { cwd: ROOT });
   const runs: readonly Run[] = settings.map((file) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')));
 
-  it('are together every test file, each once', () => {
+  it('are together every test file, each once, and the suites of connectors twice', () => {
     const run = runs.flatMap(({ spec, ignore = [] }) => {
       const ignored = new Set(filesOf(ignore));
       return filesOf(spec).filter((file) => !ignored.has(file));
     });
-    expect(run.sort()).to.deep.equal(FILES);
+    const withBothEfforts = filesOf(['connectors/*/suite.test.ts']);
+    expect(run.sort()).to.deep.equal([...FILES, ...withBothEfforts].sort());
   });
 
   it('have no pattern that finds nothing', () => {
@@ -33,7 +34,7 @@ describe('the runs of the tests', () => {
   });
 
   it('have no other suffix than those of the runs', () => {
-    const known = /^[^.]+(\.(slow|alone|live))?\.test\.ts$/;
+    const known = /^[^.]+(\.(slow|browser|alone|live))?\.test\.ts$/;
     expect(FILES.filter((file) => !known.test(file.slice(file.lastIndexOf('/') + 1)))).to.deep.equal([]);
   });
 

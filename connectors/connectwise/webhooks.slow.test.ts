@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { WebhookCall } from '#connector';
 import { QUICK, useReceiver } from '../../test/api/events/receiving.ts';
 import { post } from '../../test/api/events/shop.ts';
-import { waitUntil } from '../../test/api/support/wait-until.ts';
 import { type ApiAnswer, useApp } from '../../test/support/app.ts';
+import { until } from '../../test/support/until.ts';
 import { DEMO_CONFIGURATION, SIGNING_KEY, signCallback } from './simulator.ts';
 import { callbacks } from './webhooks.ts';
 
@@ -80,13 +80,13 @@ describe('callbacks of ConnectWise, from the registration to the receiver', () =
   it('come for all types, once each, and end with the instance', async () => {
     const url = receiver.open('all');
     const instance = await connect(url);
-    await waitUntil(async () => (await registered(instance)).length === TYPES.length);
+    await until(async () => (await registered(instance)).length === TYPES.length);
     expect(await registered(instance)).to.deep.equal(TYPES);
     const change = (table: string, counts: object) =>
       post(`${service.app.simulatorsUrl}/connectwise/simulate/changes`, JSON.stringify({ table, ...counts }), {
         'content-type': 'application/json',
       });
-    await waitUntil(async () => {
+    await until(async () => {
       await change('tickets', { update: 1 });
       return receiver.at(url).length > 0;
     });
@@ -97,18 +97,18 @@ describe('callbacks of ConnectWise, from the registration to the receiver', () =
     ]);
     const { body } = await change('companies', { remove: 1 });
     const find = () => receiver.at(url).find(({ body }) => body.type === 'organizations.deleted');
-    await waitUntil(async () => find() !== undefined);
+    await until(async () => find() !== undefined);
     expect(find()?.body.data.objectId).to.equal(body.removed[0]);
 
     const { token } = await connect(receiver.open('watch'));
     await service.call(`/instances/${instance.id}`, { method: 'DELETE' });
-    await waitUntil(async () => (await registered({ token, eventUrl: instance.eventUrl })).length === 0);
+    await until(async () => (await registered({ token, eventUrl: instance.eventUrl })).length === 0);
   });
 
   it('count once when they come again, and not at all with a key of others', async () => {
     const url = receiver.open('one');
     const instance = await connect(url);
-    await waitUntil(async () => (await registered(instance)).length === TYPES.length);
+    await until(async () => (await registered(instance)).length === TYPES.length);
     await post(
       `${service.app.simulatorsUrl}/connectwise/simulate/changes`,
       JSON.stringify({ table: 'contacts', update: 1 }),

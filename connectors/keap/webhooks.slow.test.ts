@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { WebhookCall } from '#connector';
 import { type Connection, failureOf, type Provider, startProvider } from '#connector/testing';
 import { QUICK, useReceiver } from '../../test/api/events/receiving.ts';
-import { waitUntil } from '../../test/api/support/wait-until.ts';
 import { useApp } from '../../test/support/app.ts';
+import { until } from '../../test/support/until.ts';
 import keap from './index.ts';
 import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
 import { restHooks } from './webhooks.ts';
@@ -103,13 +103,13 @@ describe('an instance of Keap with hooks', () => {
       'event.notification.callback.url': callback,
       'event.vendor.type': 'webhook',
     });
-    await waitUntil(async () => {
+    await until(async () => {
       const { body } = await service.call('/passthrough/rest/v1/hooks', { token });
       return body.length === 18 && body.every(({ status }: { status: string }) => status === 'Verified');
     });
     const { body: tag } = await service.call('/tags', { token, method: 'POST', body: { name: 'Told of' } });
     const find = () => receiver.at(callback).find(({ body }) => body.type === 'tags.created');
-    await waitUntil(async () => find() !== undefined);
+    await until(async () => find() !== undefined);
     expect(find()?.body.data).to.deep.include({ objectId: tag.id, object: tag });
   });
 });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { connect } from '#connector/testing';
 import { stopServer } from '../../suite/stop-server.ts';
-import { waitUntil } from '../../test/api/support/wait-until.ts';
+import { until } from '../../test/support/until.ts';
 import requesttracker from './index.ts';
 import { SCRIP, scrips } from './webhooks.ts';
 
@@ -58,7 +58,7 @@ if (url === undefined) {
       const { id } = Object(await run(tickets?.create, { values, fields }));
       await run(tickets?.update, { id: String(id), values: { Status: 'open', Priority: 7 }, fields });
       await run(tickets?.remove, { id: String(id) });
-      await waitUntil(async () => calls.length >= 3);
+      await until(async () => calls.length >= 3);
       const told = calls.map(({ headers, body }) => {
         const single = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
         const call = { method: 'POST', url: '/', headers: single, body: Buffer.from(body) };

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type ApiAnswer, type StartedApp, startTestApp, useApp } from '../support/app.ts';
 import { execute } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 import { countRows, withDatabase } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const ROOM = 40;
 const requestIdOf = ({ headers }: ApiAnswer) => headers.get('elements-request-id') ?? '';
@@ -37,7 +37,7 @@ describe('activity while the database', function outages() {
 
   const found = (ids: readonly string[]) =>
     withDatabase(service, async (knex) => (await knex('activity').whereIn('request_id', ids)).length);
-  const untilWritten = () => waitUntil(async () => (await measured('causeway_activity_waiting')) === 0);
+  const untilWritten = () => until(async () => (await measured('causeway_activity_waiting')) === 0);
 
   for (const [what, during] of Object.entries({
     'is slow': (work: () => Promise<void>) =>
@@ -63,18 +63,18 @@ describe('activity while the database', function outages() {
   })) {
     it(`${what}: answers come all the same, what there is no room for is counted, and the rest arrives later`, async () => {
       const earlier = await ask(3);
-      await waitUntil(async () => (await found(earlier)) === 3);
+      await until(async () => (await found(earlier)) === 3);
       const before = await measured('causeway_activity_dropped_total');
       let ids: readonly string[] = [];
       await during(async () => {
         ids = await ask(ROOM + 20);
       });
-      await waitUntil(async () => (await measured('causeway_activity_dropped_total')) - before === 20);
+      await until(async () => (await measured('causeway_activity_dropped_total')) - before === 20);
       await untilWritten();
       expect(await found(ids)).to.equal(ROOM);
       expect(await found(ids.slice(0, ROOM))).to.equal(ROOM);
       const after = await ask(1);
-      await waitUntil(async () => (await found(after)) === 1);
+      await until(async () => (await found(after)) === 1);
     });
   }
 
@@ -88,7 +88,7 @@ describe('activity while the database', function outages() {
     const [before, rows] = [await count(), await countRows(service, 'activity')];
     await Promise.all([ask(15), ...Array.from({ length: 15 }, () => second.call('/employees?pageSize=1', { token }))]);
     await second.stop();
-    await waitUntil(async () => (await count()) - before === 30);
+    await until(async () => (await count()) - before === 30);
     expect((await countRows(service, 'activity')) - rows).to.be.at.least(30);
   });
 

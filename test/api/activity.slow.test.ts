@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
 import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { rowsOf } from './support/pages.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const requestIdOf = ({ headers }: ApiAnswer) => headers.get('elements-request-id') ?? '';
 
@@ -31,7 +31,7 @@ describe('the activity of an account', () => {
   /** When it has been written. */
   async function activityOf(answer: ApiAnswer, call: ApiCall = {}): Promise<ApiAnswer['body']> {
     const path = `/activity/${requestIdOf(answer)}`;
-    await waitUntil(async () => (await service.call(path, call)).status === 200);
+    await until(async () => (await service.call(path, call)).status === 200);
     return (await service.call(path, call)).body;
   }
 
@@ -80,11 +80,11 @@ describe('the activity of an account', () => {
       signal: controller.signal,
     }).catch(() => undefined);
     const before = provider.requests.length;
-    await waitUntil(async () => provider.requests.length > before);
+    await until(async () => provider.requests.length > before);
     controller.abort();
     await hungUp;
     const where = `status = 499 AND instanceId = ${impatient.id}`;
-    await waitUntil(async () => (await service.call('/activity', { query: { where } })).body.length > 0);
+    await until(async () => (await service.call('/activity', { query: { where } })).body.length > 0);
     const [found] = (await service.call('/activity', { query: { where } })).body;
     expect(found).to.include({ status: 499, cut: true, operation: 'listRecords' });
     expect(found).not.to.have.property('code');

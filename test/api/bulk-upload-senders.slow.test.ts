@@ -1,9 +1,9 @@
 import { type ClientRequest, request as send } from 'node:http';
 import { expect } from 'chai';
 import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { SHOP } from './support/simulated.ts';
 import { countRows } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const BOUNDARY = 'cut-here';
 const HEAD = [
@@ -35,12 +35,12 @@ describe('a bulk upload whose sender goes away', () => {
     request.on('error', () => {});
     request.write(HEAD);
     request.write(ROWS);
-    await waitUntil(async () => (await countRows(service, 'bulk_chunk')) > 0);
+    await until(async () => (await countRows(service, 'bulk_chunk')) > 0);
     return request;
   }
 
   const expectNothing = async () => {
-    await waitUntil(async () => (await countRows(service, 'bulk_chunk')) === 0);
+    await until(async () => (await countRows(service, 'bulk_chunk')) === 0);
     expect(await countRows(service, 'bulk_job')).to.equal(0);
   };
 

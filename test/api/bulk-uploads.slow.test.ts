@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const CREATE = { format: 'csv', action: 'create' };
 
@@ -64,7 +64,7 @@ describe('bulk uploads', () => {
     expect(body).to.include({ status: 'CREATED' });
     const { token = shop.token } = more;
     if (token === shop.token) expect(body.instanceId).to.equal(shop.id);
-    await waitUntil(async () => !['CREATED', 'RUNNING'].includes((await statusOf(body.id, token)).status));
+    await until(async () => !['CREATED', 'RUNNING'].includes((await statusOf(body.id, token)).status));
     return statusOf(body.id, token);
   }
 
@@ -117,7 +117,7 @@ describe('bulk uploads', () => {
       token: shop.token,
       body: { objectName: 'Products' },
     });
-    await waitUntil(async () => (await statusOf(body.id)).status === 'COMPLETED');
+    await until(async () => (await statusOf(body.id)).status === 'COMPLETED');
     const file = (await get(`/bulk/${body.id}/Products`)).body.toString();
     const before = (await service.call('/Products', { token: shop.token, query: { pageSize: 5000, orderBy: 'Id' } }))
       .body;
@@ -195,9 +195,7 @@ describe('bulk uploads', () => {
     const query = { objectName: 'Products', fields: 'Id,Name', where: 'Id >= 5000 AND Id < 5100', orderBy: 'Id' };
     const download = async (token: string) => {
       const { body } = await service.call('/bulk/query', { method: 'POST', token, body: query });
-      await waitUntil(
-        async () => (await service.call(`/bulk/${body.id}/status`, { token })).body.status === 'COMPLETED',
-      );
+      await until(async () => (await service.call(`/bulk/${body.id}/status`, { token })).body.status === 'COMPLETED');
       const answer = await service.call(`/bulk/${body.id}/Products`, { token, asBytes: true });
       return answer.body.toString();
     };

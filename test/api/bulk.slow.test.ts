@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, type Tenant, withDatabase } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 interface Shop {
   readonly id: number;
@@ -23,7 +23,7 @@ describe('bulk queries', () => {
     service.call(`/bulk/${id}/${name}`, { token: shop.token, headers, query, asBytes: true });
 
   async function ended(id: number): Promise<ApiAnswer['body']> {
-    await waitUntil(async () => !['CREATED', 'RUNNING'].includes((await statusOf(id)).status));
+    await until(async () => !['CREATED', 'RUNNING'].includes((await statusOf(id)).status));
     return statusOf(id);
   }
 
@@ -391,7 +391,7 @@ describe('bulk queries', () => {
       const answer = service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
       // The job was RUNNING when the cancellation looked, and the end of it is not committed yet.
       const waiting = `select from pg_locks where not granted and locktype = 'transactionid'`;
-      await waitUntil(async () => (await knex.raw(waiting)).rowCount > 0);
+      await until(async () => (await knex.raw(waiting)).rowCount > 0);
       await end.commit();
       expectProblem(await answer, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);
     });

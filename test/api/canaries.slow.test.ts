@@ -6,13 +6,13 @@ import { type ApiAnswer, type ApiCall, ENCRYPTION_KEYS, useApp } from '../suppor
 import { type AuthorizationServer, startAuthorizationServer } from '../support/authorization-server.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { useCollector } from '../support/otlp/collector.ts';
+import { until } from '../support/until.ts';
 import { createSource, QUICK, sendEvent, waitForDeliveries } from './events/receiving.ts';
 import { QUOTATIONS, quoting, tracesOf } from './support/canaries.ts';
 import { arrive } from './support/oauth-proxies.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { traceOfRequest } from './support/span-tree.ts';
 import { readEverything } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 /** With characters that every encoding writes differently. */
 const canary = (name: string) => `canary ${name}+"q/${randomBytes(8).toString('hex')}`;
@@ -213,7 +213,7 @@ describe('canary secrets, planted on every path', function canaries() {
       [await download(), 1],
     ] as const) {
       const path = `/bulk/${job.body.id}`;
-      await waitUntil(async () => (await service.call(`${path}/status`, { token })).body.bulkFinishTime !== undefined);
+      await until(async () => (await service.call(`${path}/status`, { token })).body.bulkFinishTime !== undefined);
       await search(`${path}/status`, { token });
       const { body: errors } = await search(`${path}/errors`, { token });
       expect(errors).to.have.length(fault);
@@ -227,7 +227,7 @@ describe('canary secrets, planted on every path', function canaries() {
       answers.push({ what, answer: { ...answer, body } });
     }
     await search('/bulk/jobs', { token });
-    await waitUntil(async () => provider.requests.filter(({ url }) => url === '/told').length > 1);
+    await until(async () => provider.requests.filter(({ url }) => url === '/told').length > 1);
     const told = provider.requests.filter(({ url }) => url === '/told').map(({ body }) => body);
     expect(findTraces(told.join('\n'))).to.deep.equal([]);
   });
@@ -403,7 +403,7 @@ describe('canary secrets, planted on every path', function canaries() {
   it('in the activity of all of that, with what was traced of it', async () => {
     const { headers } = await service.call('/elements');
     const last = `/activity/${headers.get('elements-request-id')}`;
-    await waitUntil(async () => (await service.call(last)).status === 200);
+    await until(async () => (await service.call(last)).status === 200);
     const { body: found } = await search('/activity', { query: { pageSize: 5000 } });
     expect(found.length).to.be.greaterThan(answers.length / 2);
     await search('/usage', { query: { pageSize: 5000 } });

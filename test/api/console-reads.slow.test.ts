@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ApiCall, useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { BAMBOOHR } from './support/simulated.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const PASSWORD = 'violet anchor drifts past noon';
 const WITHOUT = { consoleReads: 'false' };
@@ -36,7 +36,7 @@ describe('what the console reads to show itself', () => {
     const tagged = { method: 'PATCH', body: { tags: ['seen'] }, headers };
     expect((await browse(`/instances/${instanceId}`, tagged)).status).to.equal(200);
     await service.call('/elements');
-    await waitUntil(async () => (await pathsOf('/activity')).includes('/elements/api-v2/elements'));
+    await until(async () => (await pathsOf('/activity')).includes('/elements/api-v2/elements'));
   });
 
   async function pathsOf(path: string, query: ApiCall['query'] = {}): Promise<readonly string[]> {

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { ASIDE } from '../../src/db/database.ts';
 import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, useTenants } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const COUNTS = '/notifications/subscriptions/deliveries/counts';
 
@@ -50,7 +50,7 @@ describe('what one tenant may have of the database', () => {
 
   /** Until as many statements wait as will: whoever was sent has had the time to come to the database. */
   async function untilHeld(atLeast: number): Promise<number> {
-    await waitUntil(async () => (await countWaiting()) >= atLeast);
+    await until(async () => (await countWaiting()) >= atLeast);
     await sleep(300);
     return countWaiting();
   }
@@ -70,7 +70,7 @@ describe('what one tenant may have of the database', () => {
     ];
     expect(listed.body).to.have.length(1);
     expect(renamed.body).to.include({ name: 'Renamed' });
-    await waitUntil(async () => refused.length === 2);
+    await until(async () => refused.length === 2);
     for (const answer of refused) {
       const message =
         'The account has 34 listings under way or waiting. Send the next request when one of them has ended.';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type ApiCall, useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { exampleNamed, exampleNamesOf } from './support/documented-calls.ts';
 import { SHOP } from './support/simulated.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 /** The calls that get the errors which the document shows, by the name of the example. */
 const CALLS: Readonly<Record<string, readonly [path: string, call: ApiCall]>> = {
@@ -65,7 +65,7 @@ describe('the errors that the reference shows', () => {
     Object.assign(tokens, { shop: shop.token, disabled: disabled.token });
     const query = { objectName: 'Orders', where: "Code = 'A-1'", fields: 'Code' };
     await service.call('/bulk/query', { method: 'POST', body: query, token: shop.token });
-    await waitUntil(async () => {
+    await until(async () => {
       const { body: job } = await service.call('/bulk/1/status', { token: shop.token });
       return job.status === 'COMPLETED';
     });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import {
   type DocumentedCall,
   documentedCalls,
@@ -7,7 +8,6 @@ import {
   parametersWithoutExample,
 } from './support/documented-calls.ts';
 import { findDifferences } from './support/shape.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 /** What the others need, in this order: an account, an instance with events on, an account that queues them, one event, one OAuth proxy, users. */
 const FIRST = [
@@ -130,7 +130,7 @@ describe('the examples of the reference', () => {
   };
   /** No delivery is under way any more, as nothing listens where they go. */
   const untilQueued = () =>
-    waitUntil(async () => {
+    until(async () => {
       const { body } = await service.call('/notifications/subscriptions/deliveries/counts');
       return body.delivering === 0 && body.retrying === 0;
     });
@@ -138,17 +138,17 @@ describe('the examples of the reference', () => {
   const pollOrders = async () => {
     const body = { configuration: { 'event.objects': 'Orders' } };
     await service.call('/instances/1', { method: 'PATCH', body });
-    await waitUntil(async () => (await service.call('/instances/1/polls')).body[0]?.runs > 0);
+    await until(async () => (await service.call('/instances/1/polls')).body[0]?.runs > 0);
   };
   const untilBulkEnded = () =>
-    waitUntil(async () => {
+    until(async () => {
       const { body } = await service.call('/bulk/jobs', { token: made.createInstance });
       return body.every(({ status }: { readonly status: string }) => status === 'COMPLETED');
     });
   /** A query, when its activity has been written. */
   const untilQueried = async () => {
     await service.call('/Orders', { token: made.createInstance });
-    await waitUntil(async () => (await service.call("/activity?where=operation='listRecords'")).body.length > 0);
+    await until(async () => (await service.call("/activity?where=operation='listRecords'")).body.length > 0);
   };
   /** What a browser has that logged in: what is about its session is asked with it. */
   let session: Readonly<Record<string, string>> = {};

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { configurationFields, exchangeOf } from '../../src/instances/configuration.ts';
 import { type ApiAnswer, type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 describe('elements', () => {
   const service = useSharedApp();
@@ -287,7 +287,7 @@ describe('an element that an account made inactive', () => {
     expect([await isActive(service), await isActive(other)]).to.deep.equal([true, true]);
     await deactivate('odata');
     expect(await isActive(service)).to.equal(false);
-    await waitUntil(async () => (await isActive(other)) === false);
+    await until(async () => (await isActive(other)) === false);
     expectProblem(await other.call('/instances', { method: 'POST', body: NEW }), 'CONFLICT');
     for (const tenant of [tenants.sibling, tenants.stranger]) {
       const { body } = await service.call('/elements/odata', { headers: authorizationOf(tenant) });
@@ -295,7 +295,7 @@ describe('an element that an account made inactive', () => {
     }
     await other.call('/elements/odata/active', { method: 'PUT' });
     expect(await isActive(other)).to.equal(true);
-    await waitUntil(async () => (await isActive(service)) === true);
+    await until(async () => (await isActive(service)) === true);
   });
 
   it('has one row in the audit log for each change', async () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, useApp, useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { authorizationOf, countRows, createUser, type Tenant, useTenants } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 interface Made {
   readonly name: string;
@@ -309,7 +309,7 @@ describe('the last calls of instances', () => {
     const headers = authorizationOf(colleague, tokens[name]);
     const answer = await service.call(path, { headers });
     const requestId = answer.headers.get('elements-request-id');
-    await waitUntil(async () => (await service.call(`/activity/${requestId}`)).status === 200);
+    await until(async () => (await service.call(`/activity/${requestId}`)).status === 200);
     return { ...answer, requestId };
   }
 

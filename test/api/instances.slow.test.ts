@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const MASKED_SHOP = {
   ...PRIVATE_SHOP,
@@ -262,15 +262,15 @@ describe('an instance, in a second process on the same database', () => {
   it('is refused there when it is deleted here', async () => {
     const { id, token } = await createKnownToBoth();
     await first.call(`/instances/${id}`, { method: 'DELETE' });
-    await waitUntil(async () => (await second.call('/Products?pageSize=1', { token })).status === 401);
+    await until(async () => (await second.call('/Products?pageSize=1', { token })).status === 401);
   });
 
   it('is disabled and enabled there when it is here', async () => {
     const { id, token } = await createKnownToBoth();
     await first.call(`/instances/${id}/enabled`, { method: 'DELETE' });
-    await waitUntil(async () => (await second.call('/Products?pageSize=1', { token })).status === 403);
+    await until(async () => (await second.call('/Products?pageSize=1', { token })).status === 403);
     await first.call(`/instances/${id}/enabled`, { method: 'PUT' });
-    await waitUntil(async () => (await second.call('/Products?pageSize=1', { token })).status === 200);
+    await until(async () => (await second.call('/Products?pageSize=1', { token })).status === 200);
   });
 
   it('has its new configuration there when it gets it here', async () => {
@@ -282,7 +282,7 @@ describe('an instance, in a second process on the same database', () => {
     expect(await answeredBy()).to.equal('partial');
     const body = { 'text.binary': true };
     await first.call(`/instances/${id}/configuration`, { method: 'PATCH', body });
-    await waitUntil(async () => (await answeredBy()) === 'full');
+    await until(async () => (await answeredBy()) === 'full');
   });
 
   it('takes a page token there that was given here', async () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { BAMBOOHR, PRIVATE_SHOP } from './support/simulated.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ describe('the log of a call on an instance', () => {
     const { headers } = await work();
     const requestId = headers.get('elements-request-id');
     const own = (line: Line) => line.requestId === requestId;
-    await waitUntil(async () => lines('request').some(own));
+    await until(async () => lines('request').some(own));
     return { request: lines('request').find(own) ?? {}, sent: lines('provider request').filter(own) };
   }
 

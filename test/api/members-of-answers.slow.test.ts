@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 /** `$metadata` of a service with one entity set, `items`. */
 function metadata(properties: string, annotations = ''): string {
@@ -103,7 +103,7 @@ describe('the members of an answer of a provider', () => {
       const begun = await service.call('/bulk/query?q=select * from items', { method: 'POST', token });
       expect(begun.status, JSON.stringify(begun.body)).to.equal(200);
       const statusOf = async () => (await service.call(`/bulk/${begun.body.id}/status`, { token })).body;
-      await waitUntil(async () => !['CREATED', 'PENDING', 'RUNNING'].includes((await statusOf()).status));
+      await until(async () => !['CREATED', 'PENDING', 'RUNNING'].includes((await statusOf()).status));
       expect(JSON.stringify(await statusOf())).to.include(message);
     }
   });

@@ -7,8 +7,8 @@ import {
   startMisbehavingServer,
   status,
 } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { SHOP } from './support/simulated.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 describe('GET /metrics', () => {
   const service = useApp();
@@ -44,7 +44,7 @@ describe('GET /metrics', () => {
     await service.call('/instances/998');
     await service.call('/elements');
     await service.call('/nothing');
-    await waitUntil(async () => (await measured(series('getInstance', '4xx'))) === before + 2);
+    await until(async () => (await measured(series('getInstance', '4xx'))) === before + 2);
     expect(await measured(series('listElements', '2xx'))).to.equal(1);
     expect(await measured(series('none', '4xx'))).to.equal(1);
     expect(await measured(series('getMetrics', '2xx'))).to.be.greaterThan(0);
@@ -68,7 +68,7 @@ describe('GET /metrics', () => {
     provider.answer('/resetting/$metadata', resetBeforeAnswer);
     expect((await create('refusing')).body.code).to.equal('PROVIDER_CREDENTIALS_INVALID');
     expect((await create('resetting')).body.code).to.equal('PROVIDER_UNAVAILABLE');
-    for (const outcome of ['4xx', 'reset']) await waitUntil(async () => (await measured(series(outcome))) > 0);
+    for (const outcome of ['4xx', 'reset']) await until(async () => (await measured(series(outcome))) > 0);
   });
 
   it('has the refreshes of tokens', async () => {
@@ -79,7 +79,7 @@ describe('GET /metrics', () => {
     await service.call('/instances');
     const series = (state: string) => `causeway_database_connections{state="${state}"}`;
     // Those who work in the background use one now and then.
-    await waitUntil(async () => (await scrape()).includes(`${series('used')} 0`));
+    await until(async () => (await scrape()).includes(`${series('used')} 0`));
     expect(await measured(series('free'))).to.be.greaterThan(0);
     expect(await measured(series('waiting'))).to.equal(0);
   });

@@ -11,13 +11,13 @@ import {
   startMisbehavingServer,
   status,
 } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { METADATA } from './support/odata-metadata.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { authorizationOf, countRows } from './support/tenants.ts';
 import { SETUPS } from './support/troubled-setups.ts';
 import { PASSWORD, quoted, REFUSALS } from './support/troubles.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 describe('a provider that misbehaves', () => {
   const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS, SIMULATORS_PORT: 'off' });
@@ -169,9 +169,9 @@ describe('a provider that misbehaves', () => {
     const hungUp = (line: string) => line.includes('"cut":true');
     const before = service.logged.length;
     const socket = sendAndKeep(service.app.url, `GET /elements/api-v2/items HTTP/1.1`, token);
-    await waitUntil(async () => seen('/api/items') === 1);
+    await until(async () => seen('/api/items') === 1);
     socket.destroy();
-    await waitUntil(async () => service.logged.slice(before).some(hungUp));
+    await until(async () => service.logged.slice(before).some(hungUp));
     // What follows of it is over when another call has been answered.
     await service.call('/instances');
     expect(service.logged.slice(before).filter((line) => line.includes('request failed'))).to.deep.equal([]);

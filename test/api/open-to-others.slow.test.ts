@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { createSource, QUICK, type Receiver, sendEvent, startReceiver } from './events/receiving.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 import { SETUPS } from './support/troubled-setups.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const WORDS = { error: { message: 'the words of a machine inside' } };
 
@@ -64,7 +64,7 @@ describe('a service that others than this machine reach', () => {
         const [delivery] = (await service.call('/notifications/subscriptions/deliveries')).body;
         return (await service.call(`/notifications/subscriptions/deliveries/${delivery.id}`)).body.attemptHistory;
       };
-      await waitUntil(async () => (await attemptsMade()).length > 0);
+      await until(async () => (await attemptsMade()).length > 0);
       const [first] = await attemptsMade();
       expect(first).to.include({ statusCode: 503 });
       expect(first).not.to.have.property('answer');

@@ -12,8 +12,8 @@ import { json as readJson } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { expect } from 'chai';
 import { useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const MB = 1024 * 1024;
 const MOST = 100 * MB;
@@ -105,7 +105,7 @@ describe('a transfer that is passed through', () => {
     const cut = await get();
     expect(cut).to.include({ status: 200, isWhole: false });
     expect(cut.bytes).to.be.at.most(MOST);
-    await waitUntil(async () => sent?.destroyed === true);
+    await until(async () => sent?.destroyed === true);
     const lines = service.logged.filter((line) => line.includes('/passthrough/it') && line.includes('"cut":true'));
     expect(lines).to.have.length(1);
   });
@@ -122,7 +122,7 @@ describe('a transfer that is passed through', () => {
       code: 'PAYLOAD_TOO_LARGE',
       message: 'The body is larger than 100 MB.',
     });
-    await waitUntil(async () => uploads.length === 1);
+    await until(async () => uploads.length === 1);
     expect(uploads[0]?.isWhole).to.equal(false);
     sent.destroy();
   });
@@ -160,7 +160,7 @@ describe('a transfer that is passed through', () => {
     const sent = open('POST', { 'content-length': String(10 * MB) });
     sent.on('error', () => {});
     sent.write(Buffer.alloc(5 * MB), () => sent.destroy());
-    await waitUntil(async () => uploads.length === 1);
+    await until(async () => uploads.length === 1);
     expect(uploads[0]?.isWhole).to.equal(false);
   });
 });

@@ -16,9 +16,9 @@ import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { ENCRYPTION_KEYS, FIRST_CREDENTIALS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
 import { createTemporaryFolder, createTestDatabase } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { METADATA } from './support/odata-metadata.ts';
 import { authorizationOf, withDatabase } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const ENDS_WITH_STARTER = fileURLToPath(new URL('../../scripts/ends-with-starter.cjs', import.meta.url));
@@ -112,7 +112,7 @@ describe('the process', function processes() {
       const underWay = fetch(`${baseUrl}/items`, { headers: authorizationOf(FIRST_CREDENTIALS, token) });
       await asked;
       child.kill('SIGTERM');
-      await waitUntil(() => isRefused(baseUrl));
+      await until(() => isRefused(baseUrl));
       expect(child.exitCode).to.equal(null);
       release();
 

@@ -12,8 +12,8 @@ import {
   startMisbehavingServer,
   status,
 } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const KEY = 'key-of-the-address-book-7731';
 const UNREADABLE = 'Causeway does not understand the response of Address Book.';
@@ -85,7 +85,7 @@ describe('the reason why the answer of a provider cannot be read', () => {
   /** The line of the log with it, and its reason in the activity, which are the same. */
   async function reasonsOf({ body: { requestId } }: ApiAnswer): Promise<string> {
     const path = `/activity/${requestId}`;
-    await waitUntil(async () => (await service.call(path)).status === 200);
+    await until(async () => (await service.call(path)).status === 200);
     const { reason, code } = (await service.call(path)).body;
     expect(code).to.equal('PROVIDER_PROTOCOL');
     const lines = service.logged.map((line) => JSON.parse(line)).filter((line) => line.requestId === requestId);

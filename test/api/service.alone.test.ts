@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { startTestApp, useApp } from '../support/app.ts';
 import { dropTestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { SHOP } from './support/simulated.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 describe('the paths outside the base path', () => {
   const service = useApp();
@@ -60,7 +60,7 @@ describe('a service whose database is gone', () => {
     await dropTestDatabase(service.databaseUrl);
 
     const ready = () => fetch(`${service.app.url}/health/ready`);
-    await waitUntil(async () => (await ready()).status === 503);
+    await until(async () => (await ready()).status === 503);
     const body = JSON.parse(await (await ready()).text());
     expect(body).to.include({ status: 'unavailable' });
     expect(body.checks).to.include({ database: 'unavailable' });

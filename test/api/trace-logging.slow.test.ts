@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp, useApp } from '../support/app.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { quoting, tracesOf } from './support/canaries.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { readEverything, withDatabase } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const KB = 1024;
 const requestIdOf = ({ headers }: ApiAnswer) => headers.get('elements-request-id') ?? '';
@@ -34,7 +34,7 @@ describe('trace logging of an instance', () => {
 
   async function callsOf(answer: ApiAnswer, by = service): Promise<ApiAnswer['body']> {
     const path = `/activity/${requestIdOf(answer)}`;
-    await waitUntil(async () => (await by.call(path)).status === 200);
+    await until(async () => (await by.call(path)).status === 200);
     return (await by.call(path)).body.providerCalls;
   }
 
@@ -69,7 +69,7 @@ describe('trace logging of an instance', () => {
     expect((await service.call(`${path}/trace-logging`, { method: 'DELETE' })).body).to.deep.equal({ id: instance.id });
     expect((await service.call(path)).body).to.include({ traceLoggingEnabled: false });
     await put(1);
-    await waitUntil(async () => (await service.call(path)).body.traceLoggingEnabled === false);
+    await until(async () => (await service.call(path)).body.traceLoggingEnabled === false);
     provider.answer('/items', json({ records: [] }));
     expect(Object.keys((await callsOf(await items()))[0])).not.to.include('responseBody');
     expectProblem(await service.call('/instances/999999/trace-logging', { method: 'PUT' }), 'NOT_FOUND');
@@ -142,9 +142,9 @@ describe('trace logging of an instance', () => {
       provider.answer('/items', json({ records: [] }));
       await second.call('/items', { token });
       await put();
-      await waitUntil(async () => 'responseBody' in (await callsOf(await second.call('/items', { token }), second))[0]);
+      await until(async () => 'responseBody' in (await callsOf(await second.call('/items', { token }), second))[0]);
       await service.call(`/instances/${instance.id}/trace-logging`, { method: 'DELETE' });
-      await waitUntil(async () => !('responseBody' in (await callsOf(await second.call('/items', { token })))[0]));
+      await until(async () => !('responseBody' in (await callsOf(await second.call('/items', { token })))[0]));
     } finally {
       await second.stop();
     }

@@ -7,9 +7,9 @@ import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp } from '../
 import { createTestDatabase } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { type Collector, type ExportedSpan, startCollector } from '../support/otlp/collector.ts';
+import { until } from '../support/until.ts';
 import { DELIVERIES, QUICK, type Receiver, startReceiver } from './events/receiving.ts';
 import { findSpan, isStatement, traceOfRequest, treeOf } from './support/span-tree.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 /** With OAuth and pages, and a filter of which more comes than was asked for. */
 const PAGED = defineConnector({
@@ -229,9 +229,9 @@ describe('traces', function traces() {
     const { url, eventId } = await sendRefusedEvent(api, { headers: CALLED });
     await stop(api);
     const worker = await start({ ROLE: 'worker', OTEL_SERVICE_NAME: 'delivering' });
-    await waitUntil(async () => receiver.server.requests.length > 0);
+    await until(async () => receiver.server.requests.length > 0);
     receiver.recover(url);
-    await waitUntil(async () => wasDelivered(collector.spans));
+    await until(async () => wasDelivered(collector.spans));
     await stop(worker);
     const spans = collector.spans.filter(({ traceId }) => traceId === CALLER.traceId);
     const attempts = spans.filter(({ name }) => name === 'POST');
@@ -273,7 +273,7 @@ describe('traces', function traces() {
     await untilRun(service, id);
     things.add('one');
     await runNow(service, id);
-    await waitUntil(async () => wasDelivered(collector.spans));
+    await until(async () => wasDelivered(collector.spans));
     await things.close();
     const created = findSpan(collector.spans, 'PRODUCER');
     expect(treeOf(collector.spans.filter(({ traceId }) => traceId === created.traceId))[0]).to.equal(
@@ -303,7 +303,7 @@ describe('traces', function traces() {
     await service.call('/items', { method: 'POST', token, body: { state: 'odd' } });
     await service.call('/instances/999');
     await fetch(`${service.app.url}/health/live`).then((response) => response.text());
-    await waitUntil(async () => wasDelivered(collector.spans));
+    await until(async () => wasDelivered(collector.spans));
     await stop(service);
     const known = new Set<unknown>(Object.values(conventions));
     const names = new Set(
@@ -322,7 +322,7 @@ describe('traces', function traces() {
     await quiet.call('/items/1', { token, headers: CALLED });
     await quiet.call('/passthrough/own', { token, headers: { ...CALLED, baggage: 'a=canary-of-the-baggage' } });
     const { url } = await sendRefusedEvent(quiet, { headers: CALLED });
-    await waitUntil(async () => receiver.server.requests.length > 0);
+    await until(async () => receiver.server.requests.length > 0);
     receiver.recover(url);
     await stop(quiet);
     const sent = [...provider.requests, ...receiver.server.requests];
@@ -419,13 +419,13 @@ describe('traces', function traces() {
       for (let round = 1; round <= 3; round++) {
         expect((await service.call('/instances')).status).to.equal(200);
         const before = await spansOf(service, 'failed');
-        await waitUntil(async () => (await spansOf(service, 'failed')) > before);
+        await until(async () => (await spansOf(service, 'failed')) > before);
       }
       expect(warnings(service)).to.have.length(1);
       expect(warnings(service)[0]).to.include({ level: 'warn' }).and.not.to.have.any.keys('requestId', 'trace_id');
       collector.behave('take');
       await traceOfRequest(collector, await service.call('/instances'));
-      await waitUntil(async () => (await spansOf(service, 'exported')) > 0);
+      await until(async () => (await spansOf(service, 'exported')) > 0);
     });
 
     it('hangs: what is too much is dropped, and a stop does not wait for it', async () => {
@@ -448,15 +448,13 @@ describe('traces', function traces() {
   it('end with the last attempt at an event, and have nothing of what is stored for many at a time', async () => {
     const service = await start();
     await sendRefusedEvent(service, { headers: CALLED });
-    await waitUntil(async () => {
+    await until(async () => {
       const { body } = await service.call(DELIVERIES, { query: { where: "status = 'queued'" } });
       return body.length === 1;
     });
     const attempts = () => collector.spans.filter(({ name }) => name === 'POST');
     // A span comes to the collector by itself, after the outcome is stored.
-    await waitUntil(async () =>
-      attempts().some(({ attributes }) => attributes['causeway.delivery.state'] === 'queued'),
-    );
+    await until(async () => attempts().some(({ attributes }) => attributes['causeway.delivery.state'] === 'queued'));
     expect(attempts().at(-1)?.attributes).to.include({
       'causeway.delivery.outcome': 'exhausted',
       'causeway.delivery.state': 'queued',

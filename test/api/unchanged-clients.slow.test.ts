@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, USER_SECRET, useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { authorizationOf, useTenants } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 /*
  * Requests of the vendor's generated SDK (platformSDK), of its acceptance suite and of a Python client, as they send them: all secrets with every
@@ -344,7 +344,7 @@ describe('clients of the original API, unchanged', () => {
     it('ask for days, and see the company', async () => {
       const today = new Date().toISOString().slice(0, 10);
       const day = (offset: number) => new Date(Date.parse(today) + offset * 86_400_000).toISOString().slice(0, 10);
-      await waitUntil(async () => (await sent('/usage')).length > 0);
+      await until(async () => (await sent('/usage')).length > 0);
       const rows = await sent('/usage', { query: { from: day(-30), to: today } });
       expect(rows.length).to.be.above(0);
       expect(rows[0]).to.include({ company_id: 1, account_id: 1 });
@@ -367,7 +367,7 @@ describe('clients of the original API, unchanged', () => {
   describe('of bulk files', () => {
     it('get exactly the type that they ask for', async () => {
       const { id } = await sent('/hubs/general/bulk/query', { method: 'POST', query: { q: 'select * from Products' } });
-      await waitUntil(async () => (await sent(`/bulk/${id}/status`)).status === 'COMPLETED');
+      await until(async () => (await sent(`/bulk/${id}/status`)).status === 'COMPLETED');
       const typeOf = async (accept: string) =>
         (await send(`/hubs/general/bulk/${id}/Products`, { headers: { accept } })).headers.get('content-type');
       expect(await typeOf('text/csv')).to.equal('text/csv');

@@ -5,10 +5,10 @@ import { Readable } from 'node:stream';
 import { json as readJson } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { type FileStore, type StoredRequest, startFileStore } from './support/file-store.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const KB = 1024;
 const MB = 1024 * KB;
@@ -106,7 +106,7 @@ describe('a file that is sent', () => {
   }
 
   async function storedUpload(): Promise<StoredRequest> {
-    await waitUntil(async () => uploads.requests.length === 1 && uploads.requests[0]?.isOver === true);
+    await until(async () => uploads.requests.length === 1 && uploads.requests[0]?.isOver === true);
     const [stored] = uploads.requests;
     if (stored === undefined) throw new Error('Nothing was sent.');
     return stored;
@@ -209,7 +209,7 @@ describe('a file that is sent', () => {
     it('no faster than the provider accepts it', async () => {
       let isStopped = true;
       uploads.answer('/documents', (request, response) => {
-        void waitUntil(async () => !isStopped).then(() => {
+        void until(async () => !isStopped).then(() => {
           request.resume();
           request.on('end', () => response.setHeader('content-type', 'application/json').end('{"id":"7"}'));
         });
@@ -226,7 +226,7 @@ describe('a file that is sent', () => {
       let before = -1;
       let same = 0;
       // It stands still when what the connections hold is full.
-      await waitUntil(async () => {
+      await until(async () => {
         same = given === before && given > 0 ? same + 1 : 0;
         before = given;
         return same === 10;
@@ -287,7 +287,7 @@ describe('a file that is sent', () => {
         for (const size of [10, 3 * MB]) {
           uploads.reset();
           expectProblem(await send([file(Buffer.alloc(size)), late]), 'REQUEST_INVALID', message);
-          await waitUntil(async () => uploads.requests.every(({ isOver }) => isOver));
+          await until(async () => uploads.requests.every(({ isOver }) => isOver));
           expect(uploads.requests.filter(({ isWhole }) => isWhole)).to.deep.equal([]);
         }
       });
@@ -298,7 +298,7 @@ describe('a file that is sent', () => {
       const late = Buffer.concat([part('name', 'x'), END]);
       const first = `--${BOUNDARY}\r\n`.length;
       sent.write(Buffer.concat([file(Buffer.alloc(KB)), late.subarray(0, first)]));
-      await waitUntil(async () => (uploads.requests[0]?.bytes ?? 0) > KB);
+      await until(async () => (uploads.requests[0]?.bytes ?? 0) > KB);
       sent.end(late.subarray(first));
       expectProblem(await responseOf(sent), 'REQUEST_INVALID', /'name' comes after the file/);
       expect((await storedUpload()).isWhole).to.equal(false);
@@ -310,7 +310,7 @@ describe('a file that is sent', () => {
         uploads.reset();
         const message = /breaks off/;
         expectProblem(await send([whole.subarray(0, length)], { end: Buffer.alloc(0) }), 'REQUEST_INVALID', message);
-        await waitUntil(async () => uploads.requests.every(({ isOver }) => isOver));
+        await until(async () => uploads.requests.every(({ isOver }) => isOver));
         expect(uploads.requests.filter(({ isWhole }) => isWhole)).to.deep.equal([]);
       }
     });
@@ -434,7 +434,7 @@ describe('a file that is sent', () => {
     it('has a part of it, and the caller hangs up, ends with that', async () => {
       const sent = open({ 'content-length': String(10 * MB) });
       sent.write(Buffer.concat([file('').subarray(0, -2), Buffer.alloc(MB)]));
-      await waitUntil(async () => (uploads.requests[0]?.bytes ?? 0) > KB);
+      await until(async () => (uploads.requests[0]?.bytes ?? 0) > KB);
       sent.destroy();
       expect((await storedUpload()).isWhole).to.equal(false);
     });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const DAY = { interval: 'day' } as const;
 const METRICS = ['api', 'hub-api', 'events', 'element-instances-created', 'bulk-jobs'];
@@ -23,7 +23,7 @@ describe('the usage of an account', () => {
     await service.call('/employees?where=nothing%3D1', { token });
     await service.call('/nothing');
     // All of that, and what was asked to find out.
-    await waitUntil(async () => sumOf(await bodyOf('/usage/analytics/activity', DAY), 'count') >= 6);
+    await until(async () => sumOf(await bodyOf('/usage/analytics/activity', DAY), 'count') >= 6);
   });
 
   async function bodyOf(path: string, query: ApiCall['query'] = {}, call: ApiCall = {}): Promise<ApiAnswer['body']> {
@@ -96,7 +96,7 @@ describe('the usage of an account', () => {
     const { id } = await service.createInstance('bamboohr', { ...BAMBOOHR, ...events });
     for (let event = 0; event < 3; event++)
       await service.call('/events/test', { method: 'POST', body: { instanceId: id, data: { event } } });
-    await waitUntil(async () => (await bodyOf('/metrics/events', DAY))[0]?.count === 3);
+    await until(async () => (await bodyOf('/metrics/events', DAY))[0]?.count === 3);
     const [found] = await bodyOf('/metrics/events', DAY);
     expect(found.metrics[0].details).to.deep.equal({ bamboohr: 3 });
   });
@@ -117,7 +117,7 @@ describe('the usage of an account', () => {
     // It ends as a failure.
     await upload('Id\n"1"x\n');
     for (const path of ['/metrics/bulk-jobs', '/organizations/me/metrics/bulk-jobs']) {
-      await waitUntil(async () => (await bodyOf(path, DAY))[0]?.count === 3);
+      await until(async () => (await bodyOf(path, DAY))[0]?.count === 3);
       const [found, ...more] = await bodyOf(path, DAY);
       expect(more).to.deep.equal([]);
       expect(found.metrics[0].details).to.deep.equal({ odata: 3 });
@@ -129,7 +129,7 @@ describe('the usage of an account', () => {
     await service.call('/elements', { headers: authorizationOf(others.stranger) });
     const path = '/organizations/me/metrics/api';
     const ids = async (call: ApiCall = {}) => (await bodyOf(path, DAY, call)).map(({ id }: ApiAnswer['body']) => id);
-    await waitUntil(async () => (await ids()).includes(others.sibling.accountId));
+    await until(async () => (await ids()).includes(others.sibling.accountId));
     expect(await ids()).to.deep.equal([1, others.sibling.accountId]);
   });
 

@@ -8,7 +8,7 @@ import { type Listener, openListener } from '../../src/app/listener.ts';
 import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createProxyTrust } from '../../src/http/remote-address.ts';
 import { createLogger } from '../../src/log.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
+import { until } from '../support/until.ts';
 
 /** Longer than any test may take: what waits for it fails. */
 const FOR_EVER_MS = 600_000;
@@ -75,7 +75,7 @@ describe('the listener', () => {
     }
     // Nobody reads this answer.
     open(listener, 'GET /big HTTP/1.1\r\nHost: x\r\n\r\n');
-    await waitUntil(async () => bodies.length === 1);
+    await until(async () => bodies.length === 1);
     await sleep(50);
     await listener.close(FOR_EVER_MS);
   });
@@ -141,7 +141,7 @@ describe('the listener', () => {
 
     // A place that is free again is given again.
     for (const socket of sockets) socket.destroy();
-    await waitUntil(async () => (await answersTo(listener, 1)) === 1);
+    await until(async () => (await answersTo(listener, 1)) === 1);
   });
 
   it('begins requests that work long in a turn each, however many arrive together', async () => {
@@ -171,7 +171,7 @@ describe('the listener', () => {
     const socket = open(listener);
     const answers = text(socket);
     const isWritten = new Promise((resolve) => socket.write(`${LONG_GET.repeat(requests)}${LAST_GET}`, resolve));
-    await waitUntil(async () => responses.length === 4);
+    await until(async () => responses.length === 4);
     await sleep(200);
     expect(responses).to.have.length(4);
     // 16 MB are more than what waits on the way: the rest is not read.
@@ -244,7 +244,7 @@ describe('the listener', () => {
       };
       const socket = await openEarly(await listen(answerEarly, { clock }), MB);
       const answer = text(socket);
-      await waitUntil(async () => waits.get(60_000)?.length === 1);
+      await until(async () => waits.get(60_000)?.length === 1);
       for (const end of waits.get(60_000) ?? []) end();
       // No second response comes.
       expect(await answer).to.equal('');
@@ -262,7 +262,7 @@ describe('the listener', () => {
     const listener = await listen((_request, response) => void responses.push(response));
     const [patient, impatient] = [open(listener, GET.repeat(200)), open(listener, GET.repeat(300))];
     await closeOf(impatient.resume());
-    await waitUntil(async () => responses.filter(({ destroyed }) => !destroyed).length === 4);
+    await until(async () => responses.filter(({ destroyed }) => !destroyed).length === 4);
     expect(patient.closed).to.equal(false);
   });
 });

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { SHOP } from '../api/support/simulated.ts';
 import { withDatabase } from '../api/support/tenants.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { useThings } from '../polls/things.ts';
 import { USER_SECRET, useApp } from '../support/app.ts';
 import { createTemporaryFolder } from '../support/database.ts';
+import { until } from '../support/until.ts';
 
 const COUNT = 250;
 const run = promisify(execFile);
@@ -36,7 +36,7 @@ describe('a bulk file that other clients get', () => {
       token,
       body: { objectName: 'things' },
     });
-    await waitUntil(
+    await until(
       async () => (await things.service.call(`/bulk/${body.id}/status`, { token })).body.status === 'COMPLETED',
     );
     return body.id;
@@ -132,7 +132,7 @@ describe('a bulk file that curl sends', () => {
       const { id, ...job } = JSON.parse(stdout);
       expect(job, stdout).to.include({ status: 'CREATED' });
       const status = async () => (await service.call(`/bulk/${id}/status`, { token })).body;
-      await waitUntil(async () => (await status()).bulkFinishTime !== undefined);
+      await until(async () => (await status()).bulkFinishTime !== undefined);
       expect(await status()).to.include({ status: 'COMPLETED', recordsCount: 1, recordsFailedCount: 0 });
     }
   });

@@ -6,9 +6,9 @@ import { createBulkStore } from '../../src/bulk/bulk-store.ts';
 import { expectProblem } from '../api/support/expect-problem.ts';
 import { METADATA } from '../api/support/odata-metadata.ts';
 import { countRows, withDatabase } from '../api/support/tenants.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { type ApiAnswer, type StartedApp, startTestApp, USER_SECRET, useApp } from '../support/app.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 
 const META_DATA = '{"format":"csv","action":"create"}';
 /** More than are written at a time. */
@@ -72,9 +72,9 @@ describe('bulk jobs of an instance that is deleted', () => {
         provider.answer('/api/items', (response) => void hanging.push(response));
         const [turnsBefore, askedBefore] = [await turns(), asked()];
         const { body: job } = await begin(instance.token);
-        await waitUntil(async () => hanging.length > 0);
+        await until(async () => hanging.length > 0);
         await remove(where === 'in another one' ? other : service);
-        await waitUntil(async () => hanging.every(({ closed }) => closed) && (await turns()) > turnsBefore);
+        await until(async () => hanging.every(({ closed }) => closed) && (await turns()) > turnsBefore);
         expect(asked() - askedBefore).to.equal(hanging.length);
         expect(await turns()).to.equal(turnsBefore + 1);
         expect(await countRows(service, 'bulk_job')).to.equal(0);
@@ -95,7 +95,7 @@ describe('bulk jobs of an instance that is deleted', () => {
     const headOf = (name: string, more = '') =>
       `--cut\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
     sent.write(`${headOf('metaData')}${META_DATA}\r\n${headOf('file', '; filename="rows.csv"')}${FILE}${MUCH}`);
-    await waitUntil(async () => (await countRows(service, 'bulk_chunk')) > 0);
+    await until(async () => (await countRows(service, 'bulk_chunk')) > 0);
     await remove(service);
     sent.end('\r\n--cut--\r\n');
     const [response] = await once(sent, 'response');

@@ -7,7 +7,7 @@ import salesforce from '../../connectors/salesforce/index.ts';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN } from '../../connectors/salesforce/simulator.ts';
 import { getOk, listAll, type Row, startTarget, type Target } from '../../suite/target.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
+import { until } from '../support/until.ts';
 
 const FROM_ROWS = 20;
 
@@ -108,7 +108,7 @@ describe('an upload whose rows jobs of Salesforce write', () => {
   }
 
   async function ended(target: Target, id: number) {
-    await waitUntil(async () => (await statusOf(target, id)).bulkFinishTime !== undefined);
+    await until(async () => (await statusOf(target, id)).bulkFinishTime !== undefined);
     return statusOf(target, id);
   }
 
@@ -182,7 +182,7 @@ describe('an upload whose rows jobs of Salesforce write', () => {
     (await listAll(native, '/Account', { where: `Name LIKE '${name}%'`, pageSize: 5000 })).length;
   async function started(rows: readonly Values[]) {
     const id = await send(native, rows, { action: 'create' });
-    await waitUntil(async () => (await statusOf(native, id)).progress?.providerJobId !== undefined);
+    await until(async () => (await statusOf(native, id)).progress?.providerJobId !== undefined);
     return { id, providerJobId: String((await statusOf(native, id)).progress.providerJobId) };
   }
 
@@ -190,12 +190,12 @@ describe('an upload whose rows jobs of Salesforce write', () => {
     await native.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
     const { id, providerJobId } = await started(named('Seen'));
     expect((await statusOf(native, id)).progress).to.include({ way: 'native', rows: 0 });
-    await waitUntil(async () => (await atProvider(providerJobId)).body.state === 'InProgress');
+    await until(async () => (await atProvider(providerJobId)).body.state === 'InProgress');
     await native.provider?.command('/simulate/clock', { byMs: 60_000 });
     const status = await ended(native, id);
     expect(status).to.include({ status: 'COMPLETED', recordsCount: 40, recordsFailedCount: 0 });
     expect(status.progress).to.include({ way: 'native', providerJobId });
-    await waitUntil(async () => (await atProvider(providerJobId)).status === 404);
+    await until(async () => (await atProvider(providerJobId)).status === 404);
     const connection = new jsforce.Connection({
       instanceUrl: native.provider?.url ?? '',
       accessToken: DEMO_ACCESS_TOKEN,
@@ -214,7 +214,7 @@ describe('an upload whose rows jobs of Salesforce write', () => {
     it(`is ended at the provider when it is ${what}`, async () => {
       await native.provider?.command('/simulate/jobs', { queuedMs: 3_600_000, workMs: 0 });
       const { id, providerJobId } = await started(named(what));
-      await waitUntil(async () => (await atProvider(providerJobId)).body.state === 'UploadComplete');
+      await until(async () => (await atProvider(providerJobId)).body.state === 'UploadComplete');
       await getOk(native, `/bulk/${id}${path}`, { method });
       expect((await atProvider(providerJobId)).status).to.equal(404);
       await native.provider?.command('/simulate/clock', { byMs: 3_600_000 });

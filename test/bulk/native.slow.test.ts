@@ -9,8 +9,8 @@ import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN } from '../../connectors/salesforce/simulator.ts';
 import { filtersOn, printFilter } from '../../suite/filters.ts';
 import { findListings, getOk, listAll, type Row, startTarget, type Target } from '../../suite/target.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import type { ApiAnswer } from '../support/app.ts';
+import { until } from '../support/until.ts';
 
 const FROM_ROWS = 30;
 
@@ -77,7 +77,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
   const create = async (body: object): Promise<number> =>
     (await getOk(target, '/bulk/query', { method: 'POST', body })).body.id;
   async function ended(id: number): Promise<ApiAnswer['body']> {
-    await waitUntil(async () => (await statusOf(id)).bulkFinishTime !== undefined);
+    await until(async () => (await statusOf(id)).bulkFinishTime !== undefined);
     return statusOf(id);
   }
   async function rowsOf(id: number, objectName: string): Promise<readonly Row[]> {
@@ -129,7 +129,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
   it('is told of in the status, and leaves nothing at the provider', async () => {
     await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
     const id = await create({ objectName: 'Contact', format: 'csv' });
-    await waitUntil(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
+    await until(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
     const { progress } = await statusOf(id);
     expect(progress).to.include({ way: 'native', rows: 0 });
     expect((await atProvider(progress.providerJobId)).body).to.include({
@@ -140,7 +140,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
     const status = await ended(id);
     expect(status.progress).to.include({ way: 'native', providerJobId: progress.providerJobId });
     expect(status.recordsCount).to.equal(status.progress.estimatedTotal);
-    await waitUntil(async () => (await atProvider(progress.providerJobId)).status === 404);
+    await until(async () => (await atProvider(progress.providerJobId)).status === 404);
   });
 
   for (const [what, path, method] of [
@@ -150,7 +150,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
     it(`is ended at the provider when it is ${what}`, async () => {
       await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 3_600_000 });
       const id = await create({ objectName: 'Contact', format: 'csv' });
-      await waitUntil(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
+      await until(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
       const { providerJobId } = (await statusOf(id)).progress;
       expect((await atProvider(providerJobId)).status).to.equal(200);
       await getOk(target, `/bulk/${id}${path}`, { method });
@@ -161,7 +161,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
   it('begins anew, with its file, when Salesforce has dropped its job', async () => {
     await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
     const id = await create({ objectName: 'Contact', format: 'csv' });
-    await waitUntil(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
+    await until(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
     const { providerJobId } = (await statusOf(id)).progress;
     await target.provider?.command('/simulate/jobs', {});
     await target.provider?.command('/simulate/clock', { byMs: 8 * 86_400_000 });

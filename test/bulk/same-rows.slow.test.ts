@@ -32,9 +32,9 @@ import {
   type TargetOptions,
 } from '../../suite/target.ts';
 import { withDatabase } from '../api/support/tenants.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import type { ApiAnswer } from '../support/app.ts';
 import { startCapServer } from '../support/cap-server.ts';
+import { until } from '../support/until.ts';
 
 interface Provider extends Omit<TargetOptions, 'overrides'> {
   /** Rows that are made before, where there are few. */
@@ -169,7 +169,7 @@ for (const name of NAMES) {
     async function readInBulk(body: { readonly objectName: string; readonly format: string }): Promise<unknown> {
       const { body: created } = await getOk(target, '/bulk/query', { method: 'POST', body });
       let status: ApiAnswer['body'];
-      await waitUntil(async () => {
+      await until(async () => {
         status = (await getOk(target, `/bulk/${created.id}/status`)).body;
         return status.status !== 'CREATED' && status.status !== 'RUNNING';
       });

@@ -3,9 +3,9 @@ import { get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { expectProblem } from '../api/support/expect-problem.ts';
 import { authorizationOf, createUser, withDatabase } from '../api/support/tenants.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { THINGS, useThings } from '../polls/things.ts';
 import { type StartedApp, startTestApp, USER_SECRET } from '../support/app.ts';
+import { until } from '../support/until.ts';
 
 const COUNT = 250;
 
@@ -28,7 +28,7 @@ describe('bulk jobs of a service', () => {
   const post = async (body: object, headers = {}) =>
     (await call('/bulk/query', { method: 'POST', body: { objectName: 'things', ...body }, headers })).body.id;
   const ended = async (id: number) => {
-    await waitUntil(async () => (await statusOf(id)).bulkFinishTime !== undefined);
+    await until(async () => (await statusOf(id)).bulkFinishTime !== undefined);
     return statusOf(id);
   };
   /** Events that came to a path. */
@@ -42,7 +42,7 @@ describe('bulk jobs of a service', () => {
       await post({}, { 'elements-async-callback-url': `${things.receiver.url}/of-header` }),
     ];
     for (const [index, path] of ['/of-instance', '/of-job', '/of-header'].entries()) {
-      await waitUntil(async () => told(path).length > 0);
+      await until(async () => told(path).length > 0);
       const [event, ...more] = told(path);
       expect(more).to.deep.equal([]);
       expect(event.type).to.equal('bulk.completed');
@@ -75,7 +75,7 @@ describe('bulk jobs of a service', () => {
     );
     const id = await post({ callbackUrl: `${things.receiver.url}/failed` });
     expect(await ended(id)).to.include({ status: 'FAILED', code: 'PROVIDER_REJECTED' });
-    await waitUntil(async () => told('/failed').length > 0);
+    await until(async () => told('/failed').length > 0);
     expect(told('/failed')[0]).to.deep.include({ type: 'bulk.failed' });
     const { body } = await call(`/bulk/${id}/errors`);
     expect(body).to.have.length(1);
@@ -94,7 +94,7 @@ describe('bulk jobs of a service', () => {
         response = hanging;
       });
       const id = await post({});
-      await waitUntil(async () => response !== undefined);
+      await until(async () => response !== undefined);
       const closed = new Promise((resolve) => response?.once('close', resolve));
       for (const service of [things.service, other]) {
         const answer = await service.call(`/bulk/${id}${path}`, { token, method });
@@ -122,7 +122,7 @@ describe('bulk jobs of a service', () => {
         ...away,
       );
       const id = await post({}, authorizationOf(user, token));
-      await waitUntil(async () => response !== undefined);
+      await until(async () => response !== undefined);
       const path = `/users/${name}@example.com`;
       expect((await things.service.call(path, leave)).status).to.equal(200);
       response?.writeHead(503).end();
@@ -142,7 +142,7 @@ describe('bulk jobs of a service', () => {
       response = hanging;
     });
     const id = await post({});
-    await waitUntil(async () => response !== undefined);
+    await until(async () => response !== undefined);
     expectProblem(await call(`/bulk/${id}/things`), 'NOT_FOUND', `Job ${id} has no file: it is RUNNING.`);
     response?.writeHead(200, { 'content-type': 'application/json' }).end('{"records":[]}');
     expect(await ended(id)).to.include({ status: 'COMPLETED', recordsCount: 0 });

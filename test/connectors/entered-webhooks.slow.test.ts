@@ -7,8 +7,8 @@ import * as salesforce from '../../connectors/salesforce/simulator.ts';
 import * as servicenow from '../../connectors/servicenow/simulator.ts';
 import { QUICK, useReceiver } from '../api/events/receiving.ts';
 import { post } from '../api/events/shop.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 
 const SECRET = 'what-the-instance-and-the-provider-know';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -130,7 +130,7 @@ describe('webhooks of providers where people enter the address', () => {
         for (const [done, action] of Object.entries(told)) {
           const { body } = await command(key, 'changes', { table, [done]: 1 });
           const [id] = [...body.created, ...body.updated, ...body.removed];
-          await waitUntil(async () => about(url, id).some(({ body }) => body.type === `${objectName}.${action}`));
+          await until(async () => about(url, id).some(({ body }) => body.type === `${objectName}.${action}`));
           const [event] = about(url, id).filter(({ body }) => body.type === `${objectName}.${action}`);
           if (done === 'remove') {
             expect(event?.body.data).not.to.have.property('object');
@@ -146,9 +146,7 @@ describe('webhooks of providers where people enter the address', () => {
         await command(key, 'webhooks', { url: capture, secret: SECRET });
         const seen = receiver.at(url).length;
         await command(key, 'changes', { table, update: 1 });
-        await waitUntil(async () =>
-          receiver.server.requests.some((request) => request.url === new URL(capture).pathname),
-        );
+        await until(async () => receiver.server.requests.some((request) => request.url === new URL(capture).pathname));
         const [sent] = receiver.server.requests.filter((request) => request.url === new URL(capture).pathname);
         const again = (headers: object = {}) => {
           const names = Object.entries({ ...sent?.headers, ...headers }).filter(
@@ -156,7 +154,7 @@ describe('webhooks of providers where people enter the address', () => {
           );
           return post(instance.eventUrl, sent?.body ?? '', Object.fromEntries(names.map(([n, v]) => [n, String(v)])));
         };
-        await waitUntil(async () => receiver.at(url).length > seen);
+        await until(async () => receiver.at(url).length > seen);
         const count = async () => (await service.call(`/instances/${instance.id}/events`)).body.length;
         const before = await count();
         expect([(await again()).status, await count()]).to.deep.equal([200, before]);

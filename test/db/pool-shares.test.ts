@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 import { openDatabase } from '../../src/db/database.ts';
 import { createPoolShares, type PoolShares } from '../../src/db/pool-shares.ts';
 import { isAppError } from '../../src/errors.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 describe('createPoolShares', () => {
@@ -66,7 +66,7 @@ describe('createPoolShares', () => {
         'The account has 34 listings under way or waiting. Send the next request when one of them has ended.',
       );
     }
-    await waitUntil(async () => started.length === 2);
+    await until(async () => started.length === 2);
     expect(await held.list(2, async () => 'listed')).to.equal('listed');
     expect(started).to.deep.equal([0, 1]);
     resolve();
@@ -86,7 +86,7 @@ describe('createPoolShares', () => {
     };
     const works = Array.from({ length: 8 }, (_, account) => failureOf(held.list(account, hold)));
     const change = held.bulk(9, (step) => step(() => opened.knex.transaction(hold)));
-    await waitUntil(async () => running === 2);
+    await until(async () => running === 2);
     await clock.advance(50);
     const errors = await Promise.all([...works.slice(2), failureOf(change)]);
     for (const error of errors) expect(error).to.include({ code: 'OVERLOADED', retryAfterSeconds: 1 });

@@ -17,7 +17,8 @@ import {
   startMisbehavingServer,
   status,
 } from '../support/misbehaving-server.ts';
-import { closed, refusalOf, until } from './await.ts';
+import { until } from '../support/until.ts';
+import { closed, refusalOf } from './await.ts';
 
 const MEGABYTE = 1024 * 1024;
 const SECRET = 'secret-4711';

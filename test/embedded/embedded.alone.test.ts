@@ -16,6 +16,7 @@ import { findRunningPostmaster } from '../../embedded/postmaster.ts';
 import { canReach } from '../../embedded/server-user.ts';
 import { createTemporaryFolder, silentLog } from '../support/database.ts';
 import { anyFailureOf } from '../support/failures.ts';
+import { until } from '../support/until.ts';
 
 const PROGRAM = fileURLToPath(new URL('./embedded-process.ts', import.meta.url));
 const NOBODY = { uid: 65534, gid: 65534 };
@@ -178,7 +179,7 @@ describe('startEmbeddedPostgres', function () {
       const { url } = await start();
       await keepAnswer(url);
       process.kill(await serverOf(dataDir), 'SIGKILL');
-      await until(async () => (await query(url, 'select 1')).length === 1);
+      await untilAnswered(async () => (await query(url, 'select 1')).length === 1);
       await expectAnswer(url);
     });
 
@@ -186,7 +187,7 @@ describe('startEmbeddedPostgres', function () {
       const { url } = await start();
       const pid = await pidOf(url, 'causeway owner');
       process.kill(pid, 'SIGKILL');
-      await until(async () => {
+      await untilAnswered(async () => {
         const owners = `select from pg_locks where locktype = 'advisory' and granted and pid <> ${pid}`;
         return (await query(url, owners)).length === 1;
       });
@@ -338,15 +339,9 @@ async function untilRefused(url: string): Promise<void> {
   while (!(await refused()));
 }
 
-const BACK_MS = 30_000;
-
 /** Through times when the server refuses or breaks connections. */
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + BACK_MS;
-  while (!(await isTrue().catch(() => false))) {
-    if (Date.now() > endMs) throw new Error('What the test waits for does not come.');
-    await delay(20);
-  }
+function untilAnswered(isTrue: () => Promise<boolean>): Promise<void> {
+  return until(() => isTrue().catch(() => false));
 }
 
 async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]> {

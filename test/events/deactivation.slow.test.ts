@@ -3,7 +3,8 @@ import { createAcceptStore, type NewRow } from '../../src/events/accept/accept-s
 import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { theRow } from '../support/database.ts';
 import { deliveries } from '../support/event-rows.ts';
-import { ACCOUNT_ID, until, useEngines } from '../support/events.ts';
+import { ACCOUNT_ID, useEngines } from '../support/events.ts';
+import { until } from '../support/until.ts';
 
 const OWNER = '00000000-0000-7000-8000-000000000001';
 let made = 0;

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { theRow } from '../support/database.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
-import { ACCOUNT_ID, newEvent, quickSchedules, SECRET, until, useEngines } from '../support/events.ts';
+import { ACCOUNT_ID, newEvent, quickSchedules, SECRET, useEngines } from '../support/events.ts';
 import { json, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 
 describe('the engine of events', () => {
   const bench = useEngines();

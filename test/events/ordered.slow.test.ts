@@ -3,9 +3,10 @@ import { expect } from 'chai';
 import { createOwnerStore } from '../../src/events/owners/owner-store.ts';
 import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
-import { ACCOUNT_ID, newEvent, quickSchedules, type TestEngine, until, useEngines } from '../support/events.ts';
+import { ACCOUNT_ID, newEvent, quickSchedules, type TestEngine, useEngines } from '../support/events.ts';
 import { delayed } from '../support/misbehaving-receiver.ts';
 import { status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 
 describe('an ordered subscription', () => {
   const bench = useEngines();

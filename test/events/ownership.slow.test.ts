@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { theRow } from '../support/database.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
-import { ACCOUNT_ID, newEvent, quickSchedules, until, useEngines } from '../support/events.ts';
+import { ACCOUNT_ID, newEvent, quickSchedules, useEngines } from '../support/events.ts';
 import { delayed } from '../support/misbehaving-receiver.ts';
 import { hang, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 
 const QUICK = { heartbeatMs: 50, silentMs: 300, sweepBackstopMs: 100, schedules: quickSchedules(5) };
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { SCHEDULES } from '../../src/events/push/schedule.ts';
 import { theRow } from '../support/database.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
-import { newEvent, quickSchedules, until, useEngines } from '../support/events.ts';
+import { newEvent, quickSchedules, useEngines } from '../support/events.ts';
 import {
   closeKeptAlive,
   delayed,
@@ -21,6 +21,7 @@ import {
   resetInBody,
   status,
 } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 
 const OPTIONS = { attemptTimeoutMs: 300, schedules: quickSchedules(1), maxAnswerBytes: 4096 };
 

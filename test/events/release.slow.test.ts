@@ -9,9 +9,9 @@ import { createDeliveries, type Deliveries } from '../../src/events/deliveries/d
 import { createOutcomeStore, queueWaiting } from '../../src/events/outcomes/outcome-store.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/events/subscriptions/subscriptions.ts';
 import { DUE_TOPIC } from '../../src/events/sweep/announcement.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
 import { interceptRaw } from '../support/intercepted-knex.ts';
+import { until } from '../support/until.ts';
 
 const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 const URL = 'https://receiver.example.com/';
@@ -101,7 +101,7 @@ describe('releasing a queue', () => {
     const [stored] = (await accept(trx)).values();
     expect(stored?.state).to.equal('queued');
     const released = deliveries.release(1, QUEUED);
-    await waitUntil(async () => (await database.knex('pg_locks').where({ granted: false })).length > 0);
+    await until(async () => (await database.knex('pg_locks').where({ granted: false })).length > 0);
     await trx.commit();
     expect(await released).to.deep.equal({ reactivated: 1, released: 1 });
     expect(await statesOf()).to.deep.equal(['waiting']);

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { attemptsOf } from '../support/event-rows.ts';
-import { newEvent, until, useEngines } from '../support/events.ts';
+import { newEvent, useEngines } from '../support/events.ts';
 import { status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 
 describe('the engine of events, by the clock on the wall', () => {
   const bench = useEngines();

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { createEgress } from '../../src/egress/index.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
-import { newEvent, quickSchedules, until, useEngines } from '../support/events.ts';
+import { newEvent, quickSchedules, useEngines } from '../support/events.ts';
 import { interceptRaw } from '../support/intercepted-knex.ts';
 import { status } from '../support/misbehaving-server.ts';
 import { createMortal, type Fate } from '../support/mortal.ts';
+import { until } from '../support/until.ts';
 
 /** Deaths are noticed in 300 ms instead of 10 s. */
 const QUICK = {

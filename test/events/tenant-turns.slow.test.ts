@@ -7,8 +7,9 @@ import { DEFAULT_OPTIONS } from '../../src/events/options.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
 import type { ClaimStore, DueEndpoint, Share } from '../../src/events/sweep/claim-store.ts';
 import { claimDue } from '../../src/events/sweep/sweep.ts';
-import { plainSource, until } from '../support/events.ts';
+import { plainSource } from '../support/events.ts';
 import { failureOf } from '../support/failures.ts';
+import { until } from '../support/until.ts';
 
 const [A, B] = [1, 2];
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { theRow } from '../support/database.ts';
 import { deliveries } from '../support/event-rows.ts';
-import { newEvent, quickSchedules, type TestEngine, until, useEngines } from '../support/events.ts';
+import { newEvent, quickSchedules, type TestEngine, useEngines } from '../support/events.ts';
 import { type Behaviour, hang, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 
 /** Eight pushes to each of them would take every place. */
 const HANGING_URLS = 150;

@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createClientErrorHandler } from '../../src/http/client-error.ts';
 import { sendBytes } from '../api/support/raw-request.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { useSharedApp } from '../support/app.ts';
 import { silentLog } from '../support/database.ts';
+import { until } from '../support/until.ts';
 
 const LONG = 'x'.repeat(100_000);
 
@@ -71,7 +71,7 @@ describe('createClientErrorHandler', () => {
     for (const answer of await Promise.all(answers)) expect(answer).to.match(/^HTTP\/1\.1 400 Bad Request/);
     const open = () =>
       new Promise((resolve, reject) => server.getConnections((error, n) => (error ? reject(error) : resolve(n))));
-    await waitUntil(async () => (await open()) === 0);
+    await until(async () => (await open()) === 0);
     for (const socket of sockets) socket.destroy();
     server.close();
   });

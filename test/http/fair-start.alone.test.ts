@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { startFairly } from '../../src/http/fair-start.ts';
+import { until } from '../support/until.ts';
 
 /** Longer than a turn. */
 const LONG_MS = 8;
@@ -92,10 +93,6 @@ function listen(work: (url: string) => unknown = () => {}) {
 function spend(): void {
   const endsAtMs = performance.now() + LONG_MS;
   while (performance.now() < endsAtMs);
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await nextTurn();
 }
 
 /** As between two events: what a request has begun in promises is done. */

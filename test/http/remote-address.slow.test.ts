@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { addressOf, createProxyTrust, networkOf } from '../../src/http/remote-address.ts';
 import { SHOP } from '../api/support/simulated.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 
 function addressBehind(networks: readonly string[], remoteAddress: string | undefined, forwarded?: string): string {
   const socket = { remoteAddress } as Parameters<typeof addressOf>[0]['socket'];
@@ -52,7 +52,7 @@ describe('the access log', () => {
   const lineOf = async (answer: { readonly headers: Headers }) => {
     const requestId = answer.headers.get('elements-request-id') ?? '';
     const find = () => service.logged.find((line) => line.includes(requestId) && line.includes('"msg":"request"'));
-    await waitUntil(async () => find() !== undefined);
+    await until(async () => find() !== undefined);
     return JSON.parse(find() ?? '');
   };
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
 import { countRows } from '../api/support/tenants.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { OAUTH_CONNECTORS } from './support/setup.ts';
 
 const GRANTED = {
@@ -115,7 +115,7 @@ describe('what a provider tells beside code and token', () => {
       server.answer('/v8/items', json({}));
       const { read, placeOf, change } = await refreshWith({ api: `${server.url}/v8/` });
       expect(await placeOf(service)).to.equal('/v8/items');
-      await waitUntil(async () => (await placeOf(other)) === '/v8/items');
+      await until(async () => (await placeOf(other)) === '/v8/items');
       const { configuration: shown, valid } = await read();
       expect(shown).to.include({ 'api.url': `${server.url}/v8`, 'realm.id': '1', 'oauth.api.key': 'realm-client' });
       expect(valid).to.equal(true);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { expectProblem } from '../api/support/expect-problem.ts';
 import { countRows } from '../api/support/tenants.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
+import { until } from '../support/until.ts';
 import { useOAuth } from './support/setup.ts';
 
 describe('authenticating an instance again', () => {
@@ -97,13 +97,13 @@ describe('authenticating an instance again', () => {
   describe('while something else changes', () => {
     /** Authenticates again, and stands still while the provider answers. */
     async function authenticateSlowly(id: number) {
-      const { promise: until, resolve: release } = Promise.withResolvers<void>();
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
       const back = await authorize();
       setup.server.expireAccessTokens();
-      setup.server.mishap({ until });
+      setup.server.mishap({ until: released });
       const requests = setup.server.tokenRequests.length;
       const answer = change(id, { providerData: back });
-      await waitUntil(async () => setup.server.tokenRequests.length > requests);
+      await until(async () => setup.server.tokenRequests.length > requests);
       return { answer, release };
     }
 

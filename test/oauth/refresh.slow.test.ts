@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { expectProblem } from '../api/support/expect-problem.ts';
 import { withDatabase } from '../api/support/tenants.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { type ApiAnswer, type StartedApp, startTestApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { OAUTH_CONNECTORS, useOAuth } from './support/setup.ts';
 
 describe('the access of an instance', () => {
@@ -61,7 +61,7 @@ describe('the access of an instance', () => {
     const answer = await service.call(`/instances/${instance.id}`, { method: 'PATCH', body });
     expect(answer.status).to.equal(200);
     expect(answer.body).to.include({ id: instance.id, token: instance.token, valid: true });
-    await waitUntil(async () => (await call(other)).status === 200);
+    await until(async () => (await call(other)).status === 200);
     expect((await call()).status).to.equal(200);
     expect(await isValid()).to.equal(true);
   });
@@ -82,7 +82,7 @@ describe('the access of an instance', () => {
     const body = { providerData: { code } };
     const repaired = await service.call(`/instances/${instance.id}`, { method: 'PATCH', body });
     expect(repaired.body).to.include({ id: instance.id, valid: true });
-    await waitUntil(async () => (await call(other)).status === 200);
+    await until(async () => (await call(other)).status === 200);
   });
 
   it('ends when a thief used its refresh token, as the provider then takes back everything', async () => {

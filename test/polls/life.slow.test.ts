@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { startTestApp } from '../support/app.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { until } from '../support/events.ts';
 import { hang } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { createPolled, pollOf, pollsOf, THINGS, untilRun, useThings } from './things.ts';
 
 describe('the life of a poll', () => {

@@ -10,8 +10,8 @@ import { type ClaimedPoll, createPollStore, type PollStore, type RunResult } fro
 import { createPoller, POLLER_OPTIONS, type PollerPorts } from '../../src/polls/poller.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
-import { until } from '../support/events.ts';
 import { keepRuns } from '../support/runs.ts';
+import { until } from '../support/until.ts';
 import { THINGS } from './things.ts';
 
 const random = { bytes: () => Buffer.alloc(0), fraction: () => 0.5 };

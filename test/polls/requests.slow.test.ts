@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { QUEUED, setPolicy, waitForDeliveries } from '../api/events/receiving.ts';
 import { expectProblem } from '../api/support/expect-problem.ts';
 import { authorizationOf, createTenants } from '../api/support/tenants.ts';
-import { until } from '../support/events.ts';
+import { until } from '../support/until.ts';
 import { useThings } from './things.ts';
 
 describe('polls through the API', () => {

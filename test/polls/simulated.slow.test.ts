@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { DEMO_CONFIGURATION as BAMBOOHR } from '../../connectors/bamboohr/simulator.ts';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
 import { useApp } from '../support/app.ts';
-import { until } from '../support/events.ts';
 import { type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 
 describe('polling a simulated provider', () => {
   const service = useApp({}, { pollerOptions: { lookMs: 50 } });

@@ -2,13 +2,13 @@ import { createServer, type ServerResponse } from 'node:http';
 import { can, defineConnector, defineObject, json, type ListOperation, path, type Translator } from '#connector';
 import { stopServer } from '../../suite/stop-server.ts';
 import { type ApiAnswer, type AppOverrides, type TestApp, useApp } from '../support/app.ts';
-import { until } from '../support/events.ts';
 import {
   type Behaviour,
   type MisbehavingServer,
   startMisbehavingServer,
   status,
 } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 
 /** A record of the provider. */
 export interface Thing {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { until } from '../support/events.ts';
 import { status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { untilRun, useThings } from './things.ts';
 
 const SECOND_MS = 1000;

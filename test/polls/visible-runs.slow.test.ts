@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
-import { until } from '../support/events.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import {
   createPolled,
   runNow,

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createEgress } from '../../src/egress/index.ts';
@@ -157,15 +156,6 @@ export function useEngines() {
 export function quickSchedules(retries: number, intervalMs = 30): EngineOptions['schedules'] {
   const offsetsMs = Array.from({ length: retries }, (_, index) => (index + 1) * intervalMs);
   return { 5: { offsetsMs, shortestIntervalMs: intervalMs }, 9: { offsetsMs, shortestIntervalMs: intervalMs } };
-}
-
-/** @throws when the condition does not hold within 20 s */
-export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-  const endMs = performance.now() + 20_000;
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`This did not come true: ${holds}`);
-    await sleep(10);
-  }
 }
 
 export function newEvent(instanceId: number, more: Partial<NewEvent> = {}): NewEvent {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { pagesOf } from '../support/pages.ts';
 import { authorizationOf, useTenants, withDatabase } from '../support/tenants.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import {
   createSource,
   DELIVERIES,
@@ -116,7 +116,7 @@ describe('deliveries', () => {
       );
       receiver.fail(url);
       expect((await release(where)).body).to.deep.equal({ reactivated: 0, released: 5101 });
-      await waitUntil(async () => receiver.at(url).length > 0);
+      await until(async () => receiver.at(url).length > 0);
       await service.call(`/notifications/subscriptions/${id}`, { method: 'PATCH', body: { state: 'deactivated' } });
     });
   });
@@ -127,7 +127,7 @@ describe('deliveries', () => {
       const { id } = await createSource(service, url);
       receiver.fail(url);
       const sent = [await sendEvent(service, id, { number: 1 })];
-      await waitUntil(async () => (await findSubscription(service, url)).state === 'deactivated');
+      await until(async () => (await findSubscription(service, url)).state === 'deactivated');
       const subscription = await findSubscription(service, url);
       expect(subscription.reason).to.match(/503/);
       expect(receiver.at(url)).to.have.length(6);
@@ -160,13 +160,13 @@ describe('deliveries', () => {
       const { id } = await createSource(service, url);
       receiver.fail(url);
       await sendEvent(service, id);
-      await waitUntil(async () => (await findSubscription(service, url)).state === 'deactivated');
+      await until(async () => (await findSubscription(service, url)).state === 'deactivated');
       expect((await release(`${QUEUED} AND config.url = '${url}'`)).body).to.deep.equal({
         reactivated: 1,
         released: 1,
       });
       await receiver.waitFor(url, 12);
-      await waitUntil(async () => (await findSubscription(service, url)).state === 'deactivated');
+      await until(async () => (await findSubscription(service, url)).state === 'deactivated');
       expect(receiver.at(url)).to.have.length(12);
     });
   });

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { useApp } from '../../support/app.ts';
 import { codeBlocks } from '../../support/code-blocks.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { until } from '../../support/until.ts';
 import { createSource, findSubscription, QUICK, sendEvent, waitForDeliveries } from './receiving.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -30,7 +30,7 @@ describe('docs/how-to/receive-events.md', () => {
     receiver.stdout?.on('data', (chunk) => {
       output += chunk;
     });
-    await waitUntil(() =>
+    await until(() =>
       fetch(`http://127.0.0.1:${port}/`, { method: 'POST' }).then(
         () => true,
         () => false,
@@ -48,7 +48,7 @@ describe('docs/how-to/receive-events.md', () => {
     const eventId = await sendEvent(service, id);
     const [delivery] = await waitForDeliveries(service, `event.id = '${eventId}' AND status = 'delivered'`, 1);
     expect(delivery).to.include({ attempts: 1 });
-    await waitUntil(async () => output() !== '');
+    await until(async () => output() !== '');
     expect(output()).to.equal(`${eventId} test.created\n`);
     const forged = await fetch(url, { method: 'POST', body: '{}', headers: { 'webhook-id': 'x' } });
     expect(forged.status).to.equal(401);

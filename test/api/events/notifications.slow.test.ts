@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
 import { json, startMisbehavingServer, status } from '../../support/misbehaving-server.ts';
+import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from '../support/outside-connectors.ts';
 import { rowsOf } from '../support/pages.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { createSource, findSubscription, listDeliveries, QUICK, sendEvent, useReceiver, verify } from './receiving.ts';
 
 const SETTINGS = '/accounts/settings';
@@ -26,7 +26,7 @@ describe('operational events', () => {
     const { id } = await createSource(service, url);
     receiver.fail(url);
     const eventId = await sendEvent(service, id);
-    await waitUntil(() => isDeactivated(url));
+    await until(() => isDeactivated(url));
     return { url, eventId, subscription: await findSubscription(service, url) };
   }
 
@@ -93,7 +93,7 @@ describe('operational events', () => {
     await setCallback(operations);
     receiver.fail(operations);
     await exhaust('cause');
-    await waitUntil(() => isDeactivated(operations));
+    await until(() => isDeactivated(operations));
     const { id } = await findSubscription(service, operations);
     const told = about(await list(), id).map(({ type }) => type);
     expect(told.filter((type) => type === 'subscription.deactivated')).to.have.length(1);

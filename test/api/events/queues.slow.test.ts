@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { useApp, useSharedApp } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { authorizationOf, useTenants } from '../support/tenants.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import {
   createSource,
   DELIVERIES,
@@ -74,7 +74,7 @@ describe('a queue', () => {
     const { id } = await createSource(service, url);
     receiver.fail(url);
     for (let count = 0; count < 3; count++) await sendEvent(service, id);
-    await waitUntil(async () => (await findSubscription(service, url)).state === 'deactivated');
+    await until(async () => (await findSubscription(service, url)).state === 'deactivated');
     await waitForDeliveries(service, `${QUEUED} AND config.url = '${url}'`, 3);
     const before = receiver.at(url).length;
     receiver.recover(url);

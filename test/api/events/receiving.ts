@@ -9,8 +9,8 @@ import {
   startMisbehavingServer,
   status,
 } from '../../support/misbehaving-server.ts';
+import { until } from '../../support/until.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 const quick = (count: number) => ({
   offsetsMs: Array.from({ length: count }, (_, index) => 20 * (index + 1)),
@@ -91,7 +91,7 @@ export async function startReceiver(): Promise<Receiver> {
     recover: (url) => server.answer(pathOf(url), status(204)),
     at,
     waitFor: async (url, count) => {
-      await waitUntil(async () => at(url).length >= count);
+      await until(async () => at(url).length >= count);
       const events = at(url);
       for (const { body } of events) assertDocumented(body);
       return events;
@@ -155,6 +155,6 @@ export async function listDeliveries(service: Service, where: string): Promise<A
 }
 
 export async function waitForDeliveries(service: Service, where: string, count: number): Promise<ApiAnswer['body']> {
-  await waitUntil(async () => (await listDeliveries(service, where)).length >= count);
+  await until(async () => (await listDeliveries(service, where)).length >= count);
   return listDeliveries(service, where);
 }

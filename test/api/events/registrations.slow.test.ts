@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { createSource, QUICK, type ReceivedEvent, useReceiver } from './receiving.ts';
 import { post } from './shop.ts';
 
@@ -25,12 +25,12 @@ describe('the registration of webhooks at a provider', () => {
 
   async function waitForWebhook({ token, eventUrl }: ApiAnswer['body']) {
     const find = async () => (await listWebhooks(token)).find(({ url }) => url === eventUrl);
-    await waitUntil(async () => (await find()) !== undefined);
+    await until(async () => (await find()) !== undefined);
     return find();
   }
 
   async function waitForNone(eventUrl: string, token: string): Promise<void> {
-    await waitUntil(async () => (await listWebhooks(token)).every(({ url }) => url !== eventUrl));
+    await until(async () => (await listWebhooks(token)).every(({ url }) => url !== eventUrl));
   }
 
   /** Whoever looks on keeps the simulator within reach when an instance is gone. */
@@ -64,7 +64,7 @@ describe('the registration of webhooks at a provider', () => {
     const instance = await createSource(service, callback, WEBHOOK);
     await waitForWebhook(instance);
     // Its key is known to us at about the time when BambooHR has it: who sends before is refused, and sends again.
-    await waitUntil(async () => {
+    await until(async () => {
       await change({ update: 1 });
       return receiver.at(callback).length > 0;
     });
@@ -81,7 +81,7 @@ describe('the registration of webhooks at a provider', () => {
     const { created, removed } = await change({ create: 1, remove: 1 });
     const find = (name: string, id: string) =>
       receiver.at(callback).find(({ body }: ReceivedEvent) => body.type === name && body.data.objectId === id);
-    await waitUntil(
+    await until(
       async () =>
         find('employees.created', created[0]) !== undefined && find('employees.deleted', removed[0]) !== undefined,
     );
@@ -139,14 +139,14 @@ describe('the registration of webhooks at a provider', () => {
     expect(left).to.have.length(2);
     await service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: WEBHOOK });
     const find = async () => (await listWebhooks(token)).filter(({ url }) => url === instance.eventUrl);
-    await waitUntil(async () => (await find()).every(({ id }) => !left.includes(id)) && (await find()).length === 1);
+    await until(async () => (await find()).every(({ id }) => !left.includes(id)) && (await find()).length === 1);
   });
 
   it('that fails is told, hinders no instance, and is made later', async () => {
     await trouble({ trouble: '403', times: 1, path: '/api/v1/webhooks/monitor_fields' });
     const instance = await createSource(service, openCallback(), WEBHOOK);
     expect(instance.valid).to.equal(true);
-    await waitUntil(async () => (await get(instance)).warnings !== undefined);
+    await until(async () => (await get(instance)).warnings !== undefined);
     const { valid, warnings } = await get(instance);
     expect(valid).to.equal(true);
     expect(warnings).to.have.length(1);
@@ -163,7 +163,7 @@ describe('the registration of webhooks at a provider', () => {
     // A change of the settings is a reason to ask at once.
     await service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: WEBHOOK });
     await waitForWebhook(instance);
-    await waitUntil(async () => (await get(instance)).warnings === undefined);
+    await until(async () => (await get(instance)).warnings === undefined);
   });
 
   it('that cannot be ended with the instance is told, and ends nothing else', async () => {

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../../support/app.ts';
 import { json, status } from '../../support/misbehaving-server.ts';
+import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { pagesOf } from '../support/pages.ts';
 import { sendRaw } from '../support/raw-request.ts';
 import { withDatabase } from '../support/tenants.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { findSubscription, QUICK, useReceiver, verify } from './receiving.ts';
 import { bodyOf, post, SHOP_SECRET, type ShopEvent, sign, useShopServer } from './shop.ts';
 
@@ -109,7 +109,7 @@ describe('a webhook of a provider', () => {
     expectProblem(await post(instance.eventUrl, body, sign(body, '')), 'UNAUTHENTICATED', /no signature/);
     const configuration = { 'hooks.secret': 'later' };
     await service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: configuration });
-    await waitUntil(async () => (await post(instance.eventUrl, body, sign(body, 'later'))).status === 200);
+    await until(async () => (await post(instance.eventUrl, body, sign(body, 'later'))).status === 200);
     expect(await eventsOf(instance)).to.have.length(1);
   });
 
@@ -187,7 +187,7 @@ describe('a webhook of a provider', () => {
     expect((await post(`${instance.eventUrl}?code=123`, '')).status).to.equal(200);
     expect(await warningsOf()).to.deep.equal(['Enter 123 at the market.']);
     // Known here at once, and to whoever takes the next call soon.
-    await waitUntil(async () => {
+    await until(async () => {
       await post(instance.eventUrl, bodyOf({ what: 'unknown', item: 'e2' }));
       return (await warningsOf()) === undefined;
     });
@@ -267,13 +267,13 @@ describe('a webhook of a provider', () => {
     const body = bodyOf({ id: 's1', what: 'updated', item: 'slow1' });
     const headers = sign(body, SHOP_SECRET);
     const call = fetch(instance.eventUrl, { method: 'POST', body, headers, signal: provider.signal });
-    await waitUntil(async () => shop.current.ids().includes('slow1'));
+    await until(async () => shop.current.ids().includes('slow1'));
     provider.abort();
     await call.catch(() => undefined);
     // So that the service has heard of it.
     await sleep(200);
     answer();
-    await waitUntil(async () => (await eventsOf(instance)).length > 0);
+    await until(async () => (await eventsOf(instance)).length > 0);
     expect((await eventsOf(instance))[0].data.object).to.deep.equal({ id: 'slow1', name: 'Late' });
     server.answer('/shop/items/slow1', json({ id: 'slow1', name: 'Late' }));
     const again = await send(instance, { id: 's1', what: 'updated', item: 'slow1' });
@@ -288,7 +288,7 @@ describe('a webhook of a provider', () => {
     let count = 0;
     // Who takes the call hears of a change a moment after it is made.
     const untilAccepted = (accepted: number) =>
-      waitUntil(async () => {
+      until(async () => {
         const { status: code, body } = await send(instance, { id: `idle ${count++}`, what: 'created', item: 'i1' });
         expect(code).to.equal(200);
         return body.accepted === accepted;
@@ -315,7 +315,7 @@ describe('a webhook of a provider', () => {
     const { instance } = await open();
     const { instance: gone } = await open();
     await service.call(`/instances/${gone.id}`, { method: 'DELETE' });
-    await waitUntil(async () => (await send(gone)).status === 404);
+    await until(async () => (await send(gone)).status === 404);
     const body = bodyOf({ what: 'created', item: 'j1' });
     const key = instance.eventUrl.split('/').at(-1);
     const wrong = [
@@ -392,7 +392,7 @@ describe('a webhook of a provider', () => {
     expect(written.filter((line) => line.includes(tail))).to.deep.equal([]);
     await withDatabase(service, async (knex) => {
       const last = () => knex('activity').where({ path: '/elements/api-v2/EVENTS/shop/[redacted]', method: 'DELETE' });
-      await waitUntil(async () => (await last()).length > 0);
+      await until(async () => (await last()).length > 0);
       const rows = [await knex('activity').select(), await knex('audit_log').select()];
       expect(JSON.stringify(rows)).to.not.include(tail);
     });

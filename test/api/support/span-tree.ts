@@ -1,5 +1,5 @@
 import type { Collector, ExportedSpan } from '../../support/otlp/collector.ts';
-import { waitUntil } from './wait-until.ts';
+import { until } from '../../support/until.ts';
 
 /** A trace as text, each span indented below its parent, in the order in which they began. */
 export function treeOf(spans: readonly ExportedSpan[]): readonly string[] {
@@ -40,6 +40,6 @@ export async function traceOfRequest(
 ): Promise<readonly ExportedSpan[]> {
   const requestId = headers.get('elements-request-id');
   const find = () => collector.spans.find(({ attributes }) => attributes['causeway.request.id'] === requestId);
-  await waitUntil(async () => find() !== undefined);
+  await until(async () => find() !== undefined);
   return collector.spans.filter(({ traceId }) => traceId === find()?.traceId);
 }

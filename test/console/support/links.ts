@@ -1,5 +1,5 @@
 import type { BrowserContext, Locator, Page, Request } from 'playwright-core';
-import { waitUntil } from '../../api/support/wait-until.ts';
+import { until } from '../../support/until.ts';
 
 /** A crawl that finds more links than this walks in circles. */
 export const MOST_LINKS = 600;
@@ -131,7 +131,7 @@ function watch(page: Page, complain: (what: string) => void): () => Promise<void
   return async () => {
     await page.locator('h1, .empty').first().waitFor();
     await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
-    await waitUntil(async () => underWay.size === 0);
+    await until(async () => underWay.size === 0);
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   };
 }

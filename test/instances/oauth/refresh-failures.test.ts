@@ -3,8 +3,8 @@ import type { RequestToken } from '../../../src/instances/oauth/token-endpoint.t
 import { TokenError, type TokenFailureKind } from '../../../src/instances/oauth/token-failure.ts';
 import { createLogger } from '../../../src/log.ts';
 import { createMetrics } from '../../../src/metrics.ts';
-import { waitUntil } from '../../api/support/wait-until.ts';
 import { failureOf } from '../../support/failures.ts';
+import { until } from '../../support/until.ts';
 import { createVirtualClock } from '../../support/virtual-clock.ts';
 import { type ProcessOverrides, useStage } from './tokens-setup.ts';
 
@@ -129,7 +129,7 @@ describe('a refresh that fails', () => {
     await stage.passTime(HOUR_MS - 60 * SECOND_MS);
     failures.push(failure('unreachable'));
     expect(await service.current(instance)).to.equal(instance.grant.accessToken);
-    await waitUntil(async () => (await stage.row(instance)).failures === 1);
+    await until(async () => (await stage.row(instance)).failures === 1);
     for (let calls = 0; calls < 20; calls++) await service.current(instance);
     expect(stage.provider.presentations()).to.equal(0);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createLogger } from '../../../src/log.ts';
-import { waitUntil } from '../../api/support/wait-until.ts';
 import { failureOf } from '../../support/failures.ts';
+import { until } from '../../support/until.ts';
 import { diesAt, pausesAt, useStage } from './tokens-setup.ts';
 
 const HOUR_MS = 3_600_000;
@@ -64,7 +64,7 @@ describe('refreshes of several processes', () => {
     void first.current(instance);
     await slow.reached;
     const call = second.current(instance);
-    await waitUntil(async () => looks >= 2);
+    await until(async () => looks >= 2);
     slow.release();
     await silent.reached;
     expect(stage.provider.accepts(await call)).to.equal(true);
@@ -94,7 +94,7 @@ describe('refreshes of several processes', () => {
     await stage.database.knex.raw('alter table oauth_token rename to oauth_token_away');
     try {
       slow.release();
-      await waitUntil(async () => lines.length >= 2);
+      await until(async () => lines.length >= 2);
     } finally {
       await stage.database.knex.raw('alter table oauth_token_away rename to oauth_token');
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { waitUntil } from '../../api/support/wait-until.ts';
 import { failureOf } from '../../support/failures.ts';
+import { until } from '../../support/until.ts';
 import { type TokenProcess, useStage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
@@ -47,7 +47,7 @@ describe('access tokens', () => {
     const instance = await stage.connect();
     await stage.passTime(55 * MINUTE_MS);
     expect(await service.current(instance)).to.equal(instance.grant.accessToken);
-    await waitUntil(async () => (await service.current(instance)) !== instance.grant.accessToken);
+    await until(async () => (await service.current(instance)) !== instance.grant.accessToken);
     expect(stage.provider.presentations()).to.equal(1);
     expect(stage.provider.accepts(await service.current(instance))).to.equal(true);
   });
@@ -191,7 +191,7 @@ describe('access tokens', () => {
     await failureOf(other.current(instance));
     await stage.database.knex.transaction((via) => service.tokens.store(via, instance, fresh));
     for (const process of [service, other]) {
-      await waitUntil(async () => {
+      await until(async () => {
         const token = await process.current(instance).catch(() => undefined);
         return token === fresh.accessToken;
       });
@@ -206,6 +206,6 @@ describe('access tokens', () => {
       await service.tokens.store(via, instance, fresh);
       expect(await service.current(instance)).to.equal(instance.grant.accessToken);
     });
-    await waitUntil(async () => (await service.current(instance)) === fresh.accessToken);
+    await until(async () => (await service.current(instance)) === fresh.accessToken);
   });
 });

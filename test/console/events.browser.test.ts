@@ -11,7 +11,7 @@ import {
   verify,
   waitForDeliveries,
 } from '../api/events/receiving.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
+import { until } from '../support/until.ts';
 import { describeInBrowser, logIn, useBrowser, violationsOf } from './support/browser.ts';
 
 const EVENTS = '/console/events';
@@ -154,14 +154,14 @@ describeInBrowser('the events in the console', () => {
     await panel.locator('dl').getByText('delivering', { exact: true }).waitFor();
     await panel.getByRole('link', { name: `delivery ${delivery.id}` }).waitFor();
     const rows = page.getByRole('region', { name: 'Deliveries', includeHidden: true }).locator('tbody tr');
-    await waitUntil(async () => (await rows.allInnerTexts()).join().includes('delivering'));
+    await until(async () => (await rows.allInnerTexts()).join().includes('delivering'));
     expect(await rows.count()).to.equal(2);
 
-    await waitUntil(async () => held.length === 1);
+    await until(async () => held.length === 1);
     for (const answer of held) answer();
     await panel.getByText('The receiver accepted the first attempt.').waitFor();
     await panel.locator('dl').getByText('delivered', { exact: true }).waitFor();
-    await waitUntil(async () => !(await rows.allInnerTexts()).join().includes('delivering'));
+    await until(async () => !(await rows.allInnerTexts()).join().includes('delivering'));
     const [, again] = receiver.at(url);
     const headers = panel.getByRole('region', { name: 'Request headers' });
     await headers.getByText(String(again?.request.headers['webhook-signature']), { exact: true }).waitFor();
@@ -299,7 +299,7 @@ describeInBrowser('the events in the console', () => {
     const page = await openSubscription(url);
     await page.getByLabel('Event types to receive').fill('employees.*\nfiles.created');
     await page.getByRole('button', { name: 'Save' }).click();
-    await waitUntil(async () => (await findSubscription(service, url)).eventTypes.length === 2);
+    await until(async () => (await findSubscription(service, url)).eventTypes.length === 2);
     const remove = async () => {
       await page.getByRole('button', { name: 'Delete…' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();

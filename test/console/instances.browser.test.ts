@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { waitUntil } from '../api/support/wait-until.ts';
+import { until } from '../support/until.ts';
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
@@ -64,7 +64,7 @@ describeInBrowser('the instances of the console in a browser', () => {
     const called = await service.createInstance('bamboohr', bamboo, { name: 'aaa called' });
     await service.createInstance('bamboohr', bamboo, { name: 'zzz not called' });
     const failed = await service.call('/employees?where=nosuch%20%3D%201', { token: called.token });
-    await waitUntil(async () => (await service.call(`/instances/${called.id}`)).body.lastError !== undefined);
+    await until(async () => (await service.call(`/instances/${called.id}`)).body.lastError !== undefined);
     const page = await open('/console/instances');
     const rows = page.getByRole('region', { name: 'Instances' }).locator('tbody tr');
     const title = (name: string) => page.getByRole('columnheader', { name });

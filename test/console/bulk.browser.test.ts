@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Download, Page } from 'playwright-core';
 import { BAMBOOHR, SHOP } from '../api/support/simulated.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
+import { until } from '../support/until.ts';
 import { describeInBrowser, useBrowser } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
 
@@ -79,16 +79,16 @@ describeInBrowser('the bulk jobs in a browser', () => {
     await state(page, 'completed').waitFor();
 
     await page.goto(`${service.app.url}/console/bulk`);
-    await waitUntil(async () => (await rows.count()) === before + 1);
+    await until(async () => (await rows.count()) === before + 1);
     await rows.first().getByText('People', { exact: true }).waitFor();
     expect(await rows.first().innerText()).to.match(/People\s+bamboohr/);
     expect(await rows.last().innerText()).to.include(HOSTILE);
     await page.getByLabel('Instance').selectOption(String(shop.id));
-    await waitUntil(async () => (await rows.count()) === before);
+    await until(async () => (await rows.count()) === before);
     expect((await rows.allInnerTexts()).join()).not.to.include('People');
     await page.getByLabel('Instance').selectOption(String(other));
     await page.getByLabel('State').selectOption('completed');
-    await waitUntil(async () => (await rows.count()) === 1);
+    await until(async () => (await rows.count()) === 1);
     await page.getByLabel('State').selectOption('failed');
     await page.getByText('No bulk job matches. Change the filters.').waitFor();
     await service.call(`/instances/${other}`, { method: 'DELETE' });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { BAMBOOHR } from '../api/support/simulated.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { runNow, untilRun } from '../polls/things.ts';
 import { logInToConsole } from '../support/chromium.ts';
+import { until } from '../support/until.ts';
 import { describeInBrowser, useBrowser } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
 
@@ -20,7 +20,7 @@ describeInBrowser('the activity in a browser', () => {
   const call = async (path: string, more = {}): Promise<string> => {
     const { headers } = await service.call(path, { token: instance.token, ...more });
     const id = headers.get('elements-request-id') ?? '';
-    await waitUntil(async () => (await service.call(`/activity/${id}`)).status === 200);
+    await until(async () => (await service.call(`/activity/${id}`)).status === 200);
     return id;
   };
   const fail = (trouble: string, times: number) =>
@@ -42,7 +42,7 @@ describeInBrowser('the activity in a browser', () => {
     await page.waitForURL(/instance=/);
     await rowsOf(page).getByText('502').waitFor();
     // The list is read again for each of the two controls.
-    await waitUntil(async () => (await rowsOf(page).count()) === 1);
+    await until(async () => (await rowsOf(page).count()) === 1);
     expect(await rowsOf(page).innerText()).to.include('PROVIDER_UNAVAILABLE');
 
     await rowsOf(page).getByRole('link').first().click();
@@ -82,7 +82,7 @@ describeInBrowser('the activity in a browser', () => {
       await fetch(simulator, { method: 'DELETE' });
     }
     const query = { kind: 'poll', where: 'status >= 400' };
-    await waitUntil(async () => (await service.call(`/instances/${polled.id}/activity`, { query })).body.length === 1);
+    await until(async () => (await service.call(`/instances/${polled.id}/activity`, { query })).body.length === 1);
     const page = await open(`/console/activity?instance=${polled.id}`);
     await page.getByRole('combobox', { name: 'What' }).selectOption('poll');
     await page.waitForURL(/kind=poll/);
@@ -150,7 +150,7 @@ describeInBrowser('the activity in a browser', () => {
 
   it('goes through pages, and to the newest again by the button', async () => {
     await Promise.all(Array.from({ length: 55 }, () => service.call('/elements/keys')));
-    await waitUntil(async () => {
+    await until(async () => {
       const query = { where: "path LIKE '%elements/keys'" };
       return (await service.call('/activity', { query })).body.length >= 55;
     });

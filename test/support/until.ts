@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const GIVE_UP_MS = 120_000;
 
 /** Looks again and again; the test's own time-out reports it. @throws Error when it gives up */
-export async function waitUntil(isTrue: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + GIVE_UP_MS;
-  while (!(await isTrue())) {
-    if (Date.now() > endMs) throw new Error('What the test waits for does not come.');
+export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  const endMs = performance.now() + GIVE_UP_MS;
+  while (!(await holds())) {
+    if (performance.now() > endMs) throw new Error(`This did not come true: ${holds}`);
     await sleep(10);
   }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { BAMBOOHR } from '../api/support/simulated.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
+import { until } from '../support/until.ts';
 import { describeInBrowser, useBrowser } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
 
@@ -24,7 +24,7 @@ describeInBrowser('the usage in a browser', () => {
     const { token } = await service.createInstance('bamboohr', BAMBOOHR);
     for (let call = 0; call < CALLS - FAILED; call++) await service.call('/employees/105', { token });
     for (let call = 0; call < FAILED; call++) await service.call('/employees/nobody', { token });
-    await waitUntil(async () => {
+    await until(async () => {
       const { body } = await service.call('/usage/analytics/activity/elements');
       return body.some(({ count }: { readonly count: number }) => count >= CALLS);
     });
@@ -101,20 +101,20 @@ describeInBrowser('the usage in a browser', () => {
     const without = await requests();
     await page.getByLabel("The console's own reads").check();
     await page.waitForURL(/console=1/);
-    await waitUntil(async () => (await requests()) > without);
+    await until(async () => (await requests()) > without);
     expect(await page.getByText('The figures leave out the reads of the console itself').count()).to.equal(0);
     await page.getByLabel("The console's own reads").uncheck();
-    await waitUntil(async () => (await requests()) === without);
+    await until(async () => (await requests()) === without);
   });
 
   it('draws anew in the colours of another theme', async () => {
     const page = await open('/console/usage');
     await chart(page, 'Requests').locator('canvas').waitFor();
     await page.emulateMedia({ colorScheme: 'dark' });
-    await waitUntil(async () => (await coloursOf(page, 'Requests')).includes('255,155,145'));
+    await until(async () => (await coloursOf(page, 'Requests')).includes('255,155,145'));
     expect(await coloursOf(page, 'Requests')).not.to.include('163,33,26');
     await page.emulateMedia({ colorScheme: 'light' });
-    await waitUntil(async () => (await coloursOf(page, 'Requests')).includes('163,33,26'));
+    await until(async () => (await coloursOf(page, 'Requests')).includes('163,33,26'));
   });
 
   it('has nothing that axe-core finds wrong', async () => {
@@ -130,9 +130,7 @@ describeInBrowser('the usage in a browser', () => {
     await page.waitForURL(/range=hour/);
     await page.getByRole('combobox', { name: 'Element' }).selectOption('BambooHR');
     await page.waitForURL(/element=BambooHR/);
-    await waitUntil(async () =>
-      (await chart(page, 'By element').locator('.legend').innerText()).includes(String(CALLS)),
-    );
+    await until(async () => (await chart(page, 'By element').locator('.legend').innerText()).includes(String(CALLS)));
     expect(await chart(page, 'By element').locator('.legend').innerText()).not.to.include('without an instance');
 
     await page.getByRole('combobox', { name: 'Metric' }).selectOption('element-instances-created');

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { QUICK } from '../api/events/receiving.ts';
 import { BAMBOOHR } from '../api/support/simulated.ts';
-import { waitUntil } from '../api/support/wait-until.ts';
 import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { until } from '../support/until.ts';
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
 import { followLinks, MOST_LINKS } from './support/links.ts';
 
@@ -112,7 +112,7 @@ describeInBrowser('every page of the console', function everyPage() {
       { token },
     );
     const list = async (path: string) => (await service.call(`/notifications/subscriptions${path}`)).body;
-    await waitUntil(async () => (await list('/deliveries')).length > 0 && receiver.requests.length > 0);
+    await until(async () => (await list('/deliveries')).length > 0 && receiver.requests.length > 0);
     const [delivery] = await list('/deliveries');
     const [subscription] = await list('');
     return {
