@@ -1,5 +1,3 @@
-import type { ProviderEvent } from '../connector/contract.ts';
-
 /** Documentation of one event type, for the catalogue of `/docs`. Texts may have `code` and links in Markdown. */
 export interface DocumentedEventType {
   /** Name of the schema of the body in the API description. */
@@ -90,7 +88,7 @@ export const RECORD_EVENT_TYPES = {
       },
     },
   },
-} as const satisfies Readonly<Record<ProviderEvent['action'], DocumentedEventType>>;
+} as const satisfies Readonly<Record<string, DocumentedEventType>>;
 
 /** What happened to the record of an event. */
 export type RecordAction = keyof typeof RECORD_EVENT_TYPES;
