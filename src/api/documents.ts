@@ -4,9 +4,8 @@ import { fileURLToPath } from 'node:url';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { type KeptResponse, keep } from '../http/kept-response.ts';
 import { createShared } from '../http/shared.ts';
-import { GUIDE_KINDS } from './docs/guides.ts';
-import { createDocsSite } from './docs/pages.ts';
-import { createSearchIndex } from './docs/search.ts';
+import { GUIDE_KINDS } from './docs/paths.ts';
+import type { SearchablePage } from './docs/search.ts';
 
 type KeptDocument = () => Promise<KeptResponse>;
 
@@ -33,6 +32,8 @@ const ASSETS = ['docs.js', 'docs.css'];
 /** @param connectorFolders of all connectors, whose READMEs are part of the documentation */
 export function createDocuments(publicUrl: () => string, connectorFolders: readonly string[]): Documents {
   const site = createShared(async () => {
+    // Loaded with the first page: a start needs none of it.
+    const { createDocsSite } = await import('./docs/pages.ts');
     const { pages, searchable } = await createDocsSite(document, connectorFolders);
     const kept = new Map(
       [...pages].map(([path, { html, contentSecurityPolicy }]) => [
@@ -62,13 +63,18 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
       ...ASSETS.map((name) => [name, createShared(() => keepFile(join(ASSETS_FOLDER, name)))] as const),
       // The library that opens the index in the browser is the one that makes it here.
       ['minisearch.js', createShared(() => keepFile(fileURLToPath(import.meta.resolve('minisearch'))))],
-      ['search.json', createShared(async () => keep('.json', await createSearchIndex((await site()).searchable)))],
+      ['search.json', createShared(async () => keep('.json', await printIndex((await site()).searchable)))],
     ]),
   };
 }
 
 async function keepFile(file: string): Promise<KeptResponse> {
   return keep(extname(file), await readFile(file, 'utf8'));
+}
+
+async function printIndex(pages: readonly SearchablePage[]): Promise<string> {
+  const { createSearchIndex } = await import('./docs/search.ts');
+  return createSearchIndex(pages);
 }
 
 /** Writes the published YAML, in which the notice about its generation is a comment. */

@@ -239,7 +239,7 @@ export const OPERATIONAL_EVENT_TYPES = {
   'instance.webhook.failed': {
     schema: 'InstanceFaultEvent',
     meaning: 'The service cannot register its event URL at the provider, or cannot remove it there.',
-    sent: 'The registration or its removal failed for a new reason. The service tries again, at the latest after six hours.',
+    sent: 'The registration or its removal failed for a new reason. The service tries again after at most six hours, unless the instance is deleted.',
     receivers: OPERATIONS_URL,
     reaction:
       'Correct the cause that `reason` names, such as a missing right of the account or a `PUBLIC_URL` that is not https. A change of the configuration starts the next try at once.',

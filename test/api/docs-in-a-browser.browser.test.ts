@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import document from '../../generated/openapi.json' with { type: 'json' };
+import { expectAccessible } from '../console/support/themes.ts';
 import { useApp } from '../support/app.ts';
 import { describeInBrowser, useChromium } from '../support/browser.ts';
 import { documentedCalls } from './support/documented-calls.ts';
@@ -179,6 +180,23 @@ describeInBrowser('the reference in a browser', () => {
     expect(await page.evaluate(isSeen)).to.equal(false);
     await page.evaluate(`document.querySelector('#docs-menu').click()`);
     expect(await page.evaluate(isSeen)).to.equal(true);
+  });
+
+  it('has nothing that axe-core finds wrong, in light and dark', async function check() {
+    this.timeout(240_000);
+    for (const [width, path] of [
+      [1280, '/docs/reference/event-types'],
+      [390, '/docs/reference/kit-connector'],
+      [1280, '/docs/reference/api-bulk'],
+      [390, '/docs/reference/errors'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(service.app.url + path);
+      await expectAccessible(page);
+    }
+    await page.locator('#docs-search').fill('webhook');
+    await page.locator('#docs-results a').first().waitFor();
+    await expectAccessible(page);
   });
 
   it('asks nobody else for anything, and breaks no rule of its policy', () => {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { ERROR_STATUS } from '../../src/errors.ts';
+import { INSTANCE_EVENT_TYPES, OPERATIONAL_EVENT_TYPES, RECORD_EVENT_TYPES } from '../../src/events/event-types.ts';
 import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
@@ -110,6 +111,25 @@ describe('the pages of the documentation', () => {
     const text = pages.get('/docs/reference/elements')?.text ?? '';
     const [, main = ''] = text.split('id="all-elements"');
     for (const key of readdirSync(join(ROOT, 'connectors'))) expect(main).to.include(`href="/docs/elements/${key}"`);
+  });
+
+  it('have each event type with its receivers and an example', () => {
+    const text = pages.get('/docs/reference/event-types')?.text ?? '';
+    const types = [RECORD_EVENT_TYPES, INSTANCE_EVENT_TYPES, OPERATIONAL_EVENT_TYPES].flatMap(Object.keys);
+    for (const type of types) {
+      const [, section = ''] = text.split(`<section id="${type}">`);
+      expect(section.split('</section>')[0], type)
+        .to.include('<dt>Receivers</dt>')
+        .and.match(new RegExp(`&quot;type&quot;: &quot;(?:\\w+\\.)?${type.replace('.', '\\.')}&quot;`));
+    }
+  });
+
+  it('have the filters of each provider on the page of its element', () => {
+    const where = pages.get('/docs/reference/where')?.text ?? '';
+    expect(where)
+      .to.include('href="/docs/elements/bamboohr#filters-that-bamboohr-evaluates"')
+      .and.not.include('workEmail');
+    expect(pages.get('/docs/elements/bamboohr')?.text).to.match(/Filters that BambooHR evaluates<[\s\S]*workEmail/);
   });
 
   it('redirect the former paths of guides', async () => {

@@ -53,7 +53,7 @@ describeInBrowser('the activity in a browser', () => {
     expect(await waterfall.innerText())
       .to.include('acme.bamboohr.com/api/v1/employees/105')
       .and.include('try 3');
-    await page.getByText('The provider could not be reached').waitFor();
+    await page.getByText('The provider cannot be reached').waitFor();
     await page.getByText('The chart shows them one after the other').waitFor();
     const bars = await waterfall
       .locator('.bar')

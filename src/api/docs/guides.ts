@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { headingEntry, type NavigationEntry } from './layout.ts';
 import { type Heading, type LinkTarget, renderMarkdown } from './markdown.ts';
+import { GUIDE_KINDS, QUERY_LANGUAGE_PATH } from './paths.ts';
 import { chapterOf, indexOf, readPushdown } from './pushdown.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -33,11 +34,8 @@ export interface Guides {
 }
 
 const README = join(ROOT, 'README.md');
-/** The folders of docs/. */
-export const GUIDE_KINDS = ['tutorials', 'how-to', 'reference', 'explanation'] as const;
 const GENERATED = join(ROOT, 'generated');
 /** The guides below which the declarations of the connectors stand. */
-const WHERE = '/docs/reference/where';
 const ELEMENTS = '/docs/reference/elements';
 /** The reader's order of the guides of one kind; a guide that is not listed follows by name. */
 const ORDER = [
@@ -97,7 +95,9 @@ export async function readGuides(connectorFolders: readonly string[]): Promise<G
     readPushdown(join(GENERATED, 'pushdown.md')),
   ]);
   const index = indexOf(pushdown, found);
-  const guides = written.map((guide) => withAppendix(guide, { [WHERE]: index, [ELEMENTS]: table }[guide.path]));
+  const guides = written.map((guide) =>
+    withAppendix(guide, { [QUERY_LANGUAGE_PATH]: index, [ELEMENTS]: table }[guide.path]),
+  );
   const elements = found.map((element) => withAppendix(element, chapterOf(pushdown, element.key)));
   const paths = new Map([...guides, ...elements].map(({ file, path }) => [file, path]));
   const render = (source: GuideSource) => renderGuide(source, paths);

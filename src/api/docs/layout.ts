@@ -1,5 +1,6 @@
 import { escapeHtml, when } from './html.ts';
 import type { Heading } from './markdown.ts';
+import { ASSETS_PATH } from './paths.ts';
 
 export interface DocsPage {
   readonly html: string;
@@ -35,8 +36,6 @@ interface PageInput {
   readonly body: string;
   readonly navigation: readonly NavigationGroup[];
 }
-
-export const ASSETS_PATH = '/docs/assets';
 
 /** Everything comes from the service, nothing is inline, and a form cannot be sent but by the script. */
 const POLICY = [

@@ -2,11 +2,9 @@ import { entryOf, readGuides } from './guides.ts';
 import { readKitReference } from './kit.ts';
 import { createDocsPage, type DocsPage, type NavigationGroup } from './layout.ts';
 import type { DocumentPart } from './open-api.ts';
+import { REFERENCE_PATH } from './paths.ts';
 import { renderReference } from './reference.ts';
 import type { SearchablePage } from './search.ts';
-
-export const REFERENCE_PATH = '/docs';
-export const QUERY_LANGUAGE_PATH = '/docs/reference/where';
 
 export interface DocsSite {
   /** Every page by its path, all with the same navigation. */

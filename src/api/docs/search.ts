@@ -1,4 +1,4 @@
-import type { Options } from 'minisearch';
+import MiniSearch, { type Options } from 'minisearch';
 
 /** A page whose text is found. */
 export interface SearchablePage {
@@ -32,8 +32,6 @@ const LONGEST_TEXT = 4_000;
 
 /** The index of all pages as JSON, which `MiniSearch.loadJSON` opens. */
 export async function createSearchIndex(pages: readonly SearchablePage[]): Promise<string> {
-  // Loaded with the first search: a start needs none of it.
-  const { default: MiniSearch } = await import('minisearch');
   const index = new MiniSearch(OPTIONS);
   const entries = pages.flatMap(entriesOf).map((entry, id): SearchEntry => ({ ...entry, id }));
   await index.addAllAsync(entries, { chunkSize: CHUNK });

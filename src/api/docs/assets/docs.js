@@ -177,6 +177,20 @@ if (secretFields.length > 0) {
   showSecrets();
 }
 
+/** What scrolls is within reach of the keyboard. */
+function focusScrollable() {
+  for (const region of document.querySelectorAll('main pre, main table')) {
+    const scrolls = region.scrollWidth > region.clientWidth || region.scrollHeight > region.clientHeight;
+    if (scrolls) region.tabIndex = 0;
+    else region.removeAttribute('tabindex');
+  }
+}
+
+focusScrollable();
+addEventListener('resize', focusScrollable);
+// What is in a closed part has no size.
+document.addEventListener('toggle', focusScrollable, true);
+
 for (const select of document.querySelectorAll('select.examples')) {
   select.addEventListener('change', () => {
     select.form.querySelector('.body').value = select.value;
