@@ -69,7 +69,7 @@ try {
   const here = relative(process.cwd(), folder) || '.';
   const test =
     command.out === undefined
-      ? `npx mocha --no-config --timeout 60000 ${here}/suite.test.ts`
+      ? `npm run suite -- ${here}/suite.test.ts`
       : `cd ${here} && npm install && npm test`;
   console.log(`Written: ${here}\nTest it: ${test}\nThen replace the notes with the objects of the provider.`);
 } catch (error) {

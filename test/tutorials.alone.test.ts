@@ -12,7 +12,8 @@ import { isShown, readTutorial } from './support/tutorial.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 
 describe('the tutorials, followed from start to end', function tutorials() {
-  this.timeout(300_000);
+  // The suite of a connector runs three times, and npm starts the service twice.
+  this.timeout(600_000);
   let checkout: Checkout;
   let terminal: Terminal;
 
