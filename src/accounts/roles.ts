@@ -102,7 +102,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
         await store.lock(via, organizationId);
         const before = toRole(role, await store.privileges(organizationId, via)).privileges;
         // Whoever could add to his own role what he lacks, or take from others what he lacks, would be above himself.
-        assertNotAbove(privileges, new Set(before).symmetricDifference(wanted), 'This takes');
+        assertNotAbove(privileges, new Set(before).symmetricDifference(wanted), 'This needs');
         await store.setPrivileges(via, organizationId, role, after);
         return before;
       };
