@@ -27,8 +27,7 @@ export async function examineService(context: ConnectorContext) {
 const MOST_SETS = 3;
 const MOST_PROPERTIES = 3;
 
-const UNPROVED =
-  'Causeway could not verify username and password, because the service returned everything without them.';
+const UNPROVED = 'Causeway could not verify username and password, because no request that it tried required them.';
 
 /**
  * Many services show their service document to everybody, so that it proves nothing. Then a record of a set that is not shown to everybody

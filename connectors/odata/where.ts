@@ -54,7 +54,7 @@ function typeName(field: PushedField): string {
 function printLiteral(value: Value, field: PushedField): string {
   const literal = literalOf(typeName(field), plainText(value));
   // The domain of the field keeps such values away; written bare they could become syntax.
-  if (literal === undefined) throw new Error(`'${plainText(value)}' is no value of the type ${typeName(field)}.`);
+  if (literal === undefined) throw new Error(`'${plainText(value)}' is not a value of the type ${typeName(field)}.`);
   return literal;
 }
 

@@ -116,7 +116,7 @@ export const tickets = defineObject<string>({
     subject: { ...text('Subject'), ...WRITABLE, label: 'Subject, at most 200 characters in one line' },
     status: { ...STATUS, ...WRITABLE },
     queueId: { ...QUEUE, ...WRITABLE, required: true, label: 'Queue' },
-    owner: { ...user('Owner'), ...WRITABLE, nullable: false, label: 'Name of the owner; `Nobody` is none' },
+    owner: { ...user('Owner'), ...WRITABLE, nullable: false, label: 'Name of the owner; `Nobody` means no owner' },
     requestors: { ...watchers('Requestor'), ...WRITABLE, label: 'Requestors: addresses or names of users' },
     cc: { ...watchers('Cc'), ...WRITABLE },
     adminCc: { ...watchers('AdminCc'), ...WRITABLE },

@@ -38,7 +38,7 @@ export const outboundMessages: Webhooks = {
     'Enter the `eventUrl` of the instance as the endpoint URL. Leave “Send Session ID” off.',
     'Select the fields `Id`, `CreatedDate` and `SystemModstamp`, which distinguish new records from changed ones, and save.',
     'Create a record-triggered flow for the object that runs after a record is created or updated, add the action “Outbound Message” with this message, and activate it.',
-    'Repeat this for each object. Deletions send no outbound message: poll for them, beside the messages.',
+    'Repeat this for each object. Deletions send no outbound message: poll for them as well.',
   ],
 };
 

@@ -37,7 +37,7 @@ export function NewPassword({ label, email, hasPassword = false }: NewPasswordPr
       />
       <label class="inline">
         <input type="checkbox" checked={isShown} onChange={({ currentTarget }) => setShown(currentTarget.checked)} />
-        Show the password
+        Show what I type
       </label>
     </>
   );

@@ -95,9 +95,9 @@ const CONFIGURATION = [
   {
     key: 'username',
     type: 'string',
-    description: 'The user that the account is seen as.',
+    description: 'Name of the user whose rights the instance has.',
     required: true,
-    setup: ['Log in.', 'Open Settings → Users, and take the name of a user who may read notes.'],
+    setup: ['Log in.', 'Open Settings → Users, and copy the name of a user who may read notes.'],
   },
   {
     key: 'password',
@@ -116,10 +116,10 @@ const CONFIGURATION = [
   {
     key: 'api.key',
     type: 'string',
-    description: 'Made under Settings → API keys.',
+    description: 'API key from Settings → API keys.',
     required: true,
     secret: true,
-    setup: ['Log in.', 'Open Settings → API keys, make a key, and copy it.'],
+    setup: ['Log in.', 'Open Settings → API keys, create a key, and copy it.'],
   },
 ] as const satisfies readonly ConfigField[];
 

@@ -58,12 +58,12 @@ export const ROLES = {
   },
   admin: {
     name: 'Account administrator',
-    description: 'Everything in the own account.',
+    description: 'Everything in the user’s own account.',
     privileges: ALL_PRIVILEGES.filter((key) => !OF_ORGANIZATION.includes(PRIVILEGES[key][1])),
   },
   'default-user': {
     name: 'User',
-    description: 'Works with the instances of the own account.',
+    description: 'Works with the instances of the user’s own account.',
     privileges: [
       'viewElements',
       'createElementInstances',

@@ -106,7 +106,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
         await store.lock(via, organizationId);
         const before = toRole(role, await store.privileges(organizationId, via)).privileges;
         // Users who could add a missing privilege to their own role, or remove it from others, would exceed their privileges.
-        assertNotAbove(privileges, new Set(before).symmetricDifference(wanted), 'This takes');
+        assertNotAbove(privileges, new Set(before).symmetricDifference(wanted), 'This needs');
         await store.setPrivileges(via, organizationId, role, after);
         return before;
       };

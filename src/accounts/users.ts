@@ -322,6 +322,6 @@ export function roleNotHeld({ id }: UserRow, role: RoleKey): AppError {
 }
 
 function lastAdmin(id: number): AppError {
-  const message = `User ${id} is the last active administrator of the organization: give another user the role org-admin first.`;
+  const message = `User ${id} is the last active administrator of the organization. Give another user the role org-admin first.`;
   return new AppError('CONFLICT', message);
 }

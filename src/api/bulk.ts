@@ -120,7 +120,7 @@ function chooseErrorsType(accept: string | undefined, file: FileType | undefined
   const types: readonly FileType[] = [JSON_TYPE, ...(file === undefined ? [] : [file])];
   const type = chooseType(accept, types);
   if (type !== undefined) return type;
-  const message = `The errors of this job are available as ${types.join(' or ')}. The Accept header asks for '${accept}'.`;
+  const message = `The errors of this job are available as ${types.join(' or ')}. The Accept header requests '${accept}'.`;
   throw new AppError('NOT_ACCEPTABLE', message, { details: [{ path: '/headers/accept', message, expected: types }] });
 }
 
@@ -254,7 +254,7 @@ function chooseRendition({ format }: BulkJob, accept: string | undefined, isDefu
   const stored = STORED_TYPES[format];
   const type = chooseType(accept, [stored, ...TYPES.filter((one) => one !== stored)]);
   if (type !== undefined) return { type, isDefused: isDefused && type === 'text/csv' };
-  const message = `A bulk file is available as ${TYPES.join(' or ')}. The Accept header asks for '${accept}'.`;
+  const message = `A bulk file is available as ${TYPES.join(' or ')}. The Accept header requests '${accept}'.`;
   const details = [{ path: '/headers/accept', message, expected: TYPES }];
   throw new AppError('NOT_ACCEPTABLE', message, { details });
 }

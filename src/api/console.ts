@@ -54,7 +54,7 @@ export function createConsoleHandlers(
       if (kind === 'right') return runAs(user, () => begin(user));
       if (user !== undefined) return runAs(user, async () => refuse(WRONG));
       // Not the address: people type their passwords there.
-      log.warn({ requestId: currentTrace()?.requestId, address }, 'somebody who is no user tried to log in');
+      log.warn({ requestId: currentTrace()?.requestId, address }, 'somebody tried to log in as an unknown user');
       return refuse(WRONG);
     },
 

@@ -38,7 +38,7 @@ const OPERATORS_OF: Readonly<Record<FieldType, ReadonlySet<Operator>>> = {
 
 /** Returns the problems of a field's declaration. */
 export function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undefined): readonly string[] {
-  if (!isType(field.type)) return [`the type '${field.type}' is none of ${Object.keys(OPERATORS_OF).join(', ')}`];
+  if (!isType(field.type)) return [`the type '${field.type}' is not one of ${Object.keys(OPERATORS_OF).join(', ')}`];
   const declared = Object.keys(field.filter ?? {});
   const operators = declared.filter(isOperator);
   const untranslated = operators.filter(
@@ -48,7 +48,7 @@ export function fieldProblems(field: FieldSpec, translator: Translator<unknown> 
   return [
     ...declared
       .filter((operator) => !isOperator(operator))
-      .map((operator) => `the operator '${operator}' is none of ${ALL_OPERATORS.join(', ')}`),
+      .map((operator) => `the operator '${operator}' is not one of ${ALL_OPERATORS.join(', ')}`),
     ...meaningless.map((operator) => `${operator} is declared, but no filter can use it on the type ${field.type}`),
     ...untranslated.map((operator) => `${operator} is declared, but the translator has no '${CONSTRUCT_OF[operator]}'`),
     ...when(field.collation !== undefined && field.type !== 'string', 'only text has a collation'),
@@ -125,10 +125,7 @@ function domainProblems({ type, values, filter = {}, domain = {} }: FieldSpec): 
       ends.some((end) => !form.test(end) || !isOnCalendar(end)),
       `its first and last are written as ${type === 'date' ? 'yyyy-MM-dd' : 'yyyy-MM-ddTHH:mm:ssZ, or a date'}`,
     ),
-    ...when(
-      ends.length === 2 && Date.parse(ends[0] ?? '') > Date.parse(ends[1] ?? ''),
-      'its last comes before its first',
-    ),
+    ...when(ends.length === 2 && Date.parse(ends[0] ?? '') > Date.parse(ends[1] ?? ''), 'its last is before its first'),
     ...when((text !== undefined || closed !== undefined) && type !== 'string', 'only text has a domain of texts'),
     ...when(closed === true && (values ?? []).length === 0, 'its domain is closed, and it has no values'),
   ];

@@ -67,7 +67,10 @@ function declarationProblems(connector: Connector): readonly string[] {
     typeof connector.objects === 'function'
       ? []
       : [
-          ...when(connector.operations !== undefined, "'operations' is for discovered objects: its objects tell them"),
+          ...when(
+            connector.operations !== undefined,
+            "'operations' is only for discovered objects; the declared objects contain them",
+          ),
           ...findObjectProblems(connector.objects),
         ];
   return [...problems, ...objects];
@@ -97,7 +100,7 @@ function markProblems({ mark }: Connector): readonly string[] {
   const given = Object(mark);
   return Object.entries({ shape: MARK_SHAPES, colour: MARK_COLOURS })
     .filter(([part, known]) => !Object.hasOwn(known, given[part]))
-    .map(([part, known]) => `the ${part} '${given[part]}' of its mark is none of ${Object.keys(known).join(', ')}`);
+    .map(([part, known]) => `the ${part} '${given[part]}' of its mark is not one of ${Object.keys(known).join(', ')}`);
 }
 
 /** Keys that have a meaning of the platform for every element. */
@@ -126,7 +129,7 @@ function exchangeProblems({ auth, configuration }: Connector): readonly string[]
         field.default === undefined,
     );
   return [
-    ...when(code === token, `its exchange gives the '${token}' that it takes`),
+    ...when(code === token, `its exchange returns the '${token}' that it accepts`),
     ...[code, token]
       .filter((key) => !isFit(key))
       .map((key) => `the key '${key}' of its exchange is not a secret text that is neither required nor has a default`),

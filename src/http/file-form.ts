@@ -230,7 +230,7 @@ function createFields() {
         return invalidRequest([{ path: '/body', message: 'A part of the form has no name.' }]);
       size += Buffer.byteLength(name) + Buffer.byteLength(value);
       if (isCut || size > MOST_FIELD_BYTES) return tooManyFields();
-      if (name === FILE) return fault(FILE, 'has no filename, so that it is no file');
+      if (name === FILE) return fault(FILE, 'has no filename, so it is not a file');
       if (values.has(name)) return fault(name, 'comes more than once');
       if (isGarbled(name) || isGarbled(value)) return fault(name, 'is not well-formed UTF-8');
       values.set(name, value);
@@ -240,7 +240,7 @@ function createFields() {
 }
 
 function lateField(name: string | undefined): AppError {
-  return fault(name ?? '', `comes after the file: all fields come before the part '${FILE}'`);
+  return fault(name ?? '', `is after the file: send all fields before the part '${FILE}'`);
 }
 
 const AS_IT_IS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);

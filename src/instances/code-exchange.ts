@@ -49,12 +49,12 @@ function describeExchangeFailure({ name }: Connector, { code }: CodeExchange, er
   const { details, providerMessage, retryAfterSeconds } = error;
   const said = { cause: error, ...(providerMessage !== undefined && { providerMessage }) };
   if (REFUSALS.has(error.code)) {
-    const message = `${name} refuses the code in '${code}', or what was sent with it. A code can be used once, and only for a short time: get a new one. Nothing was stored.`;
+    const message = `${name} refuses the code in '${code}' or the other settings. A code can be used once, and only for a short time. Get a new one. Nothing was stored.`;
     const refused = [{ path: pointer('body', 'configuration', code), message: 'is refused' }];
     return new AppError('PROVIDER_CREDENTIALS_INVALID', message, { ...said, details: refused });
   }
   if (!MAY_HAVE_USED_IT.has(error.code)) return error;
-  const message = `${error.message} The code in '${code}' may be used up: if it is refused, get a new one. Nothing was stored.`;
+  const message = `${error.message} The code in '${code}' may be used up. If it is refused, get a new one. Nothing was stored.`;
   return new AppError(error.code, message, {
     ...said,
     ...(details && { details }),

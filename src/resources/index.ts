@@ -562,7 +562,7 @@ function parametersAsFilter(
       path: pointer('query', name),
       message: 'is not one of its parameters',
     }));
-    throw new AppError('REQUEST_INVALID', `'${objectName}' of this element takes the parameters: ${known}.`, {
+    throw new AppError('REQUEST_INVALID', `'${objectName}' of this element accepts the parameters: ${known}.`, {
       details,
     });
   }

@@ -86,7 +86,7 @@ export async function fetchFile(
 
 function notAcceptable(objectName: string, accept: string | undefined, fileTypes: readonly string[]): AppError {
   const types = ['application/json', ...fileTypes];
-  const message = `A record of '${objectName}' is available as ${types.map(nameType).join(' or ')}. The Accept header asks for '${accept}'.`;
+  const message = `A record of '${objectName}' is available as ${types.map(nameType).join(' or ')}. The Accept header requests '${accept}'.`;
   return new AppError('NOT_ACCEPTABLE', message, { details: [{ path: '/headers/accept', message, expected: types }] });
 }
 

@@ -188,7 +188,7 @@ function createListInput(
 
 function queryAfter({ goOnAfter }: Plan, query: number, after: string): ProviderQuery {
   const found = goOnAfter?.queryAfter(query, after);
-  if (found === undefined) throw new Error(`The query cannot go on after '${after}', as it did before.`);
+  if (found === undefined) throw new Error(`The query cannot continue after '${after}', because the plan has changed.`);
   return found;
 }
 

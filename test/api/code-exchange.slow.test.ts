@@ -126,7 +126,7 @@ describe('a code that is exchanged once for a token', () => {
     const [instances, exchanges] = [await countRows(service, 'instance'), sentTo('/exchange')];
     const answer = await create({ 'authorization.code': code });
     const message =
-      "Coded refuses the code in 'authorization.code', or what was sent with it. A code can be used once, and only for a short time: get a new one. Nothing was stored.";
+      "Coded refuses the code in 'authorization.code' or the other settings. A code can be used once, and only for a short time. Get a new one. Nothing was stored.";
     expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
     expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.authorization.code': 'is refused' });
     expect(answer.body.providerMessage).to.equal('Code [redacted] of [redacted] is no good');
@@ -146,7 +146,7 @@ describe('a code that is exchanged once for a token', () => {
       const before = sentTo('/exchange');
       const answer = await create({ 'authorization.code': code });
       const hint =
-        "The code in 'authorization.code' may be used up: if it is refused, get a new one. Nothing was stored.";
+        "The code in 'authorization.code' may be used up. If it is refused, get a new one. Nothing was stored.";
       expectProblem(answer, error);
       expect(answer.body.message.endsWith(hint)).to.equal(true);
       expect(sentTo('/exchange')).to.equal(before + 1);

@@ -397,7 +397,9 @@ describe('the console', () => {
       { action: 'logout', target: 'session', status: 200, ip_address: here },
       { action: 'update', target: 'secret', status: 200, ip_address: here },
     ]);
-    const line = service.logged.slice(logged).find((each) => each.includes('somebody who is no user tried to log in'));
+    const line = service.logged
+      .slice(logged)
+      .find((each) => each.includes('somebody tried to log in as an unknown user'));
     expect(JSON.parse(line ?? '{}')).to.include({ address: '192.0.2.55' });
   });
 

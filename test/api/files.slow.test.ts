@@ -135,17 +135,17 @@ describe('the file of a record', () => {
       [
         '/notes/7',
         PDF,
-        "A record of 'notes' is available as application/json. The Accept header asks for 'application/pdf'.",
+        "A record of 'notes' is available as application/json. The Accept header requests 'application/pdf'.",
       ],
       [
         '/invoices/7',
         'image/png',
-        "A record of 'invoices' is available as application/json or application/pdf or application/xml. The Accept header asks for 'image/png'.",
+        "A record of 'invoices' is available as application/json or application/pdf or application/xml. The Accept header requests 'image/png'.",
       ],
       [
         '/files/7',
         'nonsense, application/json;q=0, image/png;q=0, text/plain;q=2',
-        "A record of 'files' is available as application/json or any other type. The Accept header asks for 'nonsense, application/json;q=0, image/png;q=0, text/plain;q=2'.",
+        "A record of 'files' is available as application/json or any other type. The Accept header requests 'nonsense, application/json;q=0, image/png;q=0, text/plain;q=2'.",
       ],
     ] as const) {
       it(`${path} with '${accept}' is neither, which says what there is`, async () => {

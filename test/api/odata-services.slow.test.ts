@@ -112,8 +112,7 @@ describe('OData services that go their own way', () => {
   }
 
   it('are said not to have proved credentials when they show everybody everything', async () => {
-    const warning =
-      'Causeway could not verify username and password, because the service returned everything without them.';
+    const warning = 'Causeway could not verify username and password, because no request that it tried required them.';
     const made = await service.createInstance('odata', { 'base.url': (await startShop()).url, ...WRONG_SECRETS });
     expect(made.warnings).to.deep.equal([warning]);
     const read = (await service.call(`/instances/${made.id}`)).body;

@@ -280,7 +280,7 @@ describe('a file that is sent', () => {
     }
 
     for (const [how, late, message] of [
-      ['a field behind it', part('name', 'x'), /'name' comes after the file: all fields come before the part 'file'/],
+      ['a field behind it', part('name', 'x'), /'name' is after the file: send all fields before the part 'file'/],
       ['another file behind it', file('y', 'b.txt'), /'file' is not the only file/],
     ] as const) {
       it(`with ${how}, and the provider gets no whole one`, async () => {

@@ -88,7 +88,7 @@ describe('the problems of a connector', () => {
     [
       'operations beside objects that tell them',
       { operations: ['list'] },
-      "'operations' is for discovered objects: its objects tell them",
+      "'operations' is only for discovered objects; the declared objects contain them",
     ],
     ['a key with capitals', { key: 'Shop' }, 'the key is lower-case letters and digits, beginning with a letter'],
     [
@@ -104,8 +104,8 @@ describe('the problems of a connector', () => {
       'a mark of a shape and a colour that there are not',
       { mark: { shape: 'logo', colour: 'gold' } as never },
       [
-        `the shape 'logo' of its mark is none of ${Object.keys(MARK_SHAPES).join(', ')}`,
-        `the colour 'gold' of its mark is none of ${Object.keys(MARK_COLOURS).join(', ')}`,
+        `the shape 'logo' of its mark is not one of ${Object.keys(MARK_SHAPES).join(', ')}`,
+        `the colour 'gold' of its mark is not one of ${Object.keys(MARK_COLOURS).join(', ')}`,
       ],
     ],
     ['a blank hub', { hub: '' }, 'a hub is empty'],
@@ -162,7 +162,7 @@ describe('the problems of a connector', () => {
     [
       'an exchange that gives what it takes',
       { auth: exchanging('code', 'code'), configuration: [{ ...configured('code'), secret: true }] },
-      "its exchange gives the 'code' that it takes",
+      "its exchange returns the 'code' that it accepts",
     ],
     ...['http://shop.example.com', 'javascript:alert(1)', '/help', 'https://user:secret@shop.example.com'].map(
       (url) =>
@@ -428,10 +428,10 @@ describe('the problems of a field', () => {
   it('include a type and an operator that are none, as connectors in JavaScript can have', () => {
     const declared = (text: string): FieldSpec => JSON.parse(text);
     expect(problemsOfField(declared('{"type":"text","filter":{"=":"exact"},"aliases":{"y":"="}}'))).to.deep.equal([
-      "things: x: the type 'text' is none of string, number, integer, boolean, date, datetime, object, array",
+      "things: x: the type 'text' is not one of string, number, integer, boolean, date, datetime, object, array",
     ]);
     expect(problemsOfField(declared('{"type":"string","filter":{"==":"exact"}}'))).to.deep.equal([
-      "things: x: the operator '==' is none of IS NULL, IS NOT NULL, =, !=, IN, NOT IN, <, <=, >, >=, LIKE, NOT LIKE",
+      "things: x: the operator '==' is not one of IS NULL, IS NOT NULL, =, !=, IN, NOT IN, <, <=, >, >=, LIKE, NOT LIKE",
     ]);
   });
 
@@ -473,7 +473,7 @@ describe('the problems of a field', () => {
       { type: 'datetime', domain: { last: '2026-02-30' } },
       'its first and last are written as yyyy-MM-ddTHH:mm:ssZ, or a date',
     );
-    problem({ type: 'date', domain: { first: '2026-02-01', last: '2026-01-01' } }, 'its last comes before its first');
+    problem({ type: 'date', domain: { first: '2026-02-01', last: '2026-01-01' } }, 'its last is before its first');
     problem({ type: 'number', domain: { text: { nonEmpty: true } } }, 'only text has a domain of texts');
     problem({ type: 'string', domain: { closed: true } }, 'its domain is closed, and it has no values');
     const right = [

@@ -262,7 +262,7 @@ describe('Salesforce through the API', () => {
     expect(await picture.json()).to.include({
       code: 'NOT_ACCEPTABLE',
       message:
-        "A record of 'ContentVersion' is available as application/json or application/pdf or application/octet-stream. The Accept header asks for 'image/png'.",
+        "A record of 'ContentVersion' is available as application/json or application/pdf or application/octet-stream. The Accept header requests 'image/png'.",
     });
     expect((await fetchFile('/ContentVersion/068000000000099AAA', 'application/pdf')).status).to.equal(404);
   });

@@ -149,7 +149,7 @@ describeInBrowser('Explore', () => {
 
   it('inserts a field by a click, and tells what it can be asked', async () => {
     const page = await products();
-    await page.getByRole('button', { name: 'string: what Category can be asked' }).click();
+    await page.getByRole('button', { name: 'string: operators of Category' }).click();
     await page.getByText('Book, Music, Tool').waitFor();
     await page.getByRole('complementary').getByRole('button', { name: 'Category', exact: true }).click();
     expect(await textOf(page)).to.equal('Category');
@@ -234,7 +234,7 @@ describeInBrowser('Explore', () => {
       const query = new URLSearchParams({ where: "Category = 'Book' AND Name LIKE '%guide%' AND Price > 1" });
       await page.goto(`${service.app.url}/console/explore/${shop.id}/Products?${query}`);
       await page.getByText('pushdown: partial').first().waitFor();
-      await page.getByRole('button', { name: 'string: what Name can be asked' }).click();
+      await page.getByRole('button', { name: 'string: operators of Name' }).click();
       await write(page, 'Name = 1 AND Pric');
       await page.locator('.cm-lintRange-error').first().waitFor();
       expect(await violationsOf(page)).to.deep.equal([]);

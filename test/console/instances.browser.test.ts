@@ -194,7 +194,7 @@ describeInBrowser('the instances of the console in a browser', () => {
     const { id } = await service.createInstance('bamboohr', bamboo, { name: LONG, tags: ['a'] });
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const [path, seen] of [
-        ['/console/instances', 'Connect the first account'],
+        ['/console/instances', 'Connect an account'],
         ['/console/instances/new', 'Employees, their files and their time off.'],
         ['/console/instances/new/salesforce', 'Use the simulator'],
         [`/console/instances/${id}`, 'acme'],

@@ -5,7 +5,7 @@ import { useOAuth } from './support/setup.ts';
 
 const ONE_USE = 'A code can be used once, and only for a short time.';
 const UNKNOWN =
-  'This user has no open authorization with this client, callback URL and state, so the code was sent where the configuration says. It must come from a URL of this account with the same client and callback URL. Send base.url as its URL had it.';
+  'This user has no open authorization with this client, callback URL and state, so Causeway sent the code to the address in the configuration. The code must come from a URL of this account with the same client and callback URL. Send base.url as its URL had it.';
 const refusal = (hint: string) =>
   `Granted refuses the code. ${hint} Get a new one with GET /elements/granted/oauth/url. Nothing was stored.`;
 const HOW =

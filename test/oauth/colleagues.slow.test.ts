@@ -103,7 +103,7 @@ describe('a code at a provider that demands PKCE', () => {
     const back = await authorize();
     const answer = await create(back, here(), authorizationOf(tenants.sibling));
     const message =
-      'Granted refuses the code. This user has no open authorization with this client, callback URL and state, so the code was sent where the configuration says. It must come from a URL of this account with the same client and callback URL. Send base.url as its URL had it. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
+      'Granted refuses the code. This user has no open authorization with this client, callback URL and state, so Causeway sent the code to the address in the configuration. The code must come from a URL of this account with the same client and callback URL. Send base.url as its URL had it. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
     expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
   });
 

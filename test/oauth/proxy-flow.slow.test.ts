@@ -195,7 +195,7 @@ describe('the flow through an OAuth proxy', () => {
       const body = { element: { key: 'sited' }, name: 'x', providerData: { code: 'found-somewhere' }, configuration };
       const answer = await service.call('/instances', { method: 'POST', body, headers: sibling() });
       const message =
-        "The OAuth proxy 'shop' belongs to account 1 of your organization. From other accounts, it takes a code of an authorization that the caller began with GET /elements/sited/oauth/url in the last 15 minutes, or oauth.api.secret.";
+        "The OAuth proxy 'shop' belongs to account 1 of your organization. From other accounts, it accepts a code only of an authorization that the caller started with GET /elements/sited/oauth/url in the last 15 minutes, or oauth.api.secret.";
       expectProblem(answer, 'FORBIDDEN', message);
     });
 

@@ -117,7 +117,7 @@ def error_of(status: int, headers: Mapping[str, str], content: bytes, now: float
     """The error that an answer stands for. `now` is in seconds since 1970."""
     body = _body_of(content) or {
         "code": f"HTTP_{status}",
-        "message": f"The answer is {status}, and none of the service's.",
+        "message": f"The response has the status {status} and does not come from the service.",
         "requestId": headers.get("elements-request-id"),
     }
     return _CLASSES.get(body["code"], ApiError)(

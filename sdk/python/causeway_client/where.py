@@ -65,7 +65,7 @@ def _literal(value: Any, in_parentheses: bool) -> str:
 def _list(values: Iterable[Any], in_parentheses: bool) -> str:
     literals: Tuple[str, ...] = tuple(_scalar(value) for value in values)
     if not literals:
-        raise TypeError("A where takes no empty list: IN needs one value at least.")
+        raise TypeError("A where accepts no empty list: IN needs at least one value.")
     joined = ", ".join(literals)
     return joined if in_parentheses else f"({joined})"
 
@@ -76,7 +76,7 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, Where):
-        raise TypeError("A list in a where has texts, numbers, booleans and dates.")
+        raise TypeError("A list in a where can contain only texts, numbers, booleans and dates.")
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, int):
@@ -88,9 +88,9 @@ def _scalar(value: Any) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if value is None:
-        raise TypeError("A where takes no None: a comparison with nothing is never true. Write IS NULL or IS NOT NULL.")
+        raise TypeError("A where accepts no None, because a comparison with it is never true. Write IS NULL or IS NOT NULL.")
     raise TypeError(
-        f"A where takes texts, numbers, booleans, dates, lists of these and other wheres, not {type(value).__name__}."
+        f"A where accepts texts, numbers, booleans, dates, lists of these and other wheres, not {type(value).__name__}."
     )
 
 
@@ -103,5 +103,5 @@ def _number(value: Union[float, Decimal]) -> str:
 def _quoted(text: str) -> str:
     """Half a character outside of the BMP would reach the service as another one, or not at all."""
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise TypeError("A text in a where has half of a surrogate pair, which is no character.")
+        raise TypeError("A text in a where contains half of a surrogate pair, which is not a character.")
     return "'" + text.replace("'", "''") + "'"

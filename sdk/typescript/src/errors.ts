@@ -110,7 +110,7 @@ export async function errorOf(response: Response, now: number): Promise<ApiError
   const { status, headers } = response;
   const body = readBody(await response.text()) ?? {
     code: `HTTP_${status}`,
-    message: `The answer is ${status}, and none of the service's.`,
+    message: `The response has the status ${status} and does not come from the service.`,
     requestId: headers.get('Elements-Request-Id') ?? '',
   };
   const ErrorClass = CLASSES[body.code] ?? ApiError;

@@ -34,7 +34,7 @@ export function where(parts: TemplateStringsArray, ...values: readonly WhereValu
     if (index === values.length) return;
     if (isInsideQuotes(parts.slice(0, index + 1).join('0'))) {
       throw new TypeError(
-        `The value ${index + 1} of a where stands inside quotes. Leave the quotes out: they come with the value.`,
+        `The value ${index + 1} of a where is inside quotes. Leave out the quotes: the client adds them.`,
       );
     }
     text += literalOf(values[index], { inParentheses: /\(\s*$/.test(part) && /^\s*\)/.test(parts[index + 1] ?? '') });
@@ -67,18 +67,18 @@ function literalOf(value: unknown, { inParentheses = false } = {}): string {
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
   if (value === null || value === undefined) {
     throw new TypeError(
-      `A where takes no ${value}: a comparison with nothing is never true. Write IS NULL or IS NOT NULL.`,
+      `A where accepts no ${value}, because a comparison with it is never true. Write IS NULL or IS NOT NULL.`,
     );
   }
   throw new TypeError(
-    `A where takes texts, numbers, booleans, dates, lists of these and other wheres, not ${String(value)}.`,
+    `A where accepts texts, numbers, booleans, dates, lists of these and other wheres, not ${String(value)}.`,
   );
 }
 
 function listOf(values: readonly unknown[], inParentheses: boolean): string {
-  if (values.length === 0) throw new TypeError('A where takes no empty list: IN needs one value at least.');
+  if (values.length === 0) throw new TypeError('A where accepts no empty list: IN needs at least one value.');
   if (values.some((value) => Array.isArray(value) || value instanceof Where)) {
-    throw new TypeError('A list in a where has texts, numbers, booleans and dates.');
+    throw new TypeError('A list in a where can contain only texts, numbers, booleans and dates.');
   }
   const literals = values.map((value) => literalOf(value)).join(', ');
   return inParentheses ? literals : `(${literals})`;
@@ -87,13 +87,13 @@ function listOf(values: readonly unknown[], inParentheses: boolean): string {
 /** Half a character outside of the BMP would reach the service as another one. */
 function textOf(text: string): string {
   if (/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)) {
-    throw new TypeError('A text in a where has half of a surrogate pair, which is no character.');
+    throw new TypeError('A text in a where contains half of a surrogate pair, which is not a character.');
   }
   return `'${text.replaceAll("'", "''")}'`;
 }
 
 function instantOf(date: Date): string {
   const year = date.getUTCFullYear();
-  if (!(year >= 0 && year <= 9999)) throw new TypeError('A date in a where is valid and in the years 0 to 9999.');
+  if (!(year >= 0 && year <= 9999)) throw new TypeError('A date in a where must be valid and in the years 0 to 9999.');
   return date.toISOString();
 }

@@ -91,7 +91,7 @@ export function describeCodeFailure(connector: OAuthConnector, error: unknown, i
 function describeUnknownOrigin({ auth: { siteAddressKey, sandboxKey } }: OAuthConnector): string {
   const keys = [siteAddressKey, sandboxKey].filter((key) => key !== undefined);
   const settings = keys.length === 0 ? '' : ` Send ${keys.join(' and ')} as its URL had it.`;
-  return `This user has no open authorization with this client, callback URL and state, so the code was sent where the configuration says. It must come from a URL of this account with the same client and callback URL.${settings}`;
+  return `This user has no open authorization with this client, callback URL and state, so Causeway sent the code to the address in the configuration. The code must come from a URL of this account with the same client and callback URL.${settings}`;
 }
 
 /**

@@ -309,7 +309,7 @@ export interface ProxyUse {
 export function assertProxyMayServe(client: ProxyClient, { caller, connector, origin, isOfAccount }: ProxyUse): void {
   const { name, accountId, tokenOrigins } = client;
   if (!mayChange(caller, client) && !isOfAccount) {
-    const message = `The OAuth proxy '${name}' belongs to account ${accountId} of your organization. From other accounts, it takes a code of an authorization that the caller began with GET /elements/${connector.key}/oauth/url in the last 15 minutes, or oauth.api.secret.`;
+    const message = `The OAuth proxy '${name}' belongs to account ${accountId} of your organization. From other accounts, it accepts a code only of an authorization that the caller started with GET /elements/${connector.key}/oauth/url in the last 15 minutes, or oauth.api.secret.`;
     throw new AppError('FORBIDDEN', message);
   }
   if (typeof connector.hosts !== 'function' || tokenOrigins.includes(origin)) return;
