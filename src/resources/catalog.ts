@@ -55,9 +55,8 @@ export function createCatalog(clock: Clock) {
     const objects = await getObjects(call);
     const own = findName(objects, name);
     const object = own === undefined ? undefined : objects[own];
-    return own === undefined || object === undefined
-      ? unknownObject(call, name, Object.keys(objects))
-      : complete(call, own, object);
+    if (own === undefined || object === undefined) return unknownObject(call, name, Object.keys(objects));
+    return object.describe === undefined ? object : complete(call, own, object);
   }
 
   /** What is found weighs what its objects do, and the data that came out of threads, which connectors keep. */

@@ -1,6 +1,6 @@
 import { noRoom } from '../connector/client/byte-budget.ts';
 import { toUnreadable } from '../connector/client/index.ts';
-import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
+import type { ListOperation } from '../connector/index.ts';
 import { AppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
@@ -45,12 +45,9 @@ function createKept(call: InstanceCall) {
   let answered = 0;
   let counted = 0;
   return {
-    /** Asks the provider; what its answer takes is what the records may take, and a little more. */
-    execute: async (list: ListOperation<unknown>, input: ListInput<unknown>): Promise<ListPage> => {
-      const before = call.held();
-      const page = await call.execute(list, input);
-      answered += call.held() - before;
-      return page;
+    /** The records may take as many bytes as the provider's response, and a little more. */
+    noteResponse: (bytes: number): void => {
+      answered += bytes;
     },
     /** All records so far take so much. @returns false where the account, or the process, has no room for them */
     count: (bytes: number): boolean => {
@@ -96,7 +93,9 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   };
   for (;;) {
     const { query = 0 } = position;
-    const page = await kept.execute(list, toListInput(input, position));
+    const before = call.held();
+    const page = await call.execute(list, toListInput(input, position));
+    kept.noteResponse(call.held() - before);
     pacer.begin();
     if (!isChecked && plan.queries.length === 1 && position.after === undefined) total = totalOf(page) ?? total;
     let { skipMatches } = position;
@@ -153,7 +152,9 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   for (let position: PagePosition | undefined = {}; position !== undefined; ) {
     const isFirst = position.query === undefined;
     if (!isFirst && call.tally.providerCalls >= input.maxProviderCalls) throw tooManyToSort(plan, input);
-    const page = await kept.execute(list, toListInput(input, position));
+    const before = call.held();
+    const page = await call.execute(list, toListInput(input, position));
+    kept.noteResponse(call.held() - before);
     pacer.begin();
     let lastRow: Row | undefined;
     for (const native of page.records) {
