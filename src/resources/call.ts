@@ -66,7 +66,7 @@ export type InstanceCall = ReturnType<typeof startCall>;
 const DISCOVERY = 'describe objects';
 
 /**
- * The responses of the provider are counted until `signal` aborts, which it does at the end of the request. `work` is what is
+ * The responses of the provider are counted until the request ends, as `onAbort` of `signal` reports it. `work` is what is
  * done to records, such as `list employees`; without it objects are only described.
  * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; the fault of one that cannot be called
  */
