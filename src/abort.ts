@@ -14,7 +14,9 @@ const callbacksBySignal = new WeakMap<AbortSignal, Callbacks>();
  * because adding a listener to an event target takes longer with each existing one.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const { set, isOfEnding, isOver } = callbacksBySignal.get(signal) ?? keepCallbacks(signal, false);
+  const callbacks = callbacksBySignal.get(signal) ?? { set: new Set(), isOfEnding: false, isOver: false };
+  callbacksBySignal.set(signal, callbacks);
+  const { set, isOfEnding, isOver } = callbacks;
   // Whatever begins after the end is for nobody.
   if (isOver) queueMicrotask(callback);
   if (set.size === 0 && !isOfEnding) signal.addEventListener('abort', callAll, { once: true });
@@ -22,12 +24,6 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   return () => {
     if (set.delete(callback) && set.size === 0 && !isOfEnding) signal.removeEventListener('abort', callAll);
   };
-}
-
-function keepCallbacks(signal: AbortSignal, isOfEnding: boolean): Callbacks {
-  const callbacks = { set: new Set<() => void>(), isOfEnding, isOver: false };
-  callbacksBySignal.set(signal, callbacks);
-  return callbacks;
 }
 
 function callAll(this: AbortSignal): void {
@@ -48,7 +44,8 @@ export interface Ending {
 export function createEnding(): Ending {
   const controller = new AbortController();
   const { signal } = controller;
-  const callbacks = keepCallbacks(signal, true);
+  const callbacks: Callbacks = { set: new Set(), isOfEnding: true, isOver: false };
+  callbacksBySignal.set(signal, callbacks);
   const callBack = () => {
     callbacks.isOver = true;
     for (const callback of [...callbacks.set]) callback();

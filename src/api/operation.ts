@@ -68,7 +68,7 @@ export interface OperationRequest<Id extends OperationId> {
   readonly instance: InstanceOf<Id>;
   /** Whom the path names, where it does. The caller may reach him. */
   readonly user: UserOf<Id>;
-  /** Aborts when the caller hangs up, and when it has its response. */
+  /** Aborts when the caller hangs up, and when it has its response; after a success only if something listens (`signalEnd`). */
   readonly signal: AbortSignal;
   /** The absolute URL as sent, for links to the next page. */
   readonly url: string;

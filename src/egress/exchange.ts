@@ -85,12 +85,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (takeBytes?.(chunk.length) === false) this.#fail(noRoom(this.#limits));
     else if (this.#size >= cutAt) this.#cut(controller, chunk.subarray(0, room));
     else if (chunk.length > room) this.#failBySize();
-    else this.#keep(controller, chunk);
-  }
-
-  #keep(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#add(chunk);
-    countPiece(controller, chunk.length);
+    else {
+      this.#add(chunk);
+      countPiece(controller, chunk.length);
+    }
   }
 
   #add(chunk: Buffer): void {

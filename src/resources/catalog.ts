@@ -61,9 +61,8 @@ export function createCatalog(clock: Clock) {
     const objects = await getObjects(call);
     const own = findName(objects, name);
     const object = own === undefined ? undefined : objects[own];
-    return own === undefined || object === undefined
-      ? unknownObject(call, name, Object.keys(objects))
-      : complete(call, own, object);
+    if (own === undefined || object === undefined) return unknownObject(call, name, Object.keys(objects));
+    return object.describe === undefined ? object : complete(call, own, object);
   }
 
   /** Runs a discovery and checks its result. Its weight is that of its objects plus the data from threads, which connectors keep. */

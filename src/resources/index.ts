@@ -197,7 +197,7 @@ export function composeResources(
   async function list(opened: OpenedList | Promise<OpenedList>, request: ListRequest): Promise<RecordList> {
     const { call, object, operation, path, parentId } = await opened;
     const { where, orderBy, fields } = request;
-    const also = parametersAsFilter(path, object, request.parameters);
+    const also = request.parameters && parametersAsFilter(path, object, request.parameters);
     const query = plan(object, { where, also, orderBy, fields }, request.pushdownOnly);
     const { instance } = call;
     const scope = { accountId: instance.accountId, instanceId: instance.id, object: path, query: query.canonical };
@@ -552,7 +552,7 @@ function noteList(pushdown: RecordList['pushdown'], rows: number): void {
 function parametersAsFilter(
   objectName: string,
   { parameters = {} }: ObjectSpec,
-  given: NonNullable<ListRequest['parameters']> = {},
+  given: NonNullable<ListRequest['parameters']>,
 ): string | undefined {
   const terms = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
   const strange = terms.filter(({ name }) => !Object.hasOwn(parameters, name));

@@ -1,6 +1,6 @@
 import { noRoom } from '../connector/client/byte-budget.ts';
 import { toUnreadable } from '../connector/client/index.ts';
-import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
+import type { ListOperation } from '../connector/index.ts';
 import { AppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
@@ -49,12 +49,9 @@ function createKept(call: InstanceCall) {
   let answered = 0;
   let counted = 0;
   return {
-    /** Calls the provider. The records may use as much memory as its response, and slightly more. */
-    execute: async (list: ListOperation<unknown>, input: ListInput<unknown>): Promise<ListPage> => {
-      const before = call.held();
-      const page = await call.execute(list, input);
-      answered += call.held() - before;
-      return page;
+    /** The records may take as many bytes as the provider's response, and slightly more. */
+    noteResponse: (bytes: number): void => {
+      answered += bytes;
     },
     /**
      * Counts the memory of all records so far.
@@ -106,7 +103,9 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   };
   for (;;) {
     const { query = 0 } = position;
-    const page = await kept.execute(list, toListInput(input, position));
+    const before = call.held();
+    const page = await call.execute(list, toListInput(input, position));
+    kept.noteResponse(call.held() - before);
     pacer.begin();
     if (!isChecked && plan.queries.length === 1 && position.after === undefined) total = totalOf(page) ?? total;
     let { skipMatches } = position;
@@ -163,7 +162,9 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   for (let position: PagePosition | undefined = {}; position !== undefined; ) {
     const isFirst = position.query === undefined;
     if (!isFirst && call.tally.providerCalls >= input.maxProviderCalls) throw tooManyToSort(plan, input);
-    const page = await kept.execute(list, toListInput(input, position));
+    const before = call.held();
+    const page = await call.execute(list, toListInput(input, position));
+    kept.noteResponse(call.held() - before);
     pacer.begin();
     let lastRow: Row | undefined;
     for (const native of page.records) {

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What a warm GET went through when this was written. Whoever makes it more says here why. */
-const FILES = 66;
-const NAMED_FUNCTIONS = 238;
+const FILES = 60;
+const NAMED_FUNCTIONS = 207;
 const MORE_FILES = 3;
 const MORE_FUNCTIONS = 10;
 
