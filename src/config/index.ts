@@ -491,7 +491,7 @@ export function describeVariables(): string {
   const rows = Object.values(VARIABLES).map(
     ({ name, shownDefault, description }) => `| \`${name}\` | ${shownDefault} | ${description} |`,
   );
-  return ['| variable | default | |', '| --- | --- | --- |', ...rows].join('\n');
+  return ['| variable | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 /** The values of a configuration that must never be seen in a log. */
