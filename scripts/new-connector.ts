@@ -68,9 +68,7 @@ try {
   const folder = await write(command);
   const here = relative(process.cwd(), folder) || '.';
   const test =
-    command.out === undefined
-      ? `npm run suite -- ${here}/suite.test.ts`
-      : `cd ${here} && npm install && npm test`;
+    command.out === undefined ? `npm run suite -- ${here}/suite.test.ts` : `cd ${here} && npm install && npm test`;
   console.log(`Written: ${here}\nTest it: ${test}\nThen replace the notes with the objects of the provider.`);
 } catch (error) {
   console.error(`${error instanceof Error ? error.message : error}\n${USAGE}`);
