@@ -24,7 +24,8 @@ const hashes = new Map(files.map((file) => [file, hashOf(file)]));
 const unknown = files.filter((file) => !known.has(hashes.get(file) ?? ''));
 
 const options = ['--no-errors-on-unmatched', '--files-ignore-unknown=true'];
-const status = unknown.length === 0 ? 0 : check([...options, ...unknown]);
+// Where nothing is known, as in a new clone, the names of all files would make a long command.
+const status = unknown.length === 0 ? 0 : check(known.size === 0 ? [] : [...options, ...unknown]);
 if (status === 0) {
   await mkdir(dirname(KEPT), { recursive: true });
   await writeFile(KEPT, [...hashes.values()].join('\n'));

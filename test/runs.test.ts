@@ -24,7 +24,8 @@ describe('the runs of the tests', () => {
       const ignored = new Set(filesOf(ignore));
       return filesOf(spec).filter((file) => !ignored.has(file));
     });
-    const withBothEfforts = filesOf(['connectors/*/suite.test.ts']);
+    // Those that only log in otherwise than another connector are tried in full only.
+    const withBothEfforts = filesOf(['connectors/*/suite.test.ts']).filter((file) => !/oauth\/suite/.test(file));
     expect(run.sort()).to.deep.equal([...FILES, ...withBothEfforts].sort());
   });
 
