@@ -22,7 +22,10 @@ function snippetsIn(language: string): readonly Snippet[] {
   );
 }
 
-/** The clients are made by `npm run sdk`, which needs Java; without one its tests are skipped with a line that says so. */
+/**
+ * `npm run sdk` makes the clients, and needs Java. The tests of a client that is not there are skipped with a line that says so. They run alone,
+ * as `.ci/run` makes the clients beside the other tests.
+ */
 function describeClient(folder: string, tests: (root: string) => void): void {
   const root = join(SDK, folder);
   if (existsSync(root)) describe(`the requests of /docs in the ${folder} client`, () => tests(root));
