@@ -3,6 +3,8 @@ import type { components, paths } from '../generated/openapi-types.ts';
 
 /** The types of the API, by the names of its schemas. */
 export type Schemas = components['schemas'];
+export type Instance = Schemas['Instance'];
+export type DeliveryAttempt = Schemas['DeliveryAttempt'];
 export type Session = Schemas['ConsoleSession'];
 
 type Problem = Partial<Omit<Schemas['ErrorResponse'], 'code'>> & { readonly code?: ApiError['code'] };
@@ -71,7 +73,7 @@ api.use(identify);
 /** The header that makes a call one on an instance. */
 export const onInstance = (id: number) => ({ 'Elements-Element-Instance-Id': String(id) });
 
-interface Answer<Data> {
+interface ApiResponse<Data> {
   readonly data?: Data;
   readonly error?: unknown;
   readonly response: Response;
@@ -81,7 +83,7 @@ interface Answer<Data> {
  * Returns the body of a response.
  * @throws ApiError
  */
-export async function ask<Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data>> {
+export async function ask<Data>(call: Promise<ApiResponse<Data>>): Promise<NonNullable<Data>> {
   return (await askWithHeaders(call)).data;
 }
 
@@ -96,7 +98,7 @@ export interface Page<Row> {
  * Returns a page of a list. The type of some operations also has the single entry or the file that they return to other callers.
  * @throws ApiError
  */
-export async function askPage<Row>(call: Promise<Answer<Row | readonly Row[] | string>>): Promise<Page<Row>> {
+export async function askPage<Row>(call: Promise<ApiResponse<Row | readonly Row[] | string>>): Promise<Page<Row>> {
   const { data, headers } = await askWithHeaders(call);
   if (!isList<Row>(data)) throw new TypeError('The service returned something that is not a list.');
   return { rows: data, nextPage: headers.get('Elements-Next-Page-Token') ?? undefined };
@@ -108,7 +110,7 @@ function isList<Row>(data: unknown): data is readonly Row[] {
 
 /** @throws ApiError */
 export async function askWithHeaders<Data>(
-  call: Promise<Answer<Data>>,
+  call: Promise<ApiResponse<Data>>,
 ): Promise<{ readonly data: NonNullable<Data>; readonly headers: Headers }> {
   const { data, error, response } = await call.catch((cause: unknown): never => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { isFramed, tellRefused } from './connect/host.ts';
+import { isFramed, reportRefused } from './connect/host.ts';
 import { type ConnectFailure, UNREGISTERED } from './connect/messages.ts';
 import { direction, language, texts } from './connect/texts.ts';
 import { Title } from './connect/words.tsx';
@@ -32,11 +32,11 @@ function failureOf(reason: string | undefined): ConnectFailure {
 function Refused() {
   const reason = origin === undefined ? undefined : reasonFor(origin);
   useEffect(() => {
-    tellRefused({ type: 'error', error: failureOf(reason) }, origin);
-    tellRefused({ type: 'resize', height: document.documentElement.offsetHeight }, origin);
+    reportRefused({ type: 'error', error: failureOf(reason) }, origin);
+    reportRefused({ type: 'resize', height: document.documentElement.offsetHeight }, origin);
   }, []);
   const leave = () => {
-    tellRefused({ type: 'closed' }, origin);
+    reportRefused({ type: 'closed' }, origin);
     window.close();
   };
   return (

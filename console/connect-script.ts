@@ -17,7 +17,7 @@ interface Connected {
 }
 
 /** Where the page of a session is shown. */
-interface Place {
+interface SessionView {
   readonly target: () => Window | null;
   readonly isGone: () => boolean;
   readonly resize: (height: number) => void;
@@ -47,24 +47,24 @@ async function connect({ sessionUrl, mode, container }: Options): Promise<Connec
   url.searchParams.set(FROM, location.origin);
   // In a frame every page around it has to be registered.
   if (mode === 'frame') for (const around of location.ancestorOrigins ?? []) url.searchParams.append(FROM, around);
-  const place = mode === 'frame' ? openFrame(url.href, container) : openWindow(url.href);
-  return hear(place, url.origin);
+  const view = mode === 'frame' ? openFrame(url.href, container) : openWindow(url.href);
+  return hear(view, url.origin);
 }
 
-function hear(place: Place, origin: string): Promise<Connected> {
+function hear(view: SessionView, origin: string): Promise<Connected> {
   return new Promise((resolve, reject) => {
     const end = () => {
       removeEventListener('message', read);
       clearInterval(look);
       clearTimeout(silence);
-      place.remove();
+      view.remove();
     };
     const fail = (code: string, message: string) => {
       reject(failure(code, message));
       if (code !== UNREGISTERED) end();
     };
     const look = setInterval(() => {
-      if (place.isGone()) fail('closed', 'The connect page was closed.');
+      if (view.isGone()) fail('closed', 'The connect page was closed.');
     }, LOOK_MS);
     const silence = setTimeout(() => {
       fail(
@@ -73,9 +73,9 @@ function hear(place: Place, origin: string): Promise<Connected> {
       );
     }, SILENCE_MS);
     const read = ({ data, origin: sender, source }: MessageEvent<ConnectMessage | null>) => {
-      if (sender !== origin || source !== place.target() || data?.source !== SOURCE) return;
+      if (sender !== origin || source !== view.target() || data?.source !== SOURCE) return;
       clearTimeout(silence);
-      if (data.type === 'resize') place.resize(data.height);
+      if (data.type === 'resize') view.resize(data.height);
       if (data.type === 'closed') fail('closed', 'The user cancelled.');
       if (data.type === 'error') fail(data.error.code, data.error.message);
       if (data.type !== 'done') return;
@@ -90,7 +90,7 @@ function failure(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-function openWindow(url: string): Place {
+function openWindow(url: string): SessionView {
   const left = screenX + Math.max(0, (outerWidth - WIDTH) / 2);
   const top = screenY + Math.max(0, (outerHeight - HEIGHT) / 2);
   const opened = open(url, '_blank', `popup,width=${WIDTH},height=${HEIGHT},left=${left},top=${top}`);
@@ -99,7 +99,7 @@ function openWindow(url: string): Place {
   return { target: () => opened, isGone: () => opened.closed, resize: () => {}, remove: () => opened.close() };
 }
 
-function openFrame(url: string, container: Options['container']): Place {
+function openFrame(url: string, container: Options['container']): SessionView {
   const frame = document.createElement('iframe');
   frame.src = url;
   frame.title = TITLE;

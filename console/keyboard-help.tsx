@@ -1,5 +1,5 @@
+import { CONSOLE_PAGES } from './navigation.ts';
 import { Dialog } from './parts/dialog.tsx';
-import { PLACES } from './places.ts';
 
 const KEYS: readonly (readonly [keys: string, title: string])[] = [
   ['/', 'Go to the search field'],
@@ -15,7 +15,7 @@ export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
         {KEYS.map(([keys, title]) => (
           <Line key={keys} keys={keys} title={title} />
         ))}
-        {PLACES.map(({ key, title }) => (
+        {CONSOLE_PAGES.map(({ key, title }) => (
           <Line key={key} keys={`g ${key}`} title={`Go to ${title}`} />
         ))}
       </dl>

@@ -26,7 +26,7 @@ export function useLoad<Value>(
     error: undefined,
     isLoading: true,
   });
-  const [turn, setTurn] = useState(0);
+  const [version, setVersion] = useState(0);
   const key = JSON.stringify(keys);
   const lastKey = useRef(key);
   const latest = useRef(load);
@@ -53,9 +53,9 @@ export function useLoad<Value>(
       (error: unknown) => end(({ value }) => ({ value, error, isLoading: false })),
     );
     return () => aborter.abort();
-  }, [key, turn]);
+  }, [key, version]);
 
-  const reload = useCallback(() => setTurn((last) => last + 1), []);
+  const reload = useCallback(() => setVersion((last) => last + 1), []);
   useEffect(() => {
     if (everyMs === undefined) return;
     // A request that takes longer than the interval must end first. Otherwise it would never complete.

@@ -1,3 +1,3 @@
-import { answerOpener } from './oauth-channel.ts';
+import { respondToOpener } from './oauth-channel.ts';
 
-answerOpener(new URLSearchParams(location.search));
+respondToOpener(new URLSearchParams(location.search));

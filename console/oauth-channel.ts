@@ -10,7 +10,7 @@ export type Sent = Readonly<Record<string, string>>;
 type Message = { readonly kind: 'sent'; readonly sent: Sent } | { readonly kind: 'taken'; readonly state: string };
 
 /** Runs in the window that the provider redirected: sends the parameters, and closes the window if a page waits for them. */
-export function answerOpener(parameters: URLSearchParams): void {
+export function respondToOpener(parameters: URLSearchParams): void {
   const state = parameters.get('state');
   if (state === null) return;
   const channel = new BroadcastChannel(CHANNEL);

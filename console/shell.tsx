@@ -3,8 +3,8 @@ import { ErrorBoundary, lazy, Route, Router, useLocation } from 'preact-iso';
 import { AccountMark, AccountSwitch } from './account-switch.tsx';
 import { api, ask, type Session } from './api.ts';
 import { KeyboardHelp } from './keyboard-help.tsx';
+import { CONSOLE_PAGES } from './navigation.ts';
 import { Empty, ErrorNote, Skeleton } from './parts/show.tsx';
-import { PLACES } from './places.ts';
 import { useShortcuts } from './shortcuts.ts';
 import { ThemeChoice } from './theme-choice.tsx';
 import { useWho, type Who, WhoContext } from './who.ts';
@@ -81,15 +81,15 @@ export function Shell({ session, onEnded, renew }: ShellProps) {
 function Navigation({ path }: { readonly path: string }) {
   return (
     <nav aria-label="Pages of the console">
-      {PLACES.map((place) => (
+      {CONSOLE_PAGES.map((page) => (
         <a
-          key={place.path}
+          key={page.path}
           class="entry"
-          href={place.path}
-          aria-current={path.startsWith(place.path) ? 'page' : undefined}
-          aria-keyshortcuts={`g ${place.key}`}
+          href={page.path}
+          aria-current={path.startsWith(page.path) ? 'page' : undefined}
+          aria-keyshortcuts={`g ${page.key}`}
         >
-          {place.title} <kbd>g {place.key}</kbd>
+          {page.title} <kbd>g {page.key}</kbd>
         </a>
       ))}
     </nav>

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { PLACES } from './places.ts';
+import { CONSOLE_PAGES } from './navigation.ts';
 
 /** How long a second key may come after `g`. */
 const SEQUENCE_MS = 1500;
@@ -17,10 +17,10 @@ export function useShortcuts(onHelp: () => void): void {
     let pressedAt = 0;
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-      const place = event.timeStamp - pressedAt < SEQUENCE_MS && PLACES.find(({ key }) => key === event.key);
+      const page = event.timeStamp - pressedAt < SEQUENCE_MS && CONSOLE_PAGES.find(({ key }) => key === event.key);
       pressedAt = event.key === 'g' ? event.timeStamp : 0;
       const search = document.querySelector<HTMLInputElement>('input[type=search]');
-      if (place) route(place.path);
+      if (page) route(page.path);
       else if (event.key === '/' && search !== null) search.focus();
       else if (event.key === '?') help.current();
       else return;

@@ -123,7 +123,7 @@ function createProcessor({ config, clock, log, metrics }: TelemetryPorts): SpanP
   let waiting = 0;
   let quietUntilMs = Number.NEGATIVE_INFINITY;
 
-  function tell(error: Error | undefined, count: number): void {
+  function report(error: Error | undefined, count: number): void {
     const nowMs = clock.steady();
     if (nowMs < quietUntilMs) return;
     quietUntilMs = nowMs + QUIET_MS;
@@ -136,7 +136,7 @@ function createProcessor({ config, clock, log, metrics }: TelemetryPorts): SpanP
       exporter.export(batch, (result) => {
         const isTaken = result.code === ExportResultCode.SUCCESS;
         spans.inc({ outcome: isTaken ? 'exported' : 'failed' }, batch.length);
-        if (!isTaken) tell(result.error, batch.length);
+        if (!isTaken) report(result.error, batch.length);
         done(result);
       });
     },

@@ -64,9 +64,12 @@ const SETTLED_MS = 60_000;
 async function follow({ target }: Subject, { provider, name, object, table }: Changed): Promise<readonly string[]> {
   const { connector, configuration: config } = target;
   const { poll } = createFollower({ connector, config, simulatorsUrl: provider.simulatorsUrl, objectName: name });
-  const told: readonly ChangeAction[] = eventsOf(object);
+  const reported: readonly ChangeAction[] = eventsOf(object);
   const change = async (counts: Counts): Promise<Ids> => {
-    const wanted = COMMANDS.map(([command, action]) => [command, told.includes(action) ? (counts[command] ?? 0) : 0]);
+    const wanted = COMMANDS.map(([command, action]) => [
+      command,
+      reported.includes(action) ? (counts[command] ?? 0) : 0,
+    ]);
     return readIds(await provider.command('/simulate/changes', { table, ...Object.fromEntries(wanted) }));
   };
   const before = await poll();
@@ -127,9 +130,9 @@ type Counts = { readonly [Command in (typeof COMMANDS)[number][0]]?: number };
  * Reads the response of `POST /simulate/changes`.
  * @throws Error for any other response
  */
-function readIds(answer: unknown): Ids {
+function readIds(response: unknown): Ids {
   const read = (member: string): readonly string[] => {
-    const ids: unknown = Object(answer)[member];
+    const ids: unknown = Object(response)[member];
     if (!Array.isArray(ids)) throw new Error(`The simulator does not say what was ${member}.`);
     return ids.map(String);
   };

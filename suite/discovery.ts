@@ -128,12 +128,12 @@ async function callMissing(
   const allow = entries.filter(([operation]) => has(operation)).map(([, method]) => method);
   const faults: string[] = [];
   for (const [, method] of entries.filter(([operation]) => !has(operation))) {
-    const answer = await target.call(path, { method, ...(method !== 'GET' && method !== 'DELETE' && { body: {} }) });
+    const response = await target.call(path, { method, ...(method !== 'GET' && method !== 'DELETE' && { body: {} }) });
     const names =
-      allow.every((each) => answer.body.message?.includes(each)) &&
-      (answer.headers.get('allow') ?? '') === allow.join(', ').replace('GET', 'GET, HEAD');
-    if (answer.status !== 405 || answer.body.code !== 'OPERATION_UNSUPPORTED' || !names) {
-      faults.push(`${method} ${path} is not declared and answered ${answer.status} ${JSON.stringify(answer.body)}`);
+      allow.every((each) => response.body.message?.includes(each)) &&
+      (response.headers.get('allow') ?? '') === allow.join(', ').replace('GET', 'GET, HEAD');
+    if (response.status !== 405 || response.body.code !== 'OPERATION_UNSUPPORTED' || !names) {
+      faults.push(`${method} ${path} is not declared and answered ${response.status} ${JSON.stringify(response.body)}`);
     }
   }
   return faults;

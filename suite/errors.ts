@@ -21,7 +21,7 @@ export async function makeMistakes(target: Target, listing: Listing): Promise<re
   const faults: string[] = [];
   const [name = ''] = Object.keys(listing.object.fields).filter((field) => /^[A-Za-z]\w+$/.test(field));
   const misspelt = `${name}x`;
-  const check = async (where: string, isRight: (answer: ApiAnswer) => boolean) => {
+  const check = async (where: string, isRight: (response: ApiAnswer) => boolean) => {
     const answer = await target.call(listing.path, { query: { where } });
     if (answer.status === 400 && isRight(answer)) return;
     faults.push(`${listing.name} where ${where} answered ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -46,11 +46,11 @@ export async function makeMistakes(target: Target, listing: Listing): Promise<re
 export async function askForNothing(target: Target, listings: readonly Listing[]): Promise<readonly string[]> {
   const faults: string[] = [];
   const expectNotFound = async (path: string, statuses = [404]) => {
-    const answer = await target.call(path);
-    if (!statuses.includes(answer.status)) {
-      faults.push(`GET ${path} answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`);
+    const response = await target.call(path);
+    if (!statuses.includes(response.status)) {
+      faults.push(`GET ${path} answered ${response.status} ${JSON.stringify(response.body).slice(0, 300)}`);
     }
-    return answer;
+    return response;
   };
   for (const [name, object] of Object.entries(target.objects)) {
     const answer = await expectNotFound(`/${encodeURIComponent(name)}x`);

@@ -221,12 +221,12 @@ async function walkByNumber(target: Caller, listing: Listing, query: PagedQuery,
   const headers = budgetOf(LARGEST_BUDGET);
   const pages: ApiAnswer[] = [];
   for (let page = 1; page < MOST_PAGES; page++) {
-    const answer = await getOk(target, listing.path, {
+    const response = await getOk(target, listing.path, {
       query: toParameters(listing, query, { pageSize, page }),
       headers,
     });
-    pages.push(answer);
-    if (!answer.headers.has('elements-next-page-token')) break;
+    pages.push(response);
+    if (!response.headers.has('elements-next-page-token')) break;
   }
   const beyond = await getOk(target, listing.path, {
     query: toParameters(listing, query, { pageSize, page: pages.length + 1 }),

@@ -72,13 +72,13 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
     const { objects } = await connect(connector, { config: configuration, ...options }).discover();
     const problems: string[] = [];
     const call: Target['call'] = async (path, input = {}) => {
-      const answer = await ask(path, {
+      const response = await ask(path, {
         token,
         ...input,
         headers: { ...budgetOf(LARGEST_BUDGET), ...input.headers },
       });
-      if (answer.status >= 400) problems.push(JSON.stringify(answer.body));
-      return answer;
+      if (response.status >= 400) problems.push(JSON.stringify(response.body));
+      return response;
     };
     return { connector, configuration, objects, call, logged, problems, provider, databaseUrl, stop };
   } catch (error) {
@@ -91,15 +91,15 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
  * Adds the reason from the log to an error, for the author of the connector: what it lacked in a response, or the error that it threw.
  * Callers don't see all of it.
  */
-function withReason(answer: ApiAnswer, logged: readonly string[]): ApiAnswer {
-  const { code, requestId } = Object(answer.body);
-  if (code !== 'PROVIDER_PROTOCOL' && code !== 'INTERNAL') return answer;
+function withReason(response: ApiAnswer, logged: readonly string[]): ApiAnswer {
+  const { code, requestId } = Object(response.body);
+  if (code !== 'PROVIDER_PROTOCOL' && code !== 'INTERNAL') return response;
   const reasons = logged
     .filter((line) => line.includes(requestId))
     .map((line) => JSON.parse(line))
     .map(({ reason, err }) => reason ?? err?.message);
   const reason = reasons.find((text) => text !== undefined);
-  return reason === undefined ? answer : { ...answer, body: { ...answer.body, reason } };
+  return reason === undefined ? response : { ...response, body: { ...response.body, reason } };
 }
 
 /** A list with all its rows. */
@@ -190,10 +190,12 @@ export function idsOf(listing: Pick<Listing, 'idField'>, rows: readonly Row[]): 
  * @throws Error with the response of the service if it does not
  */
 export async function getOk(target: Pick<Target, 'call'>, path: string, call: ApiCall = {}): Promise<ApiAnswer> {
-  const answer = await target.call(path, call);
-  if (answer.status === 200) return answer;
+  const response = await target.call(path, call);
+  if (response.status === 200) return response;
   const query = JSON.stringify(call.query ?? {});
-  throw new Error(`${call.method ?? 'GET'} ${path} ${query} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  throw new Error(
+    `${call.method ?? 'GET'} ${path} ${query} answered ${response.status}: ${JSON.stringify(response.body)}`,
+  );
 }
 
 /** Reads all rows of a query by page tokens. */
@@ -204,9 +206,9 @@ export async function listAll(
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (let nextPage: string | undefined; ; ) {
-    const answer = await getOk(target, path, { query: { ...query, nextPage } });
-    rows.push(...answer.body);
-    nextPage = answer.headers.get('elements-next-page-token') ?? undefined;
+    const response = await getOk(target, path, { query: { ...query, nextPage } });
+    rows.push(...response.body);
+    nextPage = response.headers.get('elements-next-page-token') ?? undefined;
     if (nextPage === undefined) return rows;
   }
 }

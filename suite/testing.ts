@@ -113,7 +113,7 @@ export function connect(connector: Connector, options: ConnectOptions): Connecti
     tokens: options.tokens ?? tokensIn(config),
   };
   const { onExchange } = options;
-  const told = (given: ConnectorContext): ConnectorContext => ({
+  const reported = (given: ConnectorContext): ConnectorContext => ({
     ...given,
     send: async (request) => {
       const response = await given.send(request);
@@ -121,13 +121,13 @@ export function connect(connector: Connector, options: ConnectOptions): Connecti
       return response;
     },
   });
-  const context = told({ config, signal: call.signal, send: (request) => client.send(call, request) });
+  const context = reported({ config, signal: call.signal, send: (request) => client.send(call, request) });
   const upload: Connection['upload'] = async (operation, input, bytes) => {
     if (operation === undefined) throw new Error('There is no such operation.');
     return client.upload(operation, { input, bytes: Readable.from([Buffer.from(bytes)]) }, call);
   };
   return createConnection({ connector, context, requests, upload }, (operation, input) =>
-    client.execute({ run: (given) => runIn(told(given), operation, input) }, input, call),
+    client.execute({ run: (given) => runIn(reported(given), operation, input) }, input, call),
   );
 }
 

@@ -100,9 +100,9 @@ async function meet(stage: Stage, each: Case): Promise<readonly string[]> {
       `'${trouble}' at a ${operation} is taken for ${code ?? outcome.name}, not ${expected.join(' or ')}: ${wordsOf(outcome)}`,
     ];
   }
-  const told = 'retryAfterSeconds' in outcome ? outcome.retryAfterSeconds : undefined;
-  const isTold = retryAfterSeconds === undefined || told === retryAfterSeconds;
-  return isTold ? [] : [`'${trouble}' tells a caller to wait ${told} s, not ${retryAfterSeconds}`];
+  const reported = 'retryAfterSeconds' in outcome ? outcome.retryAfterSeconds : undefined;
+  const isTold = retryAfterSeconds === undefined || reported === retryAfterSeconds;
+  return isTold ? [] : [`'${trouble}' tells a caller to wait ${reported} s, not ${retryAfterSeconds}`];
 }
 
 function toError(error: unknown): Error {

@@ -85,12 +85,12 @@ async function updateTexts(target: Target, path: string, { fields, texts }: Text
   const faults: string[] = [];
   for (const text of texts) {
     const body = Object.fromEntries(fields.map((field) => [field, text]));
-    const answer = await target.call(path, { method: 'PATCH', body });
-    if (answer.status !== 200) {
-      faults.push(`PATCH ${JSON.stringify(body)} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    const response = await target.call(path, { method: 'PATCH', body });
+    if (response.status !== 200) {
+      faults.push(`PATCH ${JSON.stringify(body)} answered ${response.status} ${JSON.stringify(response.body)}`);
       continue;
     }
-    faults.push(...compareValues('updated', body, answer.body));
+    faults.push(...compareValues('updated', body, response.body));
     faults.push(...compareValues('got after update', body, (await getOk(target, path)).body));
   }
   return faults;
@@ -149,15 +149,17 @@ interface Refused {
 }
 
 async function expectRefusal(target: Target, { path, method, body, paths }: Refused): Promise<string[]> {
-  const answer = await target.call(path, { method, body });
-  const named = (answer.body.details ?? []).map(({ path }: { readonly path?: string }) => path?.replace('/body/', ''));
+  const response = await target.call(path, { method, body });
+  const named = (response.body.details ?? []).map(({ path }: { readonly path?: string }) =>
+    path?.replace('/body/', ''),
+  );
   if (
-    answer.status === 400 &&
-    answer.body.code === 'REQUEST_INVALID' &&
+    response.status === 400 &&
+    response.body.code === 'REQUEST_INVALID' &&
     [...named].sort().join() === [...paths].sort().join()
   )
     return [];
-  return [`${method} ${JSON.stringify(body)} answered ${answer.status} ${JSON.stringify(answer.body)}`];
+  return [`${method} ${JSON.stringify(body)} answered ${response.status} ${JSON.stringify(response.body)}`];
 }
 
 /** Fields that a replacement leaves out must become empty. */

@@ -137,8 +137,8 @@ describe('a newcomer', () => {
       // The pages leave no files where they are tried.
       expect(readdirSync(folder)).to.deep.equal(['.data']);
       // The activity of a request that failed has its code.
-      for (const answer of answers.filter((each) => !('providerCalls' in Object(each))))
-        expect(Object(answer).code, JSON.stringify(answer)).to.equal(undefined);
+      for (const response of answers.filter((each) => !('providerCalls' in Object(each))))
+        expect(Object(response).code, JSON.stringify(response)).to.equal(undefined);
     }
   });
 

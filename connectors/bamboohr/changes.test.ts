@@ -21,8 +21,12 @@ describe('what BambooHR tells of changed employees', () => {
 
   it('has words of its own for what happened', () => {
     const at = '2026-03-01T09:31:00+00:00';
-    const told = read({ ...entry('3', 'Inserted', at), ...entry('4', 'Updated', at), ...entry('5', 'Deleted', at) });
-    expect(told.changes).to.deep.equal([
+    const reported = read({
+      ...entry('3', 'Inserted', at),
+      ...entry('4', 'Updated', at),
+      ...entry('5', 'Deleted', at),
+    });
+    expect(reported.changes).to.deep.equal([
       { id: '3', action: 'created', at },
       { id: '4', action: 'updated', at },
       { id: '5', action: 'deleted', at },

@@ -126,11 +126,11 @@ async function getShared({ send, columns }: Ports, id: string, natives: readonly
   const named = natives.map((native) => [native, columns.get(native)?.endpoint ?? native] as const);
   const fields = named.map(([, name]) => name).join(',');
   const { body } = await send({ path: path`/api/v1/employees/${id}`, query: { fields } });
-  const answer = json.object(body, 'an employee');
+  const response = json.object(body, 'an employee');
   // `/employees/directory` and the like are other resources.
-  if (answer.id === undefined) throw notFound(`BambooHR has no employee '${id}'.`);
-  const found = named.filter(([, name]) => Object.hasOwn(answer, name));
-  return Object.fromEntries(found.map(([native, name]) => [native, answer[name]]));
+  if (response.id === undefined) throw notFound(`BambooHR has no employee '${id}'.`);
+  const found = named.filter(([, name]) => Object.hasOwn(response, name));
+  return Object.fromEntries(found.map(([native, name]) => [native, response[name]]));
 }
 
 /** The fields that only the dataset has. */

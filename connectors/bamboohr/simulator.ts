@@ -1,5 +1,4 @@
 import {
-  type Answer,
   BAD_BODY,
   basic,
   type Call,
@@ -8,6 +7,7 @@ import {
   type Fault,
   json,
   type RouteHandler,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -17,7 +17,7 @@ import { companyRoutes } from './simulator/company.ts';
 import { datasetRoutes } from './simulator/dataset.ts';
 import { createAccount, employeeRoutes } from './simulator/employees.ts';
 import { Problem, refusal } from './simulator/fault.ts';
-import { tell, webhookRoutes } from './simulator/webhooks.ts';
+import { notify, webhookRoutes } from './simulator/webhooks.ts';
 
 const COMPANY_HOST = 'acme.bamboohr.com';
 const API_KEY = 'demo-key';
@@ -32,7 +32,7 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
   const { employees, webhooks } = createAccount({
     clock,
     memory,
-    tell: (change) => tell(change, { webhooks, clock, send }),
+    notify: (change) => notify(change, { webhooks, clock, send }),
   });
   const routes = {
     ...datasetRoutes(employees.table),
@@ -66,13 +66,13 @@ function assertCaller(call: Call): void {
 /** Makes the older endpoints respond with XML unless the request accepts JSON. The content of the XML is not simulated. */
 function xmlUnlessJson(handler: RouteHandler): RouteHandler {
   return async (call) => {
-    const answer = await handler(call);
+    const response = await handler(call);
     const wantsJson = call.headers.accept?.includes('application/json') === true;
-    return wantsJson ? answer : typed('text/xml; charset=utf-8', '<?xml version="1.0"?>\n<simulated/>\n');
+    return wantsJson ? response : typed('text/xml; charset=utf-8', '<?xml version="1.0"?>\n<simulated/>\n');
   };
 }
 
-function print(fault: Fault): Answer {
+function print(fault: Fault): SimulatedResponse {
   const { status, code, headers } = fault;
   if (fault instanceof Problem) {
     const body = { type: 'about:blank', title: code, status, detail: fault.message, code };

@@ -93,12 +93,12 @@ describe('Box, from the connector to its simulator', () => {
     const rows = await connection.listAll(search);
     const inner = rows.find(({ type, parent }) => type === 'folder' && Object(parent).id !== '0');
     const outer = rows.find(({ id }) => id === Object(inner?.parent).id);
-    const place = `/${String(outer?.name).toUpperCase()}/${inner?.name}/`;
+    const position = `/${String(outer?.name).toUpperCase()}/${inner?.name}/`;
     const isBelow = ({ path_collection }: (typeof rows)[number]) =>
       Object(path_collection).entries.some(({ id }: { id: string }) => id === inner?.id);
-    const below = await connection.listAll(search, { parameters: { path: text(place) } });
+    const below = await connection.listAll(search, { parameters: { path: text(position) } });
     expect(below.map(({ id }) => id)).to.have.members(rows.filter(isBelow).map(({ id }) => id));
-    const requests = await asked(undefined, { path: text(place), text: text('report') });
+    const requests = await asked(undefined, { path: text(position), text: text('report') });
     expect(requests.at(-1)).to.include({ path: '/search', ancestor_folder_ids: inner?.id });
     const failure = await failureOf(connection.list(search, { parameters: { path: text('/No such/x') } }));
     expect([failure.code, failure.message]).to.deep.equal([
@@ -108,8 +108,8 @@ describe('Box, from the connector to its simulator', () => {
   });
 
   it('stops loudly where Box shows no more', async () => {
-    const place = { parameters: { text: text('report') }, cursor: JSON.stringify({ place: '10000 0' }) };
-    const failure = await failureOf(provider.connect().list(search, place));
+    const position = { parameters: { text: text('report') }, cursor: JSON.stringify({ place: '10000 0' }) };
+    const failure = await failureOf(provider.connect().list(search, position));
     expect(failure.message).to.equal(
       'Box returns only the first 10000 results of a search, and this search has more. Narrow the search.',
     );

@@ -1,6 +1,5 @@
 import type { Config } from '#connector';
 import {
-  type Answer,
   atHosts,
   bearer,
   type Call,
@@ -11,6 +10,7 @@ import {
   json,
   type Routes,
   recordRoutes,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   shareMemory,
@@ -101,7 +101,7 @@ function routesOf(drive: Drive, kind: Kind): Routes {
 }
 
 /** `GET /folders/{id}/items`, by marker. */
-function listItems(drive: Drive, call: Call): Answer {
+function listItems(drive: Drive, call: Call): SimulatedResponse {
   const { id } = drive.get('folder', call.params.id);
   const paging = { kind: 'cursor', cursor: 'marker', size: 'limit', usual: 100, most: 1000, refuse: badPage } as const;
   const { rows, size, next = '' } = takePage(sortItems(drive.childrenOf(id)), paging, call);

@@ -60,10 +60,10 @@ describe('webhooks of Box', () => {
   });
 
   it('tell of files and folders, by an id that stays when they are sent again', () => {
-    const told = (body: object, atMs = NOW) =>
+    const reported = (body: object, atMs = NOW) =>
       folderWebhooks.events(callOf(body, atMs), {}).map(({ raw, ...each }) => each);
     const uploaded = event('FILE.UPLOADED', FILE);
-    expect(told(uploaded)).to.deep.equal([
+    expect(reported(uploaded)).to.deep.equal([
       {
         id: uploaded.id,
         action: 'created',
@@ -72,14 +72,14 @@ describe('webhooks of Box', () => {
         at: new Date('2026-01-31T08:29:59Z'),
       },
     ]);
-    expect(told(uploaded, NOW + MINUTE)).to.deep.equal(told(uploaded));
+    expect(reported(uploaded, NOW + MINUTE)).to.deep.equal(reported(uploaded));
     const version = event('FILE.UPLOADED', { ...FILE, sequence_id: '1' });
     const trashed = event('FOLDER.TRASHED', { id: '1', type: 'folder' });
-    expect(told(version)[0]?.action).to.equal('updated');
-    expect(told(trashed)[0]).to.include({ action: 'deleted', objectName: 'folders', objectId: '1' });
+    expect(reported(version)[0]?.action).to.equal('updated');
+    expect(reported(trashed)[0]).to.include({ action: 'deleted', objectName: 'folders', objectId: '1' });
     const other = [event('WEBHOOK.DELETED', []), event('NO_ACTIVE_SESSION', {}), event('FILE.PREVIEWED', FILE)];
-    expect(other.flatMap((each) => told(each))).to.deep.equal([]);
-    expect(() => told([])).to.throw('The response lacks an event.');
+    expect(other.flatMap((each) => reported(each))).to.deep.equal([]);
+    expect(() => reported([])).to.throw('The response lacks an event.');
   });
 });
 

@@ -100,8 +100,8 @@ describe('the Clover simulator', () => {
     const strict = await serveSimulator('clover', (options) => createSimulator({ ...options, text: 'as written' }));
     const url = `${strict.url}/v3/merchants/${MERCHANT_ID}/items?filter=name=`;
     const count = async (name: string) => {
-      const answer = (await (await fetch(url + name, { headers: HEADERS })).json()) as Answered;
-      return answer.elements?.length;
+      const response = (await (await fetch(url + name, { headers: HEADERS })).json()) as Answered;
+      return response.elements?.length;
     };
     const counts = [await count('caesar%20salad'), await count('CAESAR%20SALAD'), await count('c*')];
     await strict.stop();

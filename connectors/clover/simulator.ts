@@ -1,6 +1,5 @@
 import type { Config } from '#connector';
 import {
-  type Answer,
   type Call,
   type Collection,
   changesOf,
@@ -14,6 +13,7 @@ import {
   type Routes,
   readBearer,
   recordRoutes,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -98,7 +98,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
 };
 
 /** Clover's form: `{ message }`, with `details` for what is not there. A 429 says by a header which limit it was. */
-function print({ status, code, message, headers }: Fault): Answer {
+function print({ status, code, message, headers }: Fault): SimulatedResponse {
   const text = MESSAGES[status] ?? message;
   const body = code === 'NO_RECORD' ? { message: text, details: message } : { message: text };
   return json(body, status, status === 429 ? { ...limitOf(headers), ...headers } : headers);
@@ -119,12 +119,12 @@ const PAGING: PageStyle = {
   refuse: badRequest,
 };
 
-interface Place {
+interface ListContext {
   readonly text: TextRule;
   readonly nowMs: number;
 }
 
-function list(collection: Collection<Resource>, call: Call, { text, nowMs }: Place): Answer {
+function list(collection: Collection<Resource>, call: Call, { text, nowMs }: ListContext): SimulatedResponse {
   const { name, filters, table } = collection;
   const criteria = call.query.getAll('filter').map(readCriterion);
   const tests = criteria.map((criterion) => compileCriterion(criterion, collection, text));

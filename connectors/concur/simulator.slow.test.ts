@@ -180,8 +180,8 @@ describe('the SAP Concur simulator', () => {
   });
 
   it('takes what it is told for a limit, and for the status of a bad token', async () => {
-    const told = { callsPerMinute: 1, badToken: 401 } as const;
-    const other = await serveSimulator('concur', (options) => createSimulator({ ...options, ...told }));
+    const reported = { callsPerMinute: 1, badToken: 401 } as const;
+    const other = await serveSimulator('concur', (options) => createSimulator({ ...options, ...reported }));
     const statusOf = async (bearer: string) => (await fetch(other.url + REPORTS, { headers: as(bearer) })).status;
     expect([await statusOf('nope'), await statusOf(DEMO_ACCESS_TOKEN)]).to.deep.equal([401, 429]);
     await other.stop();

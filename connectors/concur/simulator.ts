@@ -1,6 +1,5 @@
 import type { Config } from '#connector';
 import {
-  type Answer,
   type Call,
   type Collection,
   changesOf,
@@ -10,6 +9,7 @@ import {
   Fault,
   type PageStyle,
   recordRoutes,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -90,7 +90,7 @@ function list(
   collection: Collection<Resource>,
   call: Call,
   { owner: login, ...search }: SearchOptions & { readonly owner: string },
-): Answer {
+): SimulatedResponse {
   const { table, filters, owner, all, one } = collection;
   const tests = testsOf(filters, call.query, search);
   const isMeant = (row: TableRow) => (login === ALL || row[owner] === login) && tests.every((test) => test(row));
@@ -99,7 +99,7 @@ function list(
 }
 
 /** A creation answers where the report is, a change nothing. */
-function show(collection: Collection<Resource>, row: TableRow, call: Call): Answer {
+function show(collection: Collection<Resource>, row: TableRow, call: Call): SimulatedResponse {
   if (call.method === 'PUT') return empty();
   const shown = present(collection, row, call);
   if (call.method === 'GET') return print(call, [collection.one], shown);

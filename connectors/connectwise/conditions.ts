@@ -68,7 +68,7 @@ export const translator: Translator<string> = {
 };
 
 /** The rows of a list, and what of them is always asked for. */
-export interface Place {
+export interface ListSource {
   readonly path: string;
   readonly condition?: string;
 }
@@ -86,9 +86,9 @@ type Query = Pick<ListQuery<string>, 'filter' | 'parentId' | 'limit' | 'cursor' 
  * A list: by id in pages that begin behind an id, so that nothing is passed over when rows come and go; in another order by numbered pages.
  * Source: "PSA Pagination".
  */
-export function listOf(placeOf: (parentId: string) => Place): ListOperation<string> {
+export function listOf(positionOf: (parentId: string) => ListSource): ListOperation<string> {
   const ask = ({ filter, parentId = '' }: Query) => {
-    const { path, condition } = placeOf(parentId);
+    const { path, condition } = positionOf(parentId);
     return { path, conditions: joined(condition, filter) };
   };
   const ordered = list<string>({

@@ -56,13 +56,13 @@ function recordsOf(
   collection: string,
   record = ({ body }: ProviderResponse): unknown => json.object(body, 'a record'),
 ) {
-  const place = (id: string) => `${collection}${path`/${id}`}`;
+  const source = (id: string) => `${collection}${path`/${id}`}`;
   return records({
-    get: (id) => ({ path: place(id) }),
+    get: (id) => ({ path: source(id) }),
     record,
     create: { request: (values) => ({ method: 'POST', path: collection, json: toBody(values) }) },
-    update: { request: (id, values) => ({ method: 'PATCH', path: place(id), json: toPatch(values) }), record },
-    remove: (id) => ({ method: 'DELETE', path: place(id) }),
+    update: { request: (id, values) => ({ method: 'PATCH', path: source(id), json: toPatch(values) }), record },
+    remove: (id) => ({ method: 'DELETE', path: source(id) }),
   });
 }
 
@@ -242,9 +242,9 @@ const organizations: ObjectSpec<string> = {
   ...companyOperations,
   remove: {
     run: async ({ send }, { id }) => {
-      const place = path`/company/companies/${id}`;
-      presentCompany(await send({ path: place }));
-      await send({ method: 'DELETE', path: place });
+      const source = path`/company/companies/${id}`;
+      presentCompany(await send({ path: source }));
+      await send({ method: 'DELETE', path: source });
     },
   },
   changes: { ...ENTERED_AND_UPDATED, feed: deletedCompanies },

@@ -16,7 +16,7 @@ import {
   type TableRow,
   type TextRule,
 } from '#connector/simulator';
-import { type CallbackOptions, COMPANY, KEY_PATH, tell, tellKey } from './simulator/callbacks.ts';
+import { type CallbackOptions, COMPANY, KEY_PATH, notify, tellKey } from './simulator/callbacks.ts';
 import {
   type Company,
   createCompany,
@@ -59,8 +59,8 @@ export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator
   const company: Company = createCompany({
     clock,
     memory,
-    tell: (name, change) =>
-      tell(
+    notify: (name, change) =>
+      notify(
         company.callbacks.table.rows(),
         { name, change, show: (row) => showRow(company, company[name], row) },
         options,

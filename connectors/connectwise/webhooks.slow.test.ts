@@ -52,13 +52,13 @@ describe('callbacks of ConnectWise', () => {
   });
 
   it('tell of what happened to which record', () => {
-    const told = (type: string, action: string) =>
+    const reported = (type: string, action: string) =>
       callbacks.events(callOf(bodyOf(type, action)), {}).map((event) => `${event.objectName}.${event.action}`);
-    expect(told('Ticket', 'added')).to.deep.equal(['incidents.created']);
-    expect(told('company', 'deleted')).to.deep.equal(['organizations.deleted']);
-    expect(told('time', 'updated')).to.deep.equal(['time-entries.updated']);
-    expect(told('contact', 'moved')).to.deep.equal(['contacts.unknown']);
-    expect(told('invoice', 'added')).to.deep.equal([]);
+    expect(reported('Ticket', 'added')).to.deep.equal(['incidents.created']);
+    expect(reported('company', 'deleted')).to.deep.equal(['organizations.deleted']);
+    expect(reported('time', 'updated')).to.deep.equal(['time-entries.updated']);
+    expect(reported('contact', 'moved')).to.deep.equal(['contacts.unknown']);
+    expect(reported('invoice', 'added')).to.deep.equal([]);
   });
 });
 

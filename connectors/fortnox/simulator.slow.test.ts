@@ -323,9 +323,9 @@ describe('the Fortnox simulator', () => {
   ];
   for (const [code, path, body] of REFUSED) {
     it(`refuses ${path} ${JSON.stringify(body ?? '')} by ${code}`, async () => {
-      const answer = await call(path, body === undefined ? {} : { method: 'POST', body });
-      expect([answer.status, answer.body.ErrorInformation?.code]).to.deep.equal([400, code]);
-      expect(answer.body.ErrorInformation?.message).to.be.a('string').and.not.equal('');
+      const response = await call(path, body === undefined ? {} : { method: 'POST', body });
+      expect([response.status, response.body.ErrorInformation?.code]).to.deep.equal([400, code]);
+      expect(response.body.ErrorInformation?.message).to.be.a('string').and.not.equal('');
     });
   }
 

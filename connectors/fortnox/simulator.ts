@@ -1,6 +1,5 @@
 import type { Config } from '#connector';
 import {
-  type Answer,
   type Call,
   type Collection,
   changesOf,
@@ -11,6 +10,7 @@ import {
   json,
   type PageStyle,
   type Routes,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -43,7 +43,7 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
   const company = createCompany(clock);
   const oauth = createOAuthLogin(memory, clock);
   const login = createLogin({ memory, deactivatesOnReuse, acceptsBearer: oauth.accepts });
-  const place = { company, today: () => swedishTime(clock.now()).slice(0, 10) };
+  const context = { company, today: () => swedishTime(clock.now()).slice(0, 10) };
   const nothing: Routes = {
     'GET /3{rest*}': () => {
       throw new Fault(404, 'NOT_FOUND', 'Not Found');
@@ -60,7 +60,7 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
       authenticate: login.authenticate,
       open: oauth.routes,
       routes: login.exchanging(
-        Object.assign({}, ...Object.values(company).map((collection) => routesOf(collection, place)), nothing),
+        Object.assign({}, ...Object.values(company).map((collection) => routesOf(collection, context)), nothing),
       ),
       commands: {
         ...oauth.commands,
@@ -75,13 +75,13 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
   );
 }
 
-interface Place {
+interface Context {
   readonly company: Company;
   /** By the clocks of Sweden. */
   readonly today: () => string;
 }
 
-function routesOf(collection: Collection<Resource>, place: Place): Routes {
+function routesOf(collection: Collection<Resource>, context: Context): Routes {
   const { name, key, table, can, required, taken, lines, initial } = collection;
   const isDocument = lines !== undefined;
   const [all, one] = [`/3/${name}`, `/3/${name}/{number}`];
@@ -99,14 +99,14 @@ function routesOf(collection: Collection<Resource>, place: Place): Routes {
     const { [key]: number } = input;
     if (number !== undefined && table.find(String(number)) !== undefined) throw refused(...taken(String(number)));
     if ((input[required] ?? '') === '') throw badData();
-    const given = isDocument && { ...datesOf(collection, input, place.today()), ...customerOf(input, place) };
+    const given = isDocument && { ...datesOf(collection, input, context.today()), ...customerOf(input, context) };
     return show(collection, complete(table.insert({ ...given, ...input })), 201);
   };
   const update = (call: Call) => {
     const row = find(call);
     const { [key]: _, ...input } = collection.read(unwrap(collection, call.body), row);
     if (input[required] === '') throw badData();
-    return show(collection, complete(change(row, { ...input, ...(isDocument && customerOf(input, place)) })));
+    return show(collection, complete(change(row, { ...input, ...(isDocument && customerOf(input, context)) })));
   };
   const actions: Readonly<Record<Resource['can'][number], Routes>> = {
     delete: {
@@ -128,7 +128,7 @@ function routesOf(collection: Collection<Resource>, place: Place): Routes {
     },
   };
   return {
-    [`GET ${all}`]: (call) => list(collection, call, place.today()),
+    [`GET ${all}`]: (call) => list(collection, call, context.today()),
     [`POST ${all}`]: create,
     [`GET ${one}`]: (call) => show(collection, find(call)),
     [`PUT ${one}`]: update,
@@ -163,7 +163,7 @@ function unwrap({ singular, members, initial, key }: Resource, body: Call['body'
 }
 
 /** @throws Fault 400 for a customer that is not there */
-function customerOf({ CustomerNumber }: TableRow, { company: { customers } }: Place): TableRow {
+function customerOf({ CustomerNumber }: TableRow, { company: { customers } }: Context): TableRow {
   if (CustomerNumber === undefined) return {};
   const customer = customers.table.find(String(CustomerNumber));
   if (customer === undefined || customer.removed === true) throw refused(...customers.missing);
@@ -177,7 +177,7 @@ function addressOf({ name, key }: Collection<Resource>, row: TableRow): string {
 }
 
 /** The long form. */
-function show(collection: Collection<Resource>, row: TableRow, status = 200): Answer {
+function show(collection: Collection<Resource>, row: TableRow, status = 200): SimulatedResponse {
   const { name, singular, key, lines } = collection;
   const { modified: _, removed: __, ...members } = row;
   const reductions = `https://api.fortnox.se/3/taxreductions?filter=${name}&referencenumber=${row[key]}`;
@@ -197,7 +197,7 @@ const PAGING: PageStyle = {
 const OTHERS: readonly string[] = ['page', 'limit', 'offset', 'sortby', 'sortorder'];
 
 /** What tests are joined by is AND: a recorded search for a city and a postal code answers fewer than that for the city. */
-function list(collection: Collection<Resource>, call: Call, today: string): Answer {
+function list(collection: Collection<Resource>, call: Call, today: string): SimulatedResponse {
   const { query } = call;
   const tests = [...query]
     .filter(([name]) => !OTHERS.includes(name))

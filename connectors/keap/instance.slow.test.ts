@@ -13,8 +13,8 @@ describe('an instance of Keap', () => {
     const query = { ...client, callbackUrl: CALLBACK_URL, simulator: 'true' };
     const { body } = await service.call('/elements/keap/oauth/url', { query });
     expect(new URL(body.oauthUrl).searchParams.get('scope')).to.equal('full');
-    const answer = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
-    const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code');
+    const response = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
+    const code = new URL(response.headers.get('location') ?? '').searchParams.get('code');
     const configuration = {
       'oauth.api.key': client.apiKey,
       'oauth.api.secret': client.apiSecret,

@@ -192,9 +192,9 @@ describe('the Keap simulator', () => {
     expect(made.body).to.deep.equal({ key: made.body.key, ...hook, status: 'Verified' });
     expect(sent[0]).to.deep.include({ url: hook.hookUrl, body: '' }).and.have.nested.property('headers.x-hook-secret');
     await change('contacts', { create: 1, update: 2 });
-    const told = JSON.parse(sent[1]?.body ?? '{}');
-    expect([sent.length, told.event_key, told.object_type]).to.deep.equal([2, 'contact.edit', 'contact']);
-    expect(told.object_keys.map(({ id }: Answered) => id)).to.deep.equal([1, 2]);
+    const reported = JSON.parse(sent[1]?.body ?? '{}');
+    expect([sent.length, reported.event_key, reported.object_type]).to.deep.equal([2, 'contact.edit', 'contact']);
+    expect(reported.object_keys.map(({ id }: Answered) => id)).to.deep.equal([1, 2]);
     await simulator.command('/simulate/hooks', { echo: false });
     const again = await at(`v1/hooks/${made.body.key}/verify`, 'POST');
     await change('contacts', { update: 1 });

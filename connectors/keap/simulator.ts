@@ -1,5 +1,4 @@
 import {
-  type Answer,
   type Call,
   changesOf,
   createBudget,
@@ -10,6 +9,7 @@ import {
   type PageStyle,
   type Routes,
   recordRoutes,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   shareMemory,
@@ -69,7 +69,7 @@ type Of = Records[keyof Records];
 
 function routesOf(records: Records, collection: Of, rule: TextRule): Routes {
   const { name, path } = collection;
-  const list = (call: Call) => answerList(records, collection, call, rule);
+  const list = (call: Call) => respondWithList(records, collection, call, rule);
   const show = (row: TableRow, call: Call, status = 200) =>
     json(
       present(collection, expand(row, name, records), { fields: readFields(collection, call), isWhole: true }),
@@ -105,7 +105,7 @@ const WORDS: PageStyle = { ...SIZES, kind: 'cursor', cursor: 'page_token' };
 /** As a recorded answer has it: the token of tags is a whole address. */
 const ADDRESSES: PageStyle = { ...SIZES, kind: 'link', token: 'page_token' };
 
-function answerList(records: Records, collection: Of, call: Call, rule: TextRule): Answer {
+function respondWithList(records: Records, collection: Of, call: Call, rule: TextRule): SimulatedResponse {
   const { name, table, filters, members, orders, list } = collection;
   const query = new URLSearchParams(call.query);
   if (query.get('page_size') === '0') query.delete('page_size');
@@ -214,7 +214,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 };
 
 /** What the gateway refuses says it in another form than what the versions of the API refuse. */
-function print({ status, code, message, headers, fields }: Fault, { path }: Pick<Call, 'path'>): Answer {
+function print({ status, code, message, headers, fields }: Fault, { path }: Pick<Call, 'path'>): SimulatedResponse {
   if (status === 401) return json(gatewayFault(code, message), status, { ...BLANK, ...headers });
   if (status === 429) return json(gatewayFault(QUOTA, 'Rate limit quota violation'), status, headers);
   if (path.startsWith('/crm/rest/v1/')) return json({ message }, status, headers);

@@ -30,12 +30,12 @@ describe('REST hooks of Keap', () => {
 
   it('tell of records by their ids, each change of one by an id of its own', () => {
     const raw = { id: 7, apiUrl: '', timestamp: '2026-01-31T08:30:00Z' };
-    const told = restHooks.events(
+    const reported = restHooks.events(
       callOf({ event_key: 'contactGroup.edit', object_type: 'contactGroup', object_keys: [raw, { id: '8' }] }),
       {},
     );
     const event = { action: 'updated', objectName: 'tags' };
-    expect(told).to.deep.equal([
+    expect(reported).to.deep.equal([
       {
         ...event,
         objectId: '7',

@@ -139,13 +139,13 @@ function formatOf(type: PropertyType, { format }: FieldSpec): Pick<FieldSpec, 'f
   return { ...(shown !== undefined && { format: shown }), ...(range !== undefined && { range }) };
 }
 
-interface Place {
+interface FieldPosition {
   readonly native: string;
   readonly isKey: boolean;
   readonly isNested: boolean;
 }
 
-function writing(property: Property, capabilities: Capabilities, { native, isKey, isNested }: Place) {
+function writing(property: Property, capabilities: Capabilities, { native, isKey, isNested }: FieldPosition) {
   const createable = capabilities.insertable && !property.computed && capabilities.insertableProperty(native);
   const updateable =
     capabilities.updatable &&

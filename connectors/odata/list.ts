@@ -38,16 +38,16 @@ const MAX_PAGE_SIZE = 999;
 const PAGES_AT_ONCE = 3;
 
 /** What is listed: an entity set, or the records behind a navigation property `name` of a record of `parent`. */
-export interface Place {
+export interface ListSource {
   readonly name: string;
   readonly parent?: EntitySet;
 }
 
-export function listOperation(set: EntitySet, place: Place): ListOperation<string> {
+export function listOperation(set: EntitySet, source: ListSource): ListOperation<string> {
   const { pagesByOffset } = set.capabilities;
   return {
     maxPageSize: MAX_PAGE_SIZE,
-    request: (input, config) => requestPage(set, place, input, config),
+    request: (input, config) => requestPage(set, source, input, config),
     read: (response, input) => {
       const values = json.array(json.at(response.body, 'value'), "the list 'value'");
       const { shown, next } = endPage({ position: startOf(input), values, body: response.body, pagesByOffset });
@@ -67,12 +67,12 @@ export function listOperation(set: EntitySet, place: Place): ListOperation<strin
   };
 }
 
-function requestPage(set: EntitySet, place: Place, input: ListInput<string>, config: Config): ProviderRequest {
+function requestPage(set: EntitySet, source: ListSource, input: ListInput<string>, config: Config): ProviderRequest {
   const position = startOf(input);
   const wanted = input.limit + 1;
   const { pagesByOffset } = set.capabilities;
   const headers: Record<string, string> = pagesByOffset ? {} : { prefer: `odata.maxpagesize=${wanted}` };
-  const collection = collectionPath(place, input);
+  const collection = collectionPath(source, input);
   if (position.link !== undefined) return { url: resolveLink(position, config, collection), headers };
   return {
     path: collection,
@@ -87,7 +87,7 @@ function requestPage(set: EntitySet, place: Place, input: ListInput<string>, con
   };
 }
 
-function collectionPath({ parent, name }: Place, { parentId }: ListInput<string>): string {
+function collectionPath({ parent, name }: ListSource, { parentId }: ListInput<string>): string {
   if (parent === undefined || parentId === undefined) return path`/${name}`;
   return `${path`/${parent.name}`}${keyPredicate(keyOf(parent.type), parentId)}${path`/${name}`}`;
 }

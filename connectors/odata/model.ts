@@ -192,7 +192,7 @@ function createStatements({ find }: Annotations): Statements {
   const places = new Map<Element, number>();
   const capabilities = new Map<string, Capabilities>();
 
-  function placeOf(target: string, term: CapabilityTerm): number | undefined {
+  function positionOf(target: string, term: CapabilityTerm): number | undefined {
     const element = find(target, `${CAPABILITIES}.${term}`);
     if (element === undefined) return undefined;
     const known = places.get(element);
@@ -210,7 +210,7 @@ function createStatements({ find }: Annotations): Statements {
     termsOf: (target) =>
       Object.fromEntries(
         CAPABILITY_TERMS.flatMap((term) => {
-          const place = placeOf(target, term);
+          const place = positionOf(target, term);
           return place === undefined ? [] : [[term, place] as const];
         }),
       ),

@@ -9,7 +9,7 @@ import {
 import { CAPS, excess } from './caps.ts';
 import { comparesEnumsHere, filtersHere, setting } from './config.ts';
 import { type FieldOptions, fieldsOf } from './fields.ts';
-import { listOperation, type Place } from './list.ts';
+import { type ListSource, listOperation } from './list.ts';
 import { type Collection, createShared, type EntitySet, openService, type Service } from './metadata.ts';
 import type { Model, SetSummary } from './model.ts';
 import { objectNames } from './names.ts';
@@ -92,7 +92,7 @@ function childOutline(context: Context, { name, target }: Collection, parent: En
   return { native: name, fields: {}, describe: async () => defineObject(listing(context, target(), { name, parent })) };
 }
 
-function listing({ fieldsOf }: Context, set: EntitySet, place: Place): ObjectSpec<string> {
+function listing({ fieldsOf }: Context, set: EntitySet, place: ListSource): ObjectSpec<string> {
   const idField = idFieldOf(set.type);
   const { capabilities } = set;
   const fields = fieldsOf(set);

@@ -145,7 +145,7 @@ async function sendChange(context: ConnectorContext, set: EntitySet, request: Pr
     if (!isNotFound(error) || created === undefined) throw error;
     throw notFound(
       'The service finds no record with this key.',
-      `The service returned the address of another record, ${placeOf(created)}. Causeway did not change it.`,
+      `The service returned the address of another record, ${positionOf(created)}. Causeway did not change it.`,
     );
   }
 }
@@ -162,18 +162,19 @@ async function undoCreation(
   { id }: UpdateInput,
 ): Promise<Error> {
   const created = createdRequest(set, response, Object(response.body), context.config);
-  const at = created === undefined ? '' : ` at ${placeOf(created)}`;
-  const told = `The record did not exist, so the service created one${at} (status 201).`;
+  const at = created === undefined ? '' : ` at ${positionOf(created)}`;
+  const reported = `The record did not exist, so the service created one${at} (status 201).`;
   const missing = await failureOf(readRecord(context, set, { id, fields: [] }));
-  if (created === undefined || !isNotFound(missing)) return notFound(told, `${told} The new record still exists.`);
+  if (created === undefined || !isNotFound(missing))
+    return notFound(reported, `${reported} The new record still exists.`);
   const kept = await failureOf(context.send({ ...created, method: 'DELETE', headers: EXISTING }));
   context.signal.throwIfAborted();
   const fate =
     kept === undefined ? 'Causeway deleted it again.' : 'Causeway could not delete it, so the new record still exists.';
-  return notFound(told, `${told} ${fate}`);
+  return notFound(reported, `${reported} ${fate}`);
 }
 
-function placeOf({ url, path = '' }: ProviderRequest): string {
+function positionOf({ url, path = '' }: ProviderRequest): string {
   return url ?? path;
 }
 
@@ -199,7 +200,7 @@ async function createRecord(context: ConnectorContext, set: EntitySet, input: Cr
     if (created !== undefined) return (await context.send(created)).body;
   } catch (error) {
     context.signal.throwIfAborted();
-    throw createdUnread(id === undefined ? `at ${placeOf(created ?? {})}` : `with the id '${id}'`, error);
+    throw createdUnread(id === undefined ? `at ${positionOf(created ?? {})}` : `with the id '${id}'`, error);
   }
   throw createdUnread('and returned neither the record nor its address');
 }

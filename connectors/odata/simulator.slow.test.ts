@@ -37,10 +37,10 @@ describe('The OData simulator', () => {
   ];
   for (const [path, status, message] of REFUSED) {
     it(`answers ${path} with ${status}`, async () => {
-      const answer = await call(path);
-      expect(answer.status).to.equal(status);
-      expect(answer.body.error.code).to.equal(String(status));
-      expect(answer.body.error.message).to.match(message);
+      const response = await call(path);
+      expect(response.status).to.equal(status);
+      expect(response.body.error.code).to.equal(String(status));
+      expect(response.body.error.message).to.match(message);
     });
   }
 

@@ -1,5 +1,4 @@
 import {
-  type Answer,
   basic,
   type Call,
   type Changeable,
@@ -10,6 +9,7 @@ import {
   fault,
   json,
   type Routes,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -127,7 +127,7 @@ function getRow(shelf: Served, { params: { key = '' } }: Call): TableRow {
   return row;
 }
 
-function list(shelf: Served, call: Call, belongs: (row: TableRow) => boolean = () => true): Answer {
+function list(shelf: Served, call: Call, belongs: (row: TableRow) => boolean = () => true): SimulatedResponse {
   const { name, properties, table, settings } = shelf;
   const { quirks = {}, collation = 'binary', maxPageSize: most = Number.POSITIVE_INFINITY } = settings;
   const options = readOptions(call);
@@ -161,13 +161,13 @@ function assertGuard({ isGuarded }: Served, { headers }: Call): void {
   if (isGuarded && headers['if-match'] === undefined) throw new Fault(428, '428', 'If-Match is required.');
 }
 
-function remove(shelf: Served, call: Call): Answer {
+function remove(shelf: Served, call: Call): SimulatedResponse {
   assertGuard(shelf, call);
   shelf.table.remove(keyOf(shelf, getRow(shelf, call)));
   return empty();
 }
 
-function change(shelf: Served, call: Call): Answer {
+function change(shelf: Served, call: Call): SimulatedResponse {
   assertGuard(shelf, call);
   const { upserts } = shelf.settings.quirks ?? {};
   const key = readKey(shelf, call.params.key ?? '');
@@ -180,28 +180,28 @@ function change(shelf: Served, call: Call): Answer {
   // A change of what does not exist creates it. Source: OData Protocol 4.01, section 11.4.4.
   if (row === undefined) return create(shelf, upserts === 'under a key of its own' ? body : given, call);
   const values = call.method === 'PUT' ? completeRow(shelf, given) : given;
-  return answerChange(shelf, shelf.table.update(id, values) ?? row, call);
+  return respondToChange(shelf, shelf.table.update(id, values) ?? row, call);
 }
 
-function create(shelf: Served, given: TableRow, call: Call): Answer {
+function create(shelf: Served, given: TableRow, call: Call): SimulatedResponse {
   const row = completeRow(shelf, given);
   if (shelf.table.find(keyOf(shelf, row)) !== undefined) {
     throw new Fault(409, '409', 'There is an entity with this key already.');
   }
   if (shelf.settings.quirks?.hidesCreated !== true) shelf.table.insert(row);
   const location = `${rootOf(call)}/${addressOf(shelf, row)}`;
-  const { headers, ...answer } = answerChange(shelf, row, call);
-  const status = answer.status === 204 ? 204 : 201;
-  return { ...answer, status, headers: { ...headers, location, 'odata-entityid': location } };
+  const { headers, ...response } = respondToChange(shelf, row, call);
+  const status = response.status === 204 ? 204 : 201;
+  return { ...response, status, headers: { ...headers, location, 'odata-entityid': location } };
 }
 
-function answerChange(shelf: Served, row: TableRow, call: Call): Answer {
+function respondToChange(shelf: Served, row: TableRow, call: Call): SimulatedResponse {
   const isMinimal =
     shelf.settings.answersChanges === 'without record' || /return=minimal/.test(String(call.headers.prefer));
   return isMinimal ? empty() : showEntity(shelf, row, call);
 }
 
-function showEntity(shelf: Served, row: TableRow, call: Call): Answer {
+function showEntity(shelf: Served, row: TableRow, call: Call): SimulatedResponse {
   const context = `${rootOf(call)}/$metadata#${shelf.name}/$entity`;
   return json({ '@odata.context': context, ...printerOf(shelf, call, readOptions(call))(row) }, 200, TYPE);
 }

@@ -25,7 +25,7 @@ function verdictOf(call: WebhookCall) {
   return verify === 'unsigned' ? verify : verify(call, { secret: SECRET, now: 0, config: {} });
 }
 
-const tell = (event: object, config: Readonly<Record<string, string>> = {}) =>
+const notify = (event: object, config: Readonly<Record<string, string>> = {}) =>
   cloudEvents.events(callOf({ ...CHANGED, ...event }), config);
 
 describe('CloudEvents for OData', () => {
@@ -57,12 +57,12 @@ describe('CloudEvents for OData', () => {
       at: new Date('2026-01-31T08:30:00Z'),
       raw: CHANGED,
     };
-    expect(tell({})).to.deep.equal([{ ...event, objectName: 'BusinessPartner' }]);
-    expect(tell({}, MAPPED)).to.deep.equal([{ ...event, objectName: 'A_BusinessPartner' }]);
+    expect(notify({})).to.deep.equal([{ ...event, objectName: 'BusinessPartner' }]);
+    expect(notify({}, MAPPED)).to.deep.equal([{ ...event, objectName: 'A_BusinessPartner' }]);
   });
 
   it('tell what happened by the word behind the object', () => {
-    const actionOf = (verb: string) => tell({ type: `sap.s4.beh.salesorder.v1.SalesOrder.${verb}` })[0];
+    const actionOf = (verb: string) => notify({ type: `sap.s4.beh.salesorder.v1.SalesOrder.${verb}` })[0];
     expect(['Created.v1', 'Updated.v2', 'Deleted', 'Released.v1'].map((verb) => actionOf(verb)?.action)).to.deep.equal([
       'created',
       'updated',
@@ -73,7 +73,7 @@ describe('CloudEvents for OData', () => {
   });
 
   it('tell ids as far as they have one', () => {
-    const idOf = (data: unknown, more: object = {}) => tell({ data, ...more })[0]?.objectId;
+    const idOf = (data: unknown, more: object = {}) => notify({ data, ...more })[0]?.objectId;
     expect(idOf({ Id: 7 })).to.equal('7');
     expect(idOf({ BusinessPartner: '1', Name: 'x' })).to.equal('1');
     expect(idOf({ A: '1', B: '2' })).to.equal(undefined);
@@ -86,7 +86,7 @@ describe('CloudEvents for OData', () => {
     const { data, ...attributes } = CHANGED;
     const headers = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`ce-${name}`, value]));
     const [binary] = cloudEvents.events(callOf(data, headers), {});
-    const [structured] = tell({});
+    const [structured] = notify({});
     expect({ ...binary, raw: null }).to.deep.equal({ ...structured, raw: null });
     const batch = cloudEvents.events(callOf([CHANGED, { ...CHANGED, id: '2' }]), {});
     expect(batch.map(({ id }) => id?.split(' ')[1])).to.deep.equal([CHANGED.id, '2']);
@@ -94,8 +94,8 @@ describe('CloudEvents for OData', () => {
 
   it('are not understood in any other form', () => {
     for (const body of [null, 7, [7], {}]) expect(() => cloudEvents.events(callOf(body), {})).to.throw();
-    expect(() => tell({ type: 'ping' })).to.throw('names no object.');
-    expect(() => tell({ id: 'x'.repeat(401) })).to.throw('too long.');
-    expect(() => tell({ data: { Id: {} } })).to.throw('lacks the id of the record of an event.');
+    expect(() => notify({ type: 'ping' })).to.throw('names no object.');
+    expect(() => notify({ id: 'x'.repeat(401) })).to.throw('too long.');
+    expect(() => notify({ data: { Id: {} } })).to.throw('lacks the id of the record of an event.');
   });
 });

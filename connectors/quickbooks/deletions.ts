@@ -33,8 +33,8 @@ export function deletionsOf(entity: string): Operation<ChangesInput, ChangesPage
 
 /** Returns the rows of a response. Without rows, QuickBooks leaves the member out. */
 function rowsOf(body: unknown, entity: string): readonly Json[] {
-  const [answer] = json.objects(json.at(body, 'CDCResponse'), 'the response of the capture');
-  const [rows] = json.objects(json.at(answer, 'QueryResponse'), 'the changes');
+  const [response] = json.objects(json.at(body, 'CDCResponse'), 'the response of the capture');
+  const [rows] = json.objects(json.at(response, 'QueryResponse'), 'the changes');
   return json.objects(json.at(rows, entity) ?? [], `the changes of ${entity}`);
 }
 

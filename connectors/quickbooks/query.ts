@@ -66,8 +66,8 @@ export function listOf(entity: string, hasInactive: boolean) {
     request: (query) => queryFor(printStatement(entity, hasInactive, query)),
     // Without rows, QuickBooks leaves the member out.
     rows: (body) => {
-      const answer = json.object(json.at(body, 'QueryResponse'), 'the rows of the query');
-      return json.array(answer[entity] ?? [], `the rows of ${entity}`);
+      const response = json.object(json.at(body, 'QueryResponse'), 'the rows of the query');
+      return json.array(response[entity] ?? [], `the rows of ${entity}`);
     },
     paging: { kind: 'offset', offset: 'start', size: 'size', max: 1000 },
     order: { term: (native, direction) => `${native} ${direction.toUpperCase()}`, join: ', ', id: 'Id' },

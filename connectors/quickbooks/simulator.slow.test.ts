@@ -11,7 +11,7 @@ const QuickBooks: new (...settings: readonly unknown[]) => QuickBooksClient = cr
   'node-quickbooks',
 );
 
-type Callback = (error: unknown, answer: unknown) => void;
+type Callback = (error: unknown, response: unknown) => void;
 type QuickBooksClient = Record<string, (...given: unknown[]) => void> & { endpoint: string | undefined };
 
 /** Intuit's own clients must take the simulator for QuickBooks. */
@@ -36,10 +36,10 @@ describe('the QuickBooks simulator', () => {
   /** A call of node-quickbooks; what the provider refuses is answered with its fault. */
   function ask(method: string, ...given: unknown[]): Promise<Answered> {
     return new Promise((resolve, reject) => {
-      const done: Callback = (error, answer) => {
-        const fault = Object(answer).Fault ?? Object(Object(error).response).data?.Fault;
+      const done: Callback = (error, response) => {
+        const fault = Object(response).Fault ?? Object(Object(error).response).data?.Fault;
         if (error !== null && fault === undefined) reject(error);
-        else resolve(fault === undefined ? (answer as Answered) : { Fault: fault });
+        else resolve(fault === undefined ? (response as Answered) : { Fault: fault });
       };
       client[method]?.call(client, ...given, done);
     });
@@ -60,8 +60,8 @@ describe('the QuickBooks simulator', () => {
     (await call(path, { method: 'POST', body: JSON.stringify(body) })).body;
 
   async function count(entity: string, where = ''): Promise<number | undefined> {
-    const answer = await query(`select count(*) from ${entity}${where && ` where ${where}`}`);
-    return answer.QueryResponse?.totalCount;
+    const response = await query(`select count(*) from ${entity}${where && ` where ${where}`}`);
+    return response.QueryResponse?.totalCount;
   }
 
   async function logIn(): Promise<OAuthClient> {
@@ -218,8 +218,8 @@ describe('the QuickBooks simulator', () => {
     const strict = await serveSimulator('quickbooks', (options) => createSimulator({ ...options, text: 'as written' }));
     const url = `${strict.url}/v3/company/${REALM_ID}/query?format=json&query=`;
     const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
-    const answer = await fetch(`${url}select+count(*)+from+Customer+where+CompanyName='CAESAR'`, { headers });
-    const { QueryResponse } = (await answer.json()) as Answered;
+    const response = await fetch(`${url}select+count(*)+from+Customer+where+CompanyName='CAESAR'`, { headers });
+    const { QueryResponse } = (await response.json()) as Answered;
     await strict.stop();
     expect(QueryResponse?.totalCount).to.be.below((await count('Customer', "CompanyName = 'CAESAR'")) ?? 0);
   });

@@ -1,6 +1,5 @@
 import type { Config } from '#connector';
 import {
-  type Answer,
   type Call,
   changesOf,
   createBudget,
@@ -12,6 +11,7 @@ import {
   type MovableClock,
   type Routes,
   readBearer,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -127,7 +127,7 @@ function find({ get }: Target, id: string): TableRow {
 }
 
 /** Creates, updates and deletes: which of them is said by an `Id` in the body, and by `operation`. */
-function write(call: Call, company: Company, clock: MovableClock): Answer {
+function write(call: Call, company: Company, clock: MovableClock): SimulatedResponse {
   const target = targetOf(company, call);
   const { name, table, isReadOnly, isList } = target;
   const body = call.body.object();
@@ -175,7 +175,11 @@ function capture({ query }: Call, company: Company, clock: MovableClock) {
 }
 
 /** Responds with XML unless the request accepts JSON. */
-function show({ headers, query }: Call, content: Readonly<Record<string, unknown>>, clock: MovableClock): Answer {
+function show(
+  { headers, query }: Call,
+  content: Readonly<Record<string, unknown>>,
+  clock: MovableClock,
+): SimulatedResponse {
   const time = printMoment(clock.now());
   const isJson = /\bjson\b/.test(headers.accept ?? '') || query.get('format') === 'json';
   if (isJson) return json({ ...content, time }, 200, { 'content-type': 'application/json;charset=UTF-8' });

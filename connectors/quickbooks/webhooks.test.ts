@@ -17,7 +17,7 @@ function verdictOf(call: WebhookCall, secret = VERIFIER_TOKEN) {
   return verify === 'unsigned' ? verify : verify(call, { secret, now: 0, config: {} });
 }
 
-function tell(body: unknown, config = OWN) {
+function notify(body: unknown, config = OWN) {
   return appWebhooks.events(callOf({ headers: {}, body: JSON.stringify(body) }), config);
 }
 
@@ -43,8 +43,8 @@ describe('webhooks of QuickBooks Online', () => {
 
       it('tell of records, each change of one by an id of its own', () => {
         const [event, later, ...none] = appWebhooks.events(deliveryOf(CHANGED, { ...CHANGED, atMs: AT_MS + 1 }), OWN);
-        const { raw, ...told } = event ?? {};
-        expect(told).to.deep.equal({
+        const { raw, ...reported } = event ?? {};
+        expect(reported).to.deep.equal({
           id: `${REALM_ID}:invoice:130:updated:2026-01-31T08:30:00.250Z`,
           action: 'updated',
           objectName: 'invoices',
@@ -74,14 +74,16 @@ describe('webhooks of QuickBooks Online', () => {
   it('may tell of several companies at once, and of operations that nobody has heard of', () => {
     const entity = { name: 'Bill', id: '1', operation: 'Approve', lastUpdated: '2026-01-31T08:30:00-0800' };
     const notifications = ['1', REALM_ID].map((realmId) => ({ realmId, dataChangeEvent: { entities: [entity] } }));
-    const told = tell({ eventNotifications: notifications });
-    expect(told.map(({ action, at }) => [action, at])).to.deep.equal([['unknown', new Date('2026-01-31T16:30:00Z')]]);
+    const reported = notify({ eventNotifications: notifications });
+    expect(reported.map(({ action, at }) => [action, at])).to.deep.equal([
+      ['unknown', new Date('2026-01-31T16:30:00Z')],
+    ]);
   });
 
   it('are not understood in any other form', () => {
-    expect(() => tell({})).to.throw('The response lacks the notifications.');
-    expect(() => tell([7])).to.throw('The response lacks the events.');
-    expect(() => tell([{ type: 'qbo.bill.created.v1' }])).to.throw('The response lacks the company of an event.');
-    expect(tell([{ type: 'payroll.changed', intuitaccountid: REALM_ID }])).to.deep.equal([]);
+    expect(() => notify({})).to.throw('The response lacks the notifications.');
+    expect(() => notify([7])).to.throw('The response lacks the events.');
+    expect(() => notify([{ type: 'qbo.bill.created.v1' }])).to.throw('The response lacks the company of an event.');
+    expect(notify([{ type: 'payroll.changed', intuitaccountid: REALM_ID }])).to.deep.equal([]);
   });
 });

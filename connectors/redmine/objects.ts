@@ -30,7 +30,7 @@ import {
   shown,
 } from './fields.ts';
 import { type Conditions, conditions, parametersOf } from './filters.ts';
-import { assertId, type Place, readOne, recordsAt } from './records.ts';
+import { assertId, type RecordPaths, readOne, recordsAt } from './records.ts';
 
 const GIVEN = { createable: true } as const;
 const WRITABLE = { createable: true, updateable: true } as const;
@@ -135,7 +135,7 @@ const timeEntriesOfIssue = defineObject<Conditions>({
   }),
 });
 
-const ISSUES: Place = {
+const ISSUES: RecordPaths = {
   all: 'issues',
   one: 'issue',
   guarded: ['status', 'tracker', 'project', 'priority', 'assigned_to'],
@@ -227,7 +227,7 @@ export const projects = defineObject<Conditions>({
   ...recordsAt({ all: 'projects', one: 'project' }),
 });
 
-const USERS: Place = { all: 'users', one: 'user' };
+const USERS: RecordPaths = { all: 'users', one: 'user' };
 
 /** Only administrators see them. */
 export const users = defineObject<Conditions>({
@@ -286,7 +286,7 @@ export const customFields = defineObject<Conditions>({
   }),
 });
 
-const ATTACHMENTS: Place = { all: 'attachments', one: 'attachment' };
+const ATTACHMENTS: RecordPaths = { all: 'attachments', one: 'attachment' };
 const ofAttachments = recordsAt(ATTACHMENTS);
 
 /** Files. A new one belongs to nothing, until an issue is given its token among `uploads`. */

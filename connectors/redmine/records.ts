@@ -3,7 +3,7 @@ import { json, notFound, type ObjectSpec, type ProviderResponse, path, records, 
 type Values = Readonly<Record<string, unknown>>;
 
 /** Where a kind of records is, and what one is called in bodies: `{ issue: { … } }`. */
-export interface Place {
+export interface RecordPaths {
   readonly all: string;
   readonly one: string;
   /** References that a workflow or a role may keep from being set, which is then passed over. */
@@ -18,38 +18,39 @@ export function assertId(id: string): string {
   throw notFound(`There is no record with the id '${id}'.`);
 }
 
-const pathOf = ({ all }: Place, id: string) => path`/${all}/${assertId(id)}.json`;
-const recordIn = ({ one }: Place, { body }: ProviderResponse) => json.object(json.at(body, one), `the member '${one}'`);
+const pathOf = ({ all }: RecordPaths, id: string) => path`/${all}/${assertId(id)}.json`;
+const recordIn = ({ one }: RecordPaths, { body }: ProviderResponse) =>
+  json.object(json.at(body, one), `the member '${one}'`);
 
-export const readOne = (place: Place): NonNullable<ObjectSpec['get']> => ({
-  request: ({ id }) => ({ path: pathOf(place, id) }),
-  read: (response) => recordIn(place, response),
+export const readOne = (paths: RecordPaths): NonNullable<ObjectSpec['get']> => ({
+  request: ({ id }) => ({ path: pathOf(paths, id) }),
+  read: (response) => recordIn(paths, response),
 });
 
-export function recordsAt(place: Place) {
-  const { all, one } = place;
+export function recordsAt(paths: RecordPaths) {
+  const { all, one } = paths;
   return {
     ...records({
-      get: (id) => ({ path: pathOf(place, id) }),
-      record: (response) => recordIn(place, response),
+      get: (id) => ({ path: pathOf(paths, id) }),
+      record: (response) => recordIn(paths, response),
       create: {
-        request: (values) => ({ method: 'POST', path: `/${all}.json`, json: { [one]: toNative(place, values) } }),
-        id: (response) => json.key(recordIn(place, response).id, 'the id of the new record'),
+        request: (values) => ({ method: 'POST', path: `/${all}.json`, json: { [one]: toNative(paths, values) } }),
+        id: (response) => json.key(recordIn(paths, response).id, 'the id of the new record'),
       },
-      remove: (id) => ({ method: 'DELETE', path: pathOf(place, id) }),
+      remove: (id) => ({ method: 'DELETE', path: pathOf(paths, id) }),
     }),
     update: {
       run: async ({ send }, { id, values }) => {
-        const at = pathOf(place, id);
-        await send({ method: 'PUT', path: at, json: { [one]: toNative(place, values) } });
-        return assertChanged(place, values, recordIn(place, await send({ path: at })));
+        const at = pathOf(paths, id);
+        await send({ method: 'PUT', path: at, json: { [one]: toNative(paths, values) } });
+        return assertChanged(paths, values, recordIn(paths, await send({ path: at })));
       },
     },
   } satisfies Pick<ObjectSpec, 'get' | 'create' | 'update' | 'remove'>;
 }
 
 /** `{ status: { id } }` is shown, and `status_id` set. */
-function toNative({ setBy = {} }: Place, values: Values): Values {
+function toNative({ setBy = {} }: RecordPaths, values: Values): Values {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) =>
       json.isObject(value) && Object.hasOwn(value, 'id') ? [setBy[name] ?? `${name}_id`, value.id] : [name, value],
@@ -61,7 +62,7 @@ function toNative({ setBy = {} }: Place, values: Values): Values {
  * Asserts that Redmine made the change. It ignores changes that the workflow does not allow, and reports a success.
  * @throws AppError PROVIDER_REJECTED
  */
-function assertChanged({ guarded = [] }: Place, values: Values, row: Values): Values {
+function assertChanged({ guarded = [] }: RecordPaths, values: Values, row: Values): Values {
   const refused = guarded.filter((name) => {
     const wanted = json.at(values, name, 'id');
     return wanted !== undefined && (json.at(row, name, 'id') ?? null) !== wanted;

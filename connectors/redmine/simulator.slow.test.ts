@@ -42,8 +42,8 @@ describe('the Redmine simulator', () => {
       [`op[${field}]`, operator],
       ...values.map((value) => [`v[${field}][]`, value] as [string, string]),
     ]);
-    const answer = await ask(`/issues.json?${query}`);
-    return answer.status === 200 ? (await bodyOf(answer)).total_count : answer.status;
+    const response = await ask(`/issues.json?${query}`);
+    return response.status === 200 ? (await bodyOf(response)).total_count : response.status;
   };
 
   it('lets in whoever has the key, with no words for others', async () => {

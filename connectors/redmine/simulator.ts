@@ -1,5 +1,4 @@
 import {
-  type Answer,
   type Call,
   changesOf,
   createMovableClock,
@@ -10,6 +9,7 @@ import {
   json,
   keyHeader,
   type Routes,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -93,12 +93,12 @@ function find({ get }: Collection, { params }: Call): TableRow {
   return get(String(Number.parseInt(params.id ?? '', 10)));
 }
 
-function show(collection: Collection, row: TableRow, status = 200): Answer {
+function show(collection: Collection, row: TableRow, status = 200): SimulatedResponse {
   return json({ [collection.one]: present(collection, row) }, status);
 }
 
 /** With those of its parts that `include` names. */
-function showIssue(office: Office, call: Call): Answer {
+function showIssue(office: Office, call: Call): SimulatedResponse {
   const row = find(office.issues, call);
   const parts = [office.journals, office.attachments].filter(({ name }) => name === call.query.get('include'));
   const included = parts.map((part) => [
@@ -120,7 +120,7 @@ function readBody({ one, members, read }: Collection, body: Call['body'], old?: 
 const PAGE = { kind: 'offset', offset: 'offset', size: 'limit', usual: 25, most: 100 } as const;
 
 /** Names that cannot be sorted by are passed over, and so is the fourth. */
-function list(collection: Collection, call: Call): Answer {
+function list(collection: Collection, call: Call): SimulatedResponse {
   const { name, table, members, sorts, hidden, isReversed = false } = collection;
   const rows = table.rows().filter(readConditions(call, collection));
   const terms = (call.query.get('sort') ?? '').split(',').slice(0, 3);
@@ -138,7 +138,7 @@ function list(collection: Collection, call: Call): Answer {
 }
 
 /** Takes a file, which belongs to nothing. @throws Fault 406 */
-function upload({ table }: Collection, { body, query }: Call): Answer {
+function upload({ table }: Collection, { body, query }: Call): SimulatedResponse {
   if (body.type !== 'application/octet-stream') throw new Fault(406, 'TYPE', '');
   const filename = (query.get('filename') ?? 'file').replace(/[?%*:|"'<>\n\r/\\]/g, '_');
   const about = { filesize: body.bytes.length, content_type: query.get('content_type') };
@@ -146,6 +146,6 @@ function upload({ table }: Collection, { body, query }: Call): Answer {
   return json({ upload: { id, token: `${id}.${'ab'.repeat(32)}` } }, 201);
 }
 
-function download({ content_type, bytes }: TableRow): Answer {
+function download({ content_type, bytes }: TableRow): SimulatedResponse {
   return typed(String(content_type), bytes instanceof Uint8Array ? bytes : '');
 }

@@ -30,7 +30,7 @@ function verdictOf(call: WebhookCall, { secret = SECRET, now = NOW } = {}) {
   return verify === 'unsigned' ? verify : verify(call, { secret, now, config: {} });
 }
 
-const tell = (body: unknown) => issueWebhooks.events(callOf(sign(body, '')), {});
+const notify = (body: unknown) => issueWebhooks.events(callOf(sign(body, '')), {});
 
 describe('webhooks of Redmine', () => {
   it('are signed over their bytes, as Redmine 7 does it', () => {
@@ -63,11 +63,11 @@ describe('webhooks of Redmine', () => {
 
   it('tell of issues and time entries, and of nothing else', () => {
     const at = new Date('2026-07-31T08:29:58Z');
-    expect(tell(UPDATED)).to.deep.equal([
+    expect(notify(UPDATED)).to.deep.equal([
       { action: 'updated', objectName: 'issues', objectId: '196', at, raw: UPDATED },
     ]);
     const of = (type: string) =>
-      tell({
+      notify({
         type,
         timestamp: UPDATED.timestamp,
         data: { time_entry: { id: 7 }, news: { id: 1 }, issue: { id: 9 } },
@@ -83,17 +83,17 @@ describe('webhooks of Redmine', () => {
   it('tell of issues in the form of the plugin', () => {
     const { payload } = PLUGIN;
     const at = new Date('2014-03-01T15:17:48Z');
-    expect(tell(PLUGIN)).to.deep.equal([
+    expect(notify(PLUGIN)).to.deep.equal([
       { action: 'created', objectName: 'issues', objectId: '191', at, raw: payload },
     ]);
-    expect(tell({ payload: { ...payload, action: 'updated' } })[0]?.action).to.equal('updated');
-    expect(tell({ payload: { ...payload, action: 'closed' } })[0]?.action).to.equal('unknown');
+    expect(notify({ payload: { ...payload, action: 'updated' } })[0]?.action).to.equal('updated');
+    expect(notify({ payload: { ...payload, action: 'closed' } })[0]?.action).to.equal('unknown');
   });
 
   it('are not understood in any other form', () => {
-    expect(() => tell([])).to.throw('lacks what happened.');
-    expect(() => tell({})).to.throw('lacks the type of the event.');
-    expect(() => tell({ type: 'issue.created', data: {} })).to.throw('lacks the id of the record.');
-    expect(() => tell({ payload: {} })).to.throw('lacks the id of the issue.');
+    expect(() => notify([])).to.throw('lacks what happened.');
+    expect(() => notify({})).to.throw('lacks the type of the event.');
+    expect(() => notify({ type: 'issue.created', data: {} })).to.throw('lacks the id of the record.');
+    expect(() => notify({ payload: {} })).to.throw('lacks the id of the issue.');
   });
 });

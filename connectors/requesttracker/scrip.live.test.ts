@@ -59,7 +59,7 @@ if (url === undefined) {
       await run(tickets?.update, { id: String(id), values: { Status: 'open', Priority: 7 }, fields });
       await run(tickets?.remove, { id: String(id) });
       await until(async () => calls.length >= 3);
-      const told = calls.map(({ headers, body }) => {
+      const reported = calls.map(({ headers, body }) => {
         const single = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
         const call = { method: 'POST', url: '/', headers: single, body: Buffer.from(body) };
         const { verify } = scrips;
@@ -68,7 +68,7 @@ if (url === undefined) {
         const isFresh = Math.abs(Number(event?.at) - Date.now()) < 60_000;
         return [verdict, event?.action, event?.objectName, event?.objectId, isFresh];
       });
-      expect(told).to.deep.equal(
+      expect(reported).to.deep.equal(
         ['created', 'updated', 'deleted'].map((action) => ['genuine', action, 'tickets', String(id), true]),
       );
     });

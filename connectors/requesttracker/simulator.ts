@@ -1,5 +1,4 @@
 import {
-  type Answer,
   basic,
   type Call,
   type Collection,
@@ -8,6 +7,7 @@ import {
   type Fault,
   fault,
   json,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -79,7 +79,7 @@ function attachedTo({ transactions }: Desk, { params }: Call) {
 }
 
 /** Shows an attachment. For one that does not exist, Request Tracker fails with 500. */
-function showAttachment({ table }: Collection, { params }: Call): Answer {
+function showAttachment({ table }: Collection, { params }: Call): SimulatedResponse {
   const row = table.find(params.id ?? '');
   if (row === undefined) throw fault(500, 'Internal Server Error');
   const content = Buffer.from(String(row.Content)).toString('base64');

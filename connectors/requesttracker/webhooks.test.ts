@@ -18,7 +18,7 @@ function verdictOf(call: WebhookCall, { secret = SECRET, now = NOW } = {}) {
   return verify === 'unsigned' ? verify : verify(call, { secret, now, config: {} });
 }
 
-const tell = (body: unknown) => scrips.events(callOf(sign(Object(body), SECRET, NOW)), {});
+const notify = (body: unknown) => scrips.events(callOf(sign(Object(body), SECRET, NOW)), {});
 
 describe('a scrip of Request Tracker', () => {
   it('stands in the README as the element tells it', async () => {
@@ -42,7 +42,7 @@ describe('a scrip of Request Tracker', () => {
 
   it('tells what happened to which ticket, each request by an id of its own', () => {
     const raw = { ticket: 7, transactions: [SET] };
-    expect(tell(raw)).to.deep.equal([
+    expect(notify(raw)).to.deep.equal([
       {
         id: '7:901',
         action: 'updated',
@@ -52,18 +52,18 @@ describe('a scrip of Request Tracker', () => {
         raw,
       },
     ]);
-    const actionOf = (...transactions: readonly object[]) => tell({ ticket: '7', transactions })[0]?.action;
+    const actionOf = (...transactions: readonly object[]) => notify({ ticket: '7', transactions })[0]?.action;
     expect(actionOf({ id: 900, type: 'Create' }, SET)).to.equal('created');
     expect(actionOf(SET, { ...SET, type: 'Status', new: 'open' })).to.equal('updated');
     expect(actionOf(SET, { ...SET, type: 'Status', new: 'deleted' })).to.equal('deleted');
     expect(actionOf({ ...SET, type: 'Comment', new: 'deleted' })).to.equal('updated');
-    expect(tell({ ticket: 7, transactions: [] })).to.deep.equal([]);
+    expect(notify({ ticket: 7, transactions: [] })).to.deep.equal([]);
   });
 
   it('is not understood in any other form', () => {
-    expect(() => tell([])).to.throw();
-    expect(() => tell({})).to.throw('lacks the id of a ticket.');
-    expect(() => tell({ ticket: 7 })).to.throw('lacks the transactions.');
-    expect(() => tell({ ticket: 7, transactions: [{}] })).to.throw('lacks the id of a transaction.');
+    expect(() => notify([])).to.throw();
+    expect(() => notify({})).to.throw('lacks the id of a ticket.');
+    expect(() => notify({ ticket: 7 })).to.throw('lacks the transactions.');
+    expect(() => notify({ ticket: 7, transactions: [{}] })).to.throw('lacks the id of a transaction.');
   });
 });

@@ -97,17 +97,17 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
         columnDelimiter: 'COMMA',
       });
       expect(created.createdDate).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000\+0000$/);
-      const told = async () => {
+      const reported = async () => {
         const { json } = await send('GET', `query/${created.id}`);
         return [json.state, json.jobType, json.numberRecordsProcessed];
       };
-      expect(await told()).to.deep.equal(['UploadComplete', 'V2Query', 0]);
+      expect(await reported()).to.deep.equal(['UploadComplete', 'V2Query', 0]);
       expect(failureOf(await send('GET', `query/${created.id}/results`))).to.match(/^400 INVALIDJOBSTATE/);
       expect(failureOf(await send('DELETE', `query/${created.id}`))).to.match(/^400 INVALIDJOBSTATE/);
       await simulate('clock', { byMs: 1000 });
-      expect((await told()).slice(0, 2)).to.deep.equal(['InProgress', 'V2Query']);
+      expect((await reported()).slice(0, 2)).to.deep.equal(['InProgress', 'V2Query']);
       await simulate('clock', { byMs: 1000 });
-      expect(await told()).to.deep.equal(['JobComplete', 'V2Query', 30]);
+      expect(await reported()).to.deep.equal(['JobComplete', 'V2Query', 30]);
     });
 
     it('writes values as Salesforce does: all quoted, nothing for null, times in Z, numbers as Java has them', async () => {
@@ -145,11 +145,11 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
       const sets: string[] = [];
       let locator = '';
       do {
-        const answer = await send('GET', `query/${id}/results?maxRecords=12${locator && `&locator=${locator}`}`);
-        const rows: readonly Row[] = parse(answer.text, { columns: true });
-        expect(answer.headers.get('sforce-numberofrecords')).to.equal(String(rows.length));
+        const response = await send('GET', `query/${id}/results?maxRecords=12${locator && `&locator=${locator}`}`);
+        const rows: readonly Row[] = parse(response.text, { columns: true });
+        expect(response.headers.get('sforce-numberofrecords')).to.equal(String(rows.length));
         sets.push(...rows.map((row) => row.Id ?? ''));
-        locator = answer.headers.get('sforce-locator') ?? '';
+        locator = response.headers.get('sforce-locator') ?? '';
       } while (locator !== 'null');
       expect(sets).to.deep.equal((await connection.query('SELECT Id FROM Account')).records.map((row) => row.Id));
       const again = await send('GET', `query/${id}/results?maxRecords=12&locator=${btoa('12').replaceAll('=', '')}`);

@@ -22,16 +22,16 @@ describe('what Salesforce tells of deletions', () => {
     const since = new Date(Date.now() + 43_200_000).toISOString();
     await change({ create: 2100, update: 5 });
     const { removed } = await change({ remove: 2100 });
-    const told = [];
+    const reported = [];
     let cursor: string | undefined;
     do {
       const page = await connection.run(changes?.feed, { since, ...(cursor !== undefined && { cursor }) });
-      told.push(...page.changes);
+      reported.push(...page.changes);
       cursor = page.next;
     } while (cursor !== undefined);
-    expect(told.map(({ id }) => id)).to.have.members(removed);
-    expect(new Set(told.map(({ action }) => action))).to.deep.equal(new Set(['deleted']));
-    expect(told.every(({ at }) => Date.parse(at) >= Date.parse(since))).to.equal(true);
+    expect(reported.map(({ id }) => id)).to.have.members(removed);
+    expect(new Set(reported.map(({ action }) => action))).to.deep.equal(new Set(['deleted']));
+    expect(reported.every(({ at }) => Date.parse(at) >= Date.parse(since))).to.equal(true);
     const calls = connection.requests.filter((request) => request.includes('/quer'));
     expect(calls).to.have.length(2);
   });
@@ -39,8 +39,8 @@ describe('what Salesforce tells of deletions', () => {
   it('is declared of objects that keep it, and only of those', async () => {
     const connection = provider.connect();
     const { objects } = await connection.discover();
-    const told = Object.entries(objects).map(([name, { changes = {} }]) => [name, Object.keys(changes)]);
+    const reported = Object.entries(objects).map(([name, { changes = {} }]) => [name, Object.keys(changes)]);
     const all = ['updated', 'created', 'overlapSeconds', 'feed'];
-    expect(Object.fromEntries(told)).to.deep.include({ Account: all, Contact: all, AccountChangeEvent: [] });
+    expect(Object.fromEntries(reported)).to.deep.include({ Account: all, Contact: all, AccountChangeEvent: [] });
   });
 });

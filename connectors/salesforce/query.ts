@@ -91,7 +91,7 @@ export function deletionsOf(objectName: string): Operation<ChangesInput, Changes
   return {
     request: (input, config) => rows.request(toList(input), config),
     read: (response, input) => {
-      const told = Date.parse(response.headers.date ?? '');
+      const reported = Date.parse(response.headers.date ?? '');
       const { records, next } = rows.read(response, toList(input));
       const changes = records.map((record) => ({
         id: json.text(json.at(record, ID), 'the id of a deleted record'),
@@ -99,7 +99,7 @@ export function deletionsOf(objectName: string): Operation<ChangesInput, Changes
         at: json.text(json.at(record, CHANGED), 'the time of a deletion').replace(/\+0000$/, 'Z'),
       }));
       if (next !== undefined) return { changes, next };
-      return { changes, ...(!Number.isNaN(told) && { until: new Date(told).toISOString() }) };
+      return { changes, ...(!Number.isNaN(reported) && { until: new Date(reported).toISOString() }) };
     },
   };
 }

@@ -118,10 +118,10 @@ describe('the Salesforce simulator, to jsforce', () => {
 
   it('serves files byte for byte', async () => {
     const { records } = await connection.query('SELECT VersionData FROM ContentVersion ORDER BY Id LIMIT 1');
-    const answer = await fetch(simulator.url + records[0]?.VersionData, {
+    const response = await fetch(simulator.url + records[0]?.VersionData, {
       headers: { authorization: `Bearer ${connection.accessToken}` },
     });
-    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const bytes = new Uint8Array(await response.arrayBuffer());
     expect([...bytes]).to.deep.equal(Array.from({ length: 256 }, (_, byte) => byte));
   });
 
@@ -190,8 +190,8 @@ function createOAuth2(loginUrl: string, clientId: string): jsforce.OAuth2 {
 
 async function approve(oauth2: jsforce.OAuth2): Promise<string> {
   const url = oauth2.getAuthorizationUrl({ scope: 'api refresh_token' });
-  const answer = await fetch(`${url}&auto=approve`, { redirect: 'manual' });
-  const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code');
+  const response = await fetch(`${url}&auto=approve`, { redirect: 'manual' });
+  const code = new URL(response.headers.get('location') ?? '').searchParams.get('code');
   if (code === null) throw new Error('There is no code in the redirect.');
   return code;
 }

@@ -1,6 +1,5 @@
 import type { Config, Simulator, SimulatorOptions } from '#connector';
 import {
-  type Answer,
   type Call,
   changesOf,
   createBody,
@@ -14,6 +13,7 @@ import {
   type RouteHandler,
   type Routes,
   readBearer,
+  type SimulatedResponse,
   simulate,
   typed,
 } from '#connector/simulator';
@@ -92,7 +92,7 @@ function assertSession({ headers, host = '.my.salesforce.com' }: Call, accepts: 
 }
 
 /** Salesforce's form: `[{ errorCode, message, fields }]`. */
-function print({ status, code, message, fields, headers }: Fault): Answer {
+function print({ status, code, message, fields, headers }: Fault): SimulatedResponse {
   if (status === 414) return html('<h1>Bad Message 414</h1><pre>reason: URI Too Long</pre>', status);
   return json([{ message, errorCode: code, ...(fields.length > 0 && { fields }) }], status, headers);
 }
@@ -155,7 +155,7 @@ function pageOf(call: Call) {
 }
 
 /** Every part is answered, whatever became of it. */
-async function runComposite(call: Call, dispatch: RouteHandler): Promise<Answer> {
+async function runComposite(call: Call, dispatch: RouteHandler): Promise<SimulatedResponse> {
   const { compositeRequest } = call.body.object();
   const parts: readonly unknown[] = Array.isArray(compositeRequest) ? compositeRequest : [];
   return json({ compositeResponse: await Promise.all(parts.map((part) => runPart(call, Object(part), dispatch))) });
@@ -175,7 +175,7 @@ async function runPart(call: Call, part: Readonly<Record<string, unknown>>, disp
   return { body: JSON.parse(String(body)), httpHeaders: {}, httpStatusCode: status, referenceId: part.referenceId };
 }
 
-async function settled(request: Call, dispatch: RouteHandler): Promise<Answer> {
+async function settled(request: Call, dispatch: RouteHandler): Promise<SimulatedResponse> {
   try {
     return await dispatch(request);
   } catch (error) {

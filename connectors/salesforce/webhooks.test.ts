@@ -11,7 +11,7 @@ function callOf(body: string): WebhookCall {
   return { method: 'POST', url: 'https://x.example/', headers: {}, body: Buffer.from(body) };
 }
 
-function tell(body: string, config: Readonly<Record<string, string>> = OWN) {
+function notify(body: string, config: Readonly<Record<string, string>> = OWN) {
   return outboundMessages.events(callOf(body), config);
 }
 
@@ -44,8 +44,8 @@ const RECORDED = `<?xml version="1.0" encoding="UTF-8"?>
 describe('outbound messages of Salesforce', () => {
   it('tell of records by the names and ids of the API, and keep no session id', () => {
     const own = { 'identity.url': 'https://login.salesforce.com/id/00Dd0000000gzcrEAA/005d0000000gzcrEAA' };
-    const told = tell(RECORDED, own);
-    expect(told).to.deep.equal([
+    const reported = notify(RECORDED, own);
+    expect(reported).to.deep.equal([
       {
         id: '04ld000000E885fAAB',
         action: 'unknown',
@@ -58,11 +58,11 @@ describe('outbound messages of Salesforce', () => {
         },
       },
     ]);
-    expect(JSON.stringify(told)).not.to.include('secret');
+    expect(JSON.stringify(reported)).not.to.include('secret');
   });
 
   it('tell new records from changed ones by their times, where they are sent', () => {
-    const actionOf = (fields: object) => tell(messageOf(fields)).map(({ action, at }) => [action, at?.toISOString()]);
+    const actionOf = (fields: object) => notify(messageOf(fields)).map(({ action, at }) => [action, at?.toISOString()]);
     const later = '2026-01-31T08:30:03.000+0000';
     const at = '2026-01-31T08:30:00.000Z';
     expect(actionOf({ CreatedDate: CREATED, SystemModstamp: CREATED })).to.deep.equal([['created', at]]);
@@ -77,18 +77,18 @@ describe('outbound messages of Salesforce', () => {
 
   it('tell of up to a hundred records at once, each by an id of its own', () => {
     const rows = Array.from({ length: 100 }, (_, index) => ({ id: `04l${index}`, row: { Id: `001${index}` } }));
-    const told = tell(writeMessage('Contact', rows).body);
-    expect(told.map(({ id, objectName, objectId }) => [id, objectName, objectId])).to.deep.equal(
+    const reported = notify(writeMessage('Contact', rows).body);
+    expect(reported.map(({ id, objectName, objectId }) => [id, objectName, objectId])).to.deep.equal(
       rows.map(({ id, row }) => [id, 'Contact', row.Id]),
     );
   });
 
   it('of other organizations are refused, as far as the login has told the own one', () => {
     const other = messageOf({}).replace(`<OrganizationId>${ORGANIZATION_ID}`, '<OrganizationId>00D000000000062EAA');
-    expect(() => tell(other)).to.throw('The message comes from another Salesforce organization than the instance.');
-    expect(tell(other, {})).to.have.length(1);
+    expect(() => notify(other)).to.throw('The message comes from another Salesforce organization than the instance.');
+    expect(notify(other, {})).to.have.length(1);
     const short = messageOf({}).replace(ORGANIZATION_ID, ORGANIZATION_ID.slice(0, 15));
-    expect(tell(short)).to.have.length(1);
+    expect(notify(short)).to.have.length(1);
   });
 
   it('are acknowledged as Salesforce wants it', () => {
@@ -101,12 +101,12 @@ describe('outbound messages of Salesforce', () => {
 
   it('are not understood in any other form', () => {
     for (const body of ['', '{}', '<a/>', RECORDED.slice(0, 900), `<!DOCTYPE a [<!ENTITY b "c">]>${RECORDED}`]) {
-      expect(() => tell(body), body.slice(0, 20)).to.throw();
+      expect(() => notify(body), body.slice(0, 20)).to.throw();
     }
     const without = (part: RegExp) => RECORDED.replace(part, '');
-    expect(() => tell(without(/<OrganizationId>.*?<\/OrganizationId>/))).to.throw('lacks the organization.');
-    expect(() => tell(without(/<Id>.*?<\/Id>/), {})).to.throw('lacks the id of a notification.');
-    expect(() => tell(without(/<sf:Id>.*?<\/sf:Id>/), {})).to.throw('lacks the id of a record.');
-    expect(() => tell(without(/ xsi:type="[^"]*"/), {})).to.throw('lacks the type of a record.');
+    expect(() => notify(without(/<OrganizationId>.*?<\/OrganizationId>/))).to.throw('lacks the organization.');
+    expect(() => notify(without(/<Id>.*?<\/Id>/), {})).to.throw('lacks the id of a notification.');
+    expect(() => notify(without(/<sf:Id>.*?<\/sf:Id>/), {})).to.throw('lacks the id of a record.');
+    expect(() => notify(without(/ xsi:type="[^"]*"/), {})).to.throw('lacks the type of a record.');
   });
 });

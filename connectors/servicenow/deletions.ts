@@ -33,7 +33,7 @@ export function deletionsOf(classes: readonly string[]): Operation<ChangesInput,
   return {
     request: (input) => rows.request(toList(input)),
     read: (response, input) => {
-      const told = Date.parse(response.headers.date ?? '');
+      const reported = Date.parse(response.headers.date ?? '');
       const { records, next } = rows.read(response, toList(input));
       const changes = records
         .filter(({ tablename }) => wanted.has(String(tablename)))
@@ -43,7 +43,7 @@ export function deletionsOf(classes: readonly string[]): Operation<ChangesInput,
           at: String(codec.localTime().read(json.text(record.sys_created_on, 'the time of a deletion'))),
         }));
       if (next !== undefined) return { changes, next };
-      return { changes, ...(!Number.isNaN(told) && { until: new Date(told).toISOString() }) };
+      return { changes, ...(!Number.isNaN(reported) && { until: new Date(reported).toISOString() }) };
     },
   };
 }

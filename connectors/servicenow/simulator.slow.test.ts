@@ -151,9 +151,9 @@ describe('the ServiceNow simulator', () => {
     expect(keys).to.deep.equal(keys.toSorted());
     const { error } = console;
     console.error = () => undefined;
-    const answer = await call('/api/now/table/incident?sysparm_query=numberINx,javascript:gs.now()');
+    const response = await call('/api/now/table/incident?sysparm_query=numberINx,javascript:gs.now()');
     console.error = error;
-    expect(answer.status).to.equal(500);
+    expect(response.status).to.equal(500);
   });
 
   it('takes texts as they are written, and % as a wildcard, where it is told to', async () => {
@@ -214,10 +214,10 @@ describe('the ServiceNow simulator', () => {
 
   it('takes files as they are, and gives them back', async () => {
     const [incident] = await list('incident', 'ORDERBYsys_id');
-    const place = `table_name=incident&table_sys_id=${incident?.sys_id}&file_name=${encodeURIComponent('ä 日.bin')}`;
+    const context = `table_name=incident&table_sys_id=${incident?.sys_id}&file_name=${encodeURIComponent('ä 日.bin')}`;
     const body = Uint8Array.of(0, 255, 13, 10);
     const upload = { method: 'POST', body, headers: { ...BASIC, 'content-type': 'image/jpeg' } };
-    const sent = Object((await call(`/api/now/attachment/file?${place}`, upload)).body.result) as Row;
+    const sent = Object((await call(`/api/now/attachment/file?${context}`, upload)).body.result) as Row;
     expect(sent).to.include({ file_name: 'ä 日.bin', size_bytes: '4', content_type: 'image/jpeg' });
     const file = await fetch(`${simulator.url}/api/now/attachment/${sent.sys_id}/file`, { headers: BASIC });
     expect(new Uint8Array(await file.arrayBuffer())).to.deep.equal(body);
@@ -235,9 +235,9 @@ describe('the ServiceNow simulator', () => {
     ];
   for (const [status, message, method, path, body] of REFUSED) {
     it(`says ${status} ${message} to ${method} ${path}`, async () => {
-      const answer = await call(`/api/${path}`, { method, ...(body && { body }) });
-      expect([answer.status, answer.body.status]).to.deep.equal([status, 'failure']);
-      expect(answer.body.error).to.include({ message });
+      const response = await call(`/api/${path}`, { method, ...(body && { body }) });
+      expect([response.status, response.body.status]).to.deep.equal([status, 'failure']);
+      expect(response.body.error).to.include({ message });
     });
   }
 

@@ -1,6 +1,5 @@
 import type { Config } from '#connector';
 import {
-  type Answer,
   type Call,
   type Collection,
   changesOf,
@@ -9,6 +8,7 @@ import {
   type PageStyle,
   type Routes,
   recordRoutes,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -22,7 +22,7 @@ import { noRecord, printFault, refusal, reply } from './simulator/fault.ts';
 import { presenter } from './simulator/fields.ts';
 import { contentOf, createInstance, type InstanceTables, isVisible, type TableSpec } from './simulator/instance.ts';
 import { createLogin, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
-import { compileQuery, type QueryPlace, type TextRules } from './simulator/query.ts';
+import { compileQuery, type QueryContext, type TextRules } from './simulator/query.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, HOST, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
 
@@ -79,12 +79,12 @@ export function createSimulator(options: ServiceNowSimulatorOptions): Simulator 
 }
 
 /** The Table API. */
-function tableRoutes(collection: Collection<TableSpec>, place: Omit<QueryPlace, 'table'>): Routes {
+function tableRoutes(collection: Collection<TableSpec>, context: Omit<QueryContext, 'table'>): Routes {
   const { name, isClosed, prefix, table } = collection;
   const path = `/api/now/table/${name}`;
   return recordRoutes(path, collection, {
-    list: (call) => list(collection, call, { ...place, table: name }),
-    show: (row, call, status) => reply({ result: presenter(place.instance, name, call)(row) }, status),
+    list: (call) => list(collection, call, { ...context, table: name }),
+    show: (row, call, status) => reply({ result: presenter(context.instance, name, call)(row) }, status),
     can: isClosed === true ? ['get'] : ['get', 'create', 'update', 'remove'],
     complete: (values, _, old) => {
       const number = prefix + String(10_001 + table.version()).padStart(7, '0');
@@ -103,13 +103,13 @@ const PAGING: PageStyle = {
 };
 
 /** The page is taken first, and then what the user may not see is left out of it: it may be short, even empty, and not the last. */
-function list({ table, name }: Collection<TableSpec>, call: Call, place: QueryPlace): Answer {
-  const { test, order, isTotal } = compileQuery(call.query.get('sysparm_query') ?? '', place);
+function list({ table, name }: Collection<TableSpec>, call: Call, context: QueryContext): SimulatedResponse {
+  const { test, order, isTotal } = compileQuery(call.query.get('sysparm_query') ?? '', context);
   const found = table.rows().filter(test);
   // Rows that the order does not tell apart stand elsewhere on another page, as a database has them.
   const isLater = !isTotal && Number(call.query.get('sysparm_offset') ?? 0) > 0;
   const { rows, total } = takePage(sortRows(isLater ? found.toReversed() : found, order), PAGING, call);
-  const result = rows.filter(isVisible).map(presenter(place.instance, name, call));
+  const result = rows.filter(isVisible).map(presenter(context.instance, name, call));
   return reply({ result }, 200, { 'x-total-count': String(total) });
 }
 

@@ -27,7 +27,7 @@ function verdictOf(call: WebhookCall, { secret = SECRET, now = NOW } = {}) {
   return verify === 'unsigned' ? verify : verify(call, { secret, now, config: {} });
 }
 
-const tell = (body: unknown) => businessRules.events(callOf(sign(Object(body), SECRET, NOW)), {});
+const notify = (body: unknown) => businessRules.events(callOf(sign(Object(body), SECRET, NOW)), {});
 
 /** What the script sends, run on the API of ServiceNow as its server API reference describes it. */
 function runRule(record: Readonly<Record<string, string | null>>, operation: string) {
@@ -76,8 +76,8 @@ describe('a business rule of ServiceNow', () => {
     expect([url, method]).to.deep.equal(['https://hooks.example/events/servicenow/k', 'POST']);
     expect(verdictOf(call, { now: Date.now() })).to.equal('genuine');
     const [event, ...none] = businessRules.events(call, {});
-    const { raw, ...told } = event ?? {};
-    expect([told, none]).to.deep.equal([
+    const { raw, ...reported } = event ?? {};
+    expect([reported, none]).to.deep.equal([
       {
         id: `incident:${ID}:update:7:2026-01-31 08:29:59`,
         action: 'updated',
@@ -120,7 +120,7 @@ describe('a business rule of ServiceNow', () => {
   });
 
   it('tells what happened to which record, each change by an id of its own', () => {
-    const of = (more: object) => tell({ ...UPDATED, ...more })[0];
+    const of = (more: object) => notify({ ...UPDATED, ...more })[0];
     expect(of({ operation: 'insert' })?.action).to.equal('created');
     expect([of({ operation: 'delete' })?.action, of({ operation: 'delete' })?.at]).to.deep.equal([
       'deleted',
@@ -133,10 +133,10 @@ describe('a business rule of ServiceNow', () => {
   });
 
   it('is not understood in any other form', () => {
-    expect(() => tell([])).to.throw();
-    expect(() => tell({})).to.throw('lacks the table of a record.');
-    expect(() => tell({ ...UPDATED, table: '../incident' })).to.throw('is not the name of a table.');
-    expect(() => tell({ ...UPDATED, sys_id: '' })).to.throw('lacks the id of a record.');
-    expect(() => tell({ ...UPDATED, operation: null })).to.throw('lacks the operation on a record.');
+    expect(() => notify([])).to.throw();
+    expect(() => notify({})).to.throw('lacks the table of a record.');
+    expect(() => notify({ ...UPDATED, table: '../incident' })).to.throw('is not the name of a table.');
+    expect(() => notify({ ...UPDATED, sys_id: '' })).to.throw('lacks the id of a record.');
+    expect(() => notify({ ...UPDATED, operation: null })).to.throw('lacks the operation on a record.');
   });
 });

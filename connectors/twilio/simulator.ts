@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import {
-  type Answer,
   basic,
   type Call,
   changesOf,
@@ -9,6 +8,7 @@ import {
   fault,
   json,
   type Routes,
+  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   signWebhook,
@@ -88,7 +88,7 @@ const FRAME = Buffer.concat([Buffer.from([0xff, 0xfb, 0x18, 0xc0]), Buffer.alloc
 const FRAMES_PER_SECOND = 28;
 
 /** @throws Fault 404 also for recordings that have no sound: unfinished, silent, deleted */
-function sound(recordings: Collection, call: Call): Answer {
+function sound(recordings: Collection, call: Call): SimulatedResponse {
   const { status, duration, deleted } = find(recordings, call);
   if (status !== 'completed' || deleted === true) throw notFound(call.path);
   const frames = Array.from({ length: 1 + Number(duration) * FRAMES_PER_SECOND }, () => FRAME);
@@ -112,7 +112,7 @@ function assertCaller(call: Call): void {
 /** The provider's numbers for what the kit itself refuses; any other is 20000 and the status. */
 const CODES: Readonly<Record<number, number>> = { 400: 20_001, 401: 20_003, 405: 20_004 };
 
-function print({ status, code, message, headers }: Fault): Answer {
+function print({ status, code, message, headers }: Fault): SimulatedResponse {
   const number = /^\d+$/.test(code) ? Number(code) : (CODES[status] ?? 20_000 + status);
   return json(
     { code: number, message, more_info: `https://www.twilio.com/docs/errors/${number}`, status },

@@ -1,5 +1,6 @@
+import type { Instance } from '../api.ts';
 import { CODES } from '../parts/code-words.tsx';
-import { type Instance, InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
+import { InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import type { AddressQuery } from '../parts/query.ts';
 import { CONTROLS, KINDS, PERIODS, STATUSES } from './filter.ts';
 import { useWritten } from './written.ts';

@@ -1,5 +1,5 @@
+import type { PageProps } from '../navigation.ts';
 import { Empty } from '../parts/show.tsx';
-import type { PageProps } from '../places.ts';
 import { useMay } from '../who.ts';
 import { RequestList } from './list.tsx';
 import { RequestPage } from './request.tsx';

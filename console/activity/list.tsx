@@ -49,10 +49,10 @@ const COLUMNS: readonly Column<Request>[] = [
 /** Lists the requests to the service and the background work, the newest first. */
 export function RequestList() {
   const address = useQuery();
-  const [turn, setTurn] = useState(0);
+  const [version, setVersion] = useState(0);
   const key = JSON.stringify(address.query);
   // The current time moves on when the filter changes, or is sent again.
-  const where = useMemo(() => whereOf(address.query, Date.now()), [key, turn]);
+  const where = useMemo(() => whereOf(address.query, Date.now()), [key, version]);
   const kind = kindOf(address.query);
   const reads = consoleReadsOf(address.query);
   const list = usePages(
@@ -65,7 +65,7 @@ export function RequestList() {
           },
         }),
       ),
-    [kind, where, reads, turn],
+    [kind, where, reads, version],
   );
   return (
     <div class="stack">
@@ -73,7 +73,7 @@ export function RequestList() {
         <h1>Activity</h1>
         <ConsoleReadsSwitch {...address} />
       </header>
-      <FilterBar {...address} where={where} refresh={() => setTurn(turn + 1)} />
+      <FilterBar {...address} where={where} refresh={() => setVersion(version + 1)} />
       <Show loaded={list} lines={10}>
         {({ rows }) =>
           rows.length === 0 ? (

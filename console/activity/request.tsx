@@ -107,7 +107,7 @@ function Facts({ request }: { readonly request: Request }) {
       {rows !== undefined && <Fact name="Rows">{rows}</Fact>}
       {events !== undefined && <Fact name="Events">{events}</Fact>}
       {pushdown !== undefined && <Fact name="Pushdown">{PUSHDOWN_WORDS[pushdown]}</Fact>}
-      {cut && <Fact name="Answer">The caller did not receive the whole response.</Fact>}
+      {cut && <Fact name="Response">The caller did not receive the whole response.</Fact>}
     </dl>
   );
 }

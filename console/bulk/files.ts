@@ -23,9 +23,9 @@ export async function saveFile(call: FileCall, usualName: string, onBytes: (coun
 }
 
 /** A file without a byte comes without a body. */
-function withEmptyFile(answer: Awaited<FileCall>): Awaited<FileCall> {
-  if (!answer.response.ok || answer.data) return answer;
-  return { ...answer, data: new Blob([]).stream() };
+function withEmptyFile(response: Awaited<FileCall>): Awaited<FileCall> {
+  if (!response.response.ok || response.data) return response;
+  return { ...response, data: new Blob([]).stream() };
 }
 
 async function readAll(stream: NonNullable<Awaited<FileCall>['data']>, onBytes: (count: number) => void) {

@@ -1,5 +1,5 @@
+import type { PageProps } from '../navigation.ts';
 import { useQuery } from '../parts/query.ts';
-import type { PageProps } from '../places.ts';
 import { JobPage } from './job.tsx';
 import { JobList } from './jobs.tsx';
 import { readId } from './paths.ts';

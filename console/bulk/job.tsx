@@ -13,7 +13,7 @@ import { pathOfJobs } from './paths.ts';
 import { RowErrors } from './row-errors.tsx';
 import { SaveFile } from './save.tsx';
 
-interface JobPlace {
+interface JobKey {
   readonly id: number;
   readonly instanceId: number;
 }
@@ -25,7 +25,7 @@ const WAYS = {
 } as const;
 
 /** Shows a job: its progress, its outcome and its end. */
-export function JobPage({ id, instanceId }: JobPlace) {
+export function JobPage({ id, instanceId }: JobKey) {
   const [isBusy, setBusy] = useState(true);
   const loaded = useLoad(
     (signal) =>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { api, askPage, type Schemas } from '../api.ts';
+import { api, askPage, type Instance, type Schemas } from '../api.ts';
 import type { Loaded } from '../load.ts';
-import { type Instance, InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
+import { InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import { sayBytes, sayNumber } from '../parts/number.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { type AddressQuery, useQuery } from '../parts/query.ts';

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Instance } from '../api.ts';
 import type { Loaded } from '../load.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { type Instance, InstanceChoice } from '../parts/instance-choice.tsx';
+import { InstanceChoice } from '../parts/instance-choice.tsx';
 
 export interface NewJobProps {
   readonly instances: Loaded<readonly Instance[]>;

@@ -1,4 +1,4 @@
-import type { PageProps } from '../places.ts';
+import type { PageProps } from '../navigation.ts';
 import { ConnectSessionList } from './list.tsx';
 import { NewConnectSession } from './new.tsx';
 import { ConnectSessionDetail } from './session.tsx';

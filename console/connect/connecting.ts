@@ -3,7 +3,7 @@ import { ApiError } from '../api.ts';
 import { useAction } from '../load.ts';
 import { findFaults, givenOf, initialValues } from './check.ts';
 import { type Failed, failedOf, faultsOf } from './failure.tsx';
-import { isTold } from './host.ts';
+import { isReported } from './host.ts';
 import { openWindow } from './provider-window.ts';
 import type { OfferedElement, SessionCalls, SessionState, Values } from './session.ts';
 
@@ -43,7 +43,7 @@ export function useConnecting({ session, element, calls, isReturned, reload, onD
     const given = { elementKey, configuration: givenOf(fields, values) };
     if (!authorizes) return calls.connect(given).then(onDone);
     // A page that opened this one loses sight of it at some providers: there it stays, and they have a window of their own.
-    if (!isTold) return location.assign(await calls.authorize({ ...given, opener: 'page' }));
+    if (!isReported) return location.assign(await calls.authorize({ ...given, opener: 'page' }));
     const isOpen = await openWindow(() => calls.authorize({ ...given, opener: 'popup' }));
     setAway({ since: session, isBlocked: !isOpen });
     onDone();

@@ -14,18 +14,18 @@ const [claimed] = claims;
 const origin = claimed ?? (isFramed ? location.ancestorOrigins?.[0] : undefined);
 
 /** Whether messages report the outcome of the session to the page, instead of a redirect. */
-export const isTold = isFramed || (opener !== null && claimed !== undefined);
+export const isReported = isFramed || (opener !== null && claimed !== undefined);
 
-type ToldSession = Pick<SessionState, 'id' | 'origins'>;
+type ReportedSession = Pick<SessionState, 'id' | 'origins'>;
 
 /** Only to registered origins, and to the right one where it is known. */
-export function tell({ id: sessionId, origins }: ToldSession, event: ConnectEvent): void {
+export function tell({ id: sessionId, origins }: ReportedSession, event: ConnectEvent): void {
   const known = origins.find((each) => each === origin);
   for (const target of known === undefined ? origins : [known]) post({ source: SOURCE, sessionId, ...event }, target);
 }
 
 /** Sends the outcome from a page without a session. @param refused origin that may not show the page; default: the origin that receives the message */
-export function tellRefused(event: RefusedEvent, refused = 'null'): void {
+export function reportRefused(event: RefusedEvent, refused = 'null'): void {
   const target = claimed ?? refused;
   // A page without an origin cannot be addressed by name.
   post({ source: SOURCE, ...event }, target === 'null' ? '*' : target);

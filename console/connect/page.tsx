@@ -8,7 +8,7 @@ import type { ConnectingProps } from './connecting.ts';
 import { Ended } from './ended.tsx';
 import { Failure, failedOf } from './failure.tsx';
 import { ElementForm } from './form.tsx';
-import { addressOf, isFramed, isTold, tell } from './host.ts';
+import { addressOf, isFramed, isReported, tell } from './host.ts';
 import { endingOf, endingTexts, type SessionEnd } from './outcome.ts';
 import { createCalls, isUnknown, type SessionState } from './session.ts';
 import { texts } from './texts.ts';
@@ -82,7 +82,7 @@ function useEnding(session: SessionState | undefined, isOurs: boolean): SessionE
     if (session === undefined || ending === undefined) return;
     tell(session, ending.event);
     const url = webUrl(session.returnUrl);
-    if (isOurs && !isTold && url !== undefined) location.replace(url.href);
+    if (isOurs && !isReported && url !== undefined) location.replace(url.href);
   }, [kind]);
   return ending;
 }

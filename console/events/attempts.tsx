@@ -1,29 +1,27 @@
-import type { Schemas } from '../api.ts';
+import type { DeliveryAttempt } from '../api.ts';
 import { Badge } from '../parts/badge.tsx';
 import { sayNumber } from '../parts/number.ts';
 import { type Column, Table } from '../parts/table.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
 import type { PlannedRetry } from './retry-plan.ts';
 
-type Attempt = Schemas['DeliveryAttempt'];
-
 /** An attempt, or one that is planned. */
 interface Row {
   readonly key: string;
   readonly at: string;
-  readonly made?: Attempt;
+  readonly made?: DeliveryAttempt;
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'Attempt', cell: ({ key }) => key },
+  { title: 'DeliveryAttempt', cell: ({ key }) => key },
   { title: 'When', cell: ({ at }) => <Time at={at} /> },
   { title: 'Outcome', cell: ({ made }) => <Outcome made={made} /> },
   { title: 'Took', isNumber: true, cell: ({ made }) => (made === undefined ? '' : sayDuration(made.durationMs)) },
-  { title: 'Answer', cell: ({ made }) => <Answer made={made} /> },
+  { title: 'Response', cell: ({ made }) => <ResponseCell made={made} /> },
 ];
 
 interface AttemptTableProps {
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly DeliveryAttempt[];
   readonly planned: readonly PlannedRetry[];
 }
 
@@ -36,7 +34,7 @@ export function AttemptTable({ attempts, planned }: AttemptTableProps) {
   return <Table label="Attempts" columns={COLUMNS} rows={rows} keyOf={({ key, at }) => `${key} ${at}`} />;
 }
 
-function Outcome({ made }: { readonly made: Attempt | undefined }) {
+function Outcome({ made }: { readonly made: DeliveryAttempt | undefined }) {
   if (made === undefined) return <Badge tone="busy">planned</Badge>;
   const { delivered, statusCode, error } = made;
   const status = statusCode === undefined ? '' : ` ${statusCode}`;
@@ -51,7 +49,7 @@ function Outcome({ made }: { readonly made: Attempt | undefined }) {
   );
 }
 
-function Answer({ made }: { readonly made: Attempt | undefined }) {
+function ResponseCell({ made }: { readonly made: DeliveryAttempt | undefined }) {
   if (made === undefined) return null;
   if (made.answer === undefined || made.answer === '') return <span class="soft">empty</span>;
   return (

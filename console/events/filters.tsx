@@ -21,7 +21,7 @@ export function Filters({ subscriptions, hasTime = false }: FiltersProps) {
   const { query, change } = useQuery();
   const [isText, setText] = useState(query.where !== undefined);
   const none = Object.fromEntries(CHOICE_NAMES.map((name) => [name, undefined]));
-  const turn = () => {
+  const version = () => {
     setText(!isText);
     change({ ...none, where: isText ? undefined : writeWhere(query) });
   };
@@ -33,7 +33,7 @@ export function Filters({ subscriptions, hasTime = false }: FiltersProps) {
         <Controls choices={query} change={change} subscriptions={subscriptions} hasTime={hasTime} />
       )}
       <div class="row small">
-        <button type="button" class="plain" onClick={turn}>
+        <button type="button" class="plain" onClick={version}>
           {isText ? 'Use controls' : 'Edit as text'}
         </button>
         {!isText && writeWhere(query) !== '' && (

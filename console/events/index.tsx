@@ -1,5 +1,5 @@
+import type { PageProps } from '../navigation.ts';
 import { Empty } from '../parts/show.tsx';
-import type { PageProps } from '../places.ts';
 import { DeliveryList } from './deliveries.tsx';
 import { Live } from './live.tsx';
 import { OperationalEvents } from './operational.tsx';

@@ -1,9 +1,7 @@
 import { useId } from 'preact/hooks';
-import type { Schemas } from '../api.ts';
+import type { DeliveryAttempt } from '../api.ts';
 import { sayDuration } from '../parts/time.tsx';
 import type { RetryPlan } from './retry-plan.ts';
-
-type Attempt = Schemas['DeliveryAttempt'];
 
 interface Point {
   readonly atMs: number;
@@ -12,7 +10,7 @@ interface Point {
 }
 
 interface RetriesProps {
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly DeliveryAttempt[];
   /** Undefined where nothing is tried again. */
   readonly plan: RetryPlan | undefined;
 }
@@ -51,14 +49,14 @@ export function RetryLine({ attempts, plan }: RetriesProps) {
   );
 }
 
-function pointsOf(attempts: readonly Attempt[], plan: RetryPlan | undefined): readonly Point[] {
+function pointsOf(attempts: readonly DeliveryAttempt[], plan: RetryPlan | undefined): readonly Point[] {
   const past = attempts.map(({ attempt, date, delivered, error }): Point => {
     const outcome = delivered ? 'delivered' : `failed${error === undefined ? '' : `: ${error}`}`;
     const atMs = Date.parse(date);
     return {
       atMs,
       look: delivered ? 'good' : 'bad',
-      title: `Attempt ${attempt}, ${exact.format(atMs)}, ${outcome}`,
+      title: `DeliveryAttempt ${attempt}, ${exact.format(atMs)}, ${outcome}`,
     };
   });
   const planned = (plan?.planned ?? []).map(({ retry, atMs }): Point => {
@@ -68,7 +66,7 @@ function pointsOf(attempts: readonly Attempt[], plan: RetryPlan | undefined): re
 }
 
 /** In words what the line shows. */
-function tell(attempts: readonly Attempt[], plan: RetryPlan | undefined, nowMs: number): string {
+function tell(attempts: readonly DeliveryAttempt[], plan: RetryPlan | undefined, nowMs: number): string {
   const failed = attempts.filter(({ delivered }) => !delivered).length;
   const past =
     attempts.length === failed

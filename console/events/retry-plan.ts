@@ -1,7 +1,5 @@
 import { SCHEDULES, type Schedule } from '../../src/events/push/schedule.ts';
-import type { Schemas } from '../api.ts';
-
-type Attempt = Schemas['DeliveryAttempt'];
+import type { DeliveryAttempt } from '../api.ts';
 
 export interface PlannedRetry {
   /** From 1. */
@@ -17,7 +15,7 @@ export interface RetryPlan {
 }
 
 interface Failed {
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly DeliveryAttempt[];
   /** When the next attempt is due. */
   readonly nextAttemptMs: number;
   readonly retryCount: keyof typeof SCHEDULES;
@@ -26,7 +24,7 @@ interface Failed {
 /** Plans the retries of a failed delivery that will be tried again. */
 export function planRetries({ attempts, nextAttemptMs, retryCount }: Failed): RetryPlan {
   const schedule = SCHEDULES[retryCount];
-  const { retry, failedAtMs } = findPlace(attempts, nextAttemptMs, schedule);
+  const { retry, failedAtMs } = findScheduleStep(attempts, nextAttemptMs, schedule);
   const later = schedule.offsetsMs.slice(retry).map((offsetMs, index) => ({
     retry: retry + 1 + index,
     // Behind the next one, however late that is.
@@ -35,7 +33,7 @@ export function planRetries({ attempts, nextAttemptMs, retryCount }: Failed): Re
   return { count: schedule.offsetsMs.length, planned: [{ retry, atMs: nextAttemptMs }, ...later] };
 }
 
-interface Place {
+interface ScheduleStep {
   /** The retry that is next. */
   readonly retry: number;
   /** The original failure. */
@@ -43,12 +41,18 @@ interface Place {
 }
 
 /** A release begins the schedule anew, so it began with that attempt after which the next one is due when it is. */
-function findPlace(attempts: readonly Attempt[], nextAttemptMs: number, { offsetsMs }: Schedule): Place {
-  const places = attempts.slice(-offsetsMs.length).map((attempt, index, { length }): Place & { offMs: number } => {
-    const retry = length - index;
-    const failedAtMs = Date.parse(attempt.date) + attempt.durationMs;
-    return { retry, failedAtMs, offMs: Math.abs(failedAtMs + (offsetsMs[retry - 1] ?? 0) - nextAttemptMs) };
-  });
+function findScheduleStep(
+  attempts: readonly DeliveryAttempt[],
+  nextAttemptMs: number,
+  { offsetsMs }: Schedule,
+): ScheduleStep {
+  const places = attempts
+    .slice(-offsetsMs.length)
+    .map((attempt, index, { length }): ScheduleStep & { offMs: number } => {
+      const retry = length - index;
+      const failedAtMs = Date.parse(attempt.date) + attempt.durationMs;
+      return { retry, failedAtMs, offMs: Math.abs(failedAtMs + (offsetsMs[retry - 1] ?? 0) - nextAttemptMs) };
+    });
   return places.reduce((best, each) => (each.offMs < best.offMs ? each : best), {
     retry: 1,
     failedAtMs: nextAttemptMs - (offsetsMs[0] ?? 0),

@@ -16,7 +16,7 @@ export interface Explored {
 }
 
 /** The object's name may have slashes of its own. */
-export function readPlace(below: string | undefined): Explored {
+export function readPosition(below: string | undefined): Explored {
   const [id = '', ...names] = (below ?? '').split('/');
   const objectName = names.join('/');
   return {

@@ -1,15 +1,15 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { Mark } from '../instances/mark.tsx';
+import type { PageProps } from '../navigation.ts';
 import { Empty, Show } from '../parts/show.tsx';
-import type { PageProps } from '../places.ts';
-import { pathOf, readPlace } from './address.ts';
+import { pathOf, readPosition } from './address.ts';
 import { Choosers, type Search, useInstances, useObjects } from './choosers.tsx';
 import { ObjectPage } from './object-page.tsx';
 
 /** Queries the records of an object, and shows how they were found. */
 export function Explore({ below }: PageProps) {
-  const { instanceId, objectName } = readPlace(below);
+  const { instanceId, objectName } = readPosition(below);
   const instances = useInstances();
   const objects = useObjects(instanceId);
   return (

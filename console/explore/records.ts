@@ -4,11 +4,11 @@ import { api, askWithHeaders, onInstance, type Page } from '../api.ts';
 import { textsOf, type WrittenQuery } from './address.ts';
 
 export interface RecordsPage extends Page<Row> {
-  readonly facts: AnswerFacts;
+  readonly facts: ResponseFacts;
 }
 
 /** The facts in the headers of a list. */
-export interface AnswerFacts {
+export interface ResponseFacts {
   /** How much of the filter the provider took. */
   readonly pushdown: string | undefined;
   readonly providerCalls: number | undefined;

@@ -12,7 +12,7 @@ import { ColumnsDialog, RecordDialog, SnippetsDialog } from './dialogs.tsx';
 import type { ObjectFields } from './metadata.ts';
 import { directionOf, nextOrder } from './order.ts';
 import { Pushdown } from './pushdown.tsx';
-import type { AnswerFacts, RecordsPage } from './records.ts';
+import type { RecordsPage, ResponseFacts } from './records.ts';
 import { useKept } from './settled.ts';
 import { snippetsOf } from './snippets.ts';
 
@@ -135,7 +135,7 @@ function Facts({ page: { rows, facts, nextPage } }: { readonly page: RecordsPage
   );
 }
 
-function sayCount(count: number, total: AnswerFacts['total'], hasMore: boolean): string {
+function sayCount(count: number, total: ResponseFacts['total'], hasMore: boolean): string {
   const rows = `${count} ${count === 1 ? 'record' : 'records'}`;
   if (total !== undefined) return `${rows} of ${total}`;
   return hasMore ? `${count}+ records` : rows;

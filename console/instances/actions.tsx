@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, ask, type Schemas } from '../api.ts';
+import { api, ask, type Instance } from '../api.ts';
 import { pathOf } from '../explore/address.ts';
 import { useAction } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
@@ -9,7 +9,6 @@ import { Form } from '../parts/form.tsx';
 import { ErrorNote } from '../parts/show.tsx';
 import { useNeeds } from '../who.ts';
 
-type Instance = Schemas['Instance'];
 type Open = 'trace' | 'disable' | 'delete';
 
 interface ActionsProps {

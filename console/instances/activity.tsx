@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<Activity>[] = [
     ),
   },
   {
-    title: 'Answer',
+    title: 'Response',
     cell: ({ status, code }) => (
       <span class="row">
         <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>{' '}

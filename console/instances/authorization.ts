@@ -67,7 +67,7 @@ export function useAuthorization(): WindowLogIn {
           setWaiting((last) => (last?.window === next ? last : { window: next, reopen, cancel: give }));
         };
         const give = () => end(() => reject(new NotAuthorized(`Nobody logged in at ${name}. Nothing was connected.`)));
-        const stop = listen(state, (answer) => end(() => resolve(answer)));
+        const stop = listen(state, (response) => end(() => resolve(response)));
         const timer = setInterval(look, LOOK_MS);
         const end = (settle: () => void) => {
           clearInterval(timer);

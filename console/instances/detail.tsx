@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso';
-import { api, ask, type Schemas } from '../api.ts';
+import { api, ask, type Instance } from '../api.ts';
 import { type Loaded, useLoad } from '../load.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { Actions } from './actions.tsx';
@@ -10,8 +10,6 @@ import { Overview } from './overview.tsx';
 import { Pollers } from './pollers.tsx';
 import { Settings } from './settings.tsx';
 import { State } from './state.tsx';
-
-type Instance = Schemas['Instance'];
 
 const TABS: Readonly<Record<string, string>> = {
   '': 'Overview',

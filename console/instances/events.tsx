@@ -1,11 +1,10 @@
-import { api, askPage, type Schemas } from '../api.ts';
+import { api, askPage, type Instance, type Schemas } from '../api.ts';
 import { EventName } from '../parts/event-name.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 
-type Instance = Schemas['Instance'];
 type Event = Schemas['InstanceEvent'];
 
 const PAGE_SIZE = 50;

@@ -1,5 +1,5 @@
+import type { PageProps } from '../navigation.ts';
 import { Empty } from '../parts/show.tsx';
-import type { PageProps } from '../places.ts';
 import { Connect } from './connect.tsx';
 import { Detail } from './detail.tsx';
 import { ElementChoice } from './element-choice.tsx';

@@ -1,4 +1,4 @@
-import { api, askPage, type Schemas } from '../api.ts';
+import { api, askPage, type Instance } from '../api.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, type ColumnSort, Table } from '../parts/table.tsx';
@@ -8,8 +8,6 @@ import { type AddressQuery, useQuery, useTyped } from './address.ts';
 import { LastError } from './last-error.tsx';
 import { Mark } from './mark.tsx';
 import { State } from './state.tsx';
-
-type Instance = Schemas['Instance'];
 
 const PAGE_SIZE = 50;
 

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks';
-import { api, ask, type Schemas } from '../api.ts';
+import { api, ask, type Instance } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Time } from '../parts/time.tsx';
 import { MASK } from './form-values.ts';
 import { LastError } from './last-error.tsx';
-
-type Instance = Schemas['Instance'];
 
 /** Shows an instance and its configuration. */
 export function Overview({ instance }: { readonly instance: Instance }) {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, ask, askPage, type Schemas } from '../api.ts';
+import { api, ask, askPage, type Instance, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { Badge, type Tone } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -10,7 +10,6 @@ import { type Column, Table } from '../parts/table.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
 import { type Needs, useNeeds } from '../who.ts';
 
-type Instance = Schemas['Instance'];
 type Poll = Schemas['Poll'];
 
 const PAGE_SIZE = 100;

@@ -1,12 +1,10 @@
-import { api, ask, type Schemas } from '../api.ts';
+import { api, ask, type Instance, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { Show } from '../parts/show.tsx';
 import { AccountForm } from './account-form.tsx';
 import { type ElementForm, loadElementForm } from './connect.tsx';
 import { changesOf, defaultsOf, valuesOf } from './form-values.ts';
 import { type Given, type Grant, tagsOf } from './grant.ts';
-
-type Instance = Schemas['Instance'];
 
 interface SettingsProps {
   readonly instance: Instance;

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, askPage, type Schemas } from '../api.ts';
+import type { PageProps } from '../navigation.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
@@ -9,7 +10,6 @@ import { Search } from '../parts/search.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import type { PageProps } from '../places.ts';
 import { containing } from '../where-text.ts';
 import { useMay } from '../who.ts';
 import { AccountDetail, AccountState } from './account.tsx';

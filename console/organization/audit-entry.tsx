@@ -64,8 +64,8 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
             {method} {resourceUri}
           </code>
         </Fact>
-        <Fact name="Answer">
-          <Answer status={status} />
+        <Fact name="Response">
+          <ResponseCell status={status} />
         </Fact>
         <Fact name="From">{ipAddress ?? 'unknown'}</Fact>
         {entry.instanceId !== undefined && (
@@ -120,6 +120,6 @@ function print(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-export function Answer({ status }: { readonly status: number }) {
+export function ResponseCell({ status }: { readonly status: number }) {
   return <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>;
 }

@@ -1,12 +1,12 @@
 import { useLocation } from 'preact-iso';
 import { api, ask, askPage } from '../api.ts';
+import type { PageProps } from '../navigation.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { useQuery, withQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import type { PageProps } from '../places.ts';
-import { Answer, type AuditEntry, AuditEntryDialog } from './audit-entry.tsx';
+import { type AuditEntry, AuditEntryDialog, ResponseCell } from './audit-entry.tsx';
 import { AuditFilters } from './audit-filters.tsx';
 import { useAccountNames, useUserNames } from './names.ts';
 
@@ -51,7 +51,7 @@ export function AuditLog({ below }: PageProps) {
         </code>
       ),
     },
-    { title: 'Answer', cell: ({ status }) => <Answer status={status} /> },
+    { title: 'Response', cell: ({ status }) => <ResponseCell status={status} /> },
     { title: 'Account', isMinor: true, cell: ({ accountId }) => accounts.get(accountId) ?? accountId },
   ];
   return (

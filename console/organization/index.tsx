@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
+import type { PageProps } from '../navigation.ts';
 import { Empty } from '../parts/show.tsx';
-import type { PageProps } from '../places.ts';
 import { useMay, useWho } from '../who.ts';
 import { Accounts } from './accounts.tsx';
 import { AuditLog } from './audit-log.tsx';

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, askPage, type Schemas } from '../api.ts';
+import type { PageProps } from '../navigation.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { useQuery } from '../parts/query.ts';
@@ -7,7 +8,6 @@ import { Search } from '../parts/search.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import type { PageProps } from '../places.ts';
 import { containing } from '../where-text.ts';
 import { useMay } from '../who.ts';
 import { AddUser } from './add-user.tsx';

@@ -1,7 +1,5 @@
-import { api, askPage, type Schemas } from '../api.ts';
+import { api, askPage, type Instance } from '../api.ts';
 import { type Loaded, useLoad } from '../load.ts';
-
-export type Instance = Schemas['Instance'];
 
 /** Maximum number of entries of a list. Nobody reads a longer one. */
 const MOST_LISTED = 1_000;

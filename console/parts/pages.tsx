@@ -3,18 +3,18 @@ import type { Page } from '../api.ts';
 import { type Loaded, useLoad } from '../load.ts';
 
 /** A list that is read page by page, forward and back. */
-export interface PagedList<Row, Answer extends Page<Row> = Page<Row>> extends Loaded<Answer> {
+export interface PagedList<Row, Result extends Page<Row> = Page<Row>> extends Loaded<Result> {
   /** Undefined where there is none. */
   readonly toNext: (() => void) | undefined;
   readonly toPrevious: (() => void) | undefined;
 }
 
 /** Begins at the first page again when something in `keys` is another. @param everyMs the page is read again, while it is looked at */
-export function usePages<Row, Answer extends Page<Row> = Page<Row>>(
-  load: (nextPage: string | undefined, signal: AbortSignal) => Promise<Answer>,
+export function usePages<Row, Result extends Page<Row> = Page<Row>>(
+  load: (nextPage: string | undefined, signal: AbortSignal) => Promise<Result>,
   keys: readonly unknown[],
   { everyMs }: { readonly everyMs?: number | undefined } = {},
-): PagedList<Row, Answer> {
+): PagedList<Row, Result> {
   const key = JSON.stringify(keys);
   const [place, setPlace] = useState<{ readonly key: string; readonly tokens: readonly string[] }>({ key, tokens: [] });
   const tokens = place.key === key ? place.tokens : [];

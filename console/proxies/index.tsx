@@ -1,5 +1,5 @@
+import type { PageProps } from '../navigation.ts';
 import { Empty } from '../parts/show.tsx';
-import type { PageProps } from '../places.ts';
 import { ProxyDetail } from './detail.tsx';
 import { ProxyList } from './list.tsx';
 import { NewProxy } from './new.tsx';

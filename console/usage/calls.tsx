@@ -26,9 +26,9 @@ interface CallChartsProps extends AddressQuery {
 }
 
 /** The requests of the account: how many, how many failed, and how long they took. */
-export function CallCharts({ range, turn, children, ...address }: CallChartsProps) {
+export function CallCharts({ range, turn: version, children, ...address }: CallChartsProps) {
   const reads = consoleReadsOf(address.query);
-  const loaded = useLoad((signal) => loadCalls(periodOf(range, Date.now()), reads, signal), [range, reads, turn]);
+  const loaded = useLoad((signal) => loadCalls(periodOf(range, Date.now()), reads, signal), [range, reads, version]);
   return (
     <Show loaded={loaded} lines={12}>
       {(calls) => (

@@ -11,7 +11,7 @@ import { RANGES, rangeOf } from './range.ts';
 export function Usage() {
   const may = useMay();
   const address = useQuery();
-  const [turn, setTurn] = useState(0);
+  const [version, setVersion] = useState(0);
   const range = rangeOf(address.query.range);
   if (!may('viewAccountLogs'))
     return (
@@ -39,13 +39,13 @@ export function Usage() {
               </button>
             ))}
           </fieldset>
-          <button type="button" onClick={() => setTurn(turn + 1)}>
+          <button type="button" onClick={() => setVersion(version + 1)}>
             Refresh
           </button>
         </div>
       </header>
-      <CallCharts range={range} turn={turn} {...address}>
-        <MetricChart range={range} turn={turn} {...address} />
+      <CallCharts range={range} turn={version} {...address}>
+        <MetricChart range={range} turn={version} {...address} />
       </CallCharts>
       <p class="small soft">
         Counted by {range.interval}, in UTC. The last interval is not over yet.

@@ -31,7 +31,7 @@ interface MetricChartProps extends AddressQuery {
 }
 
 /** Shows the activity of the account, or of all accounts of the organization. */
-export function MetricChart({ range, turn, query, change }: MetricChartProps) {
+export function MetricChart({ range, turn: version, query, change }: MetricChartProps) {
   const may = useMay();
   const metric = isMetric(query.metric) ? query.metric : 'events';
   const isWide = query.scope === 'organization' && may('viewOrganizationLogs');
@@ -48,7 +48,7 @@ export function MetricChart({ range, turn, query, change }: MetricChartProps) {
       const names = new Map(accounts.rows.map(({ id, name }) => [id, name]));
       return { period, counted: byAccount(rows, (id) => `${names.get(id) ?? 'account'} #${id}`) };
     },
-    [range, reads, turn, metric, isWide],
+    [range, reads, version, metric, isWide],
   );
   return (
     <Show loaded={loaded} lines={8}>

@@ -160,8 +160,8 @@ async function measureAll({ authorization: platform, baseUrl, origin, secrets }:
 }
 
 async function take(): Promise<Hops> {
-  const answer = once(service.child, 'message');
+  const response = once(service.child, 'message');
   service.child.send('take');
-  const [hops] = await answer;
+  const [hops] = await response;
   return hops;
 }

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
-import type { Place, SelfTime } from './profile-probe.ts';
+import type { SelfTime, SourcePosition } from './profile-probe.ts';
 import { type RunningService, startService, UNLIMITED } from './running-service.ts';
 
 const CONNECTIONS = 32;
@@ -112,12 +112,12 @@ function inOrder<Row extends { readonly 'with what it calls in Node': number }>(
   return rows.toSorted((one, other) => cost(other) - cost(one));
 }
 
-function writePlace({ url, name, line }: Place): string {
+function writePlace({ url, name, line }: SourcePosition): string {
   return `${url.slice(url.lastIndexOf('/') + 1)}:${line} ${name}`;
 }
 
 /** `src/api`, `connectors`, a library by its name, and what is Node's own: written in JavaScript, or not. */
-function roomOf({ url, name }: Place): string {
+function roomOf({ url, name }: SourcePosition): string {
   if (url === '') return name === '(garbage collector)' ? 'garbage collection' : 'native code and system calls';
   if (url.startsWith('node:')) return 'node, in JavaScript';
   const path = url.startsWith(ROOT) ? url.slice(ROOT.length) : url;

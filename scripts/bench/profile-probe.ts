@@ -3,13 +3,13 @@ import { type Profiler, Session } from 'node:inspector/promises';
 import { isMainThread } from 'node:worker_threads';
 
 /** Where the time of a profile was: what a function used itself, without those that it called. */
-export interface SelfTime extends Place {
+export interface SelfTime extends SourcePosition {
   readonly us: number;
   /** For a function of Node or of native code: the nearest function of the project or of a library that called it. */
-  readonly calledBy: Place | undefined;
+  readonly calledBy: SourcePosition | undefined;
 }
 
-export interface Place {
+export interface SourcePosition {
   readonly url: string;
   readonly name: string;
   readonly line: number;
@@ -35,7 +35,7 @@ function selfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): 
   for (const [at, id] of samples.entries()) usOf.set(id, (usOf.get(id) ?? 0) + (timeDeltas[at] ?? 0));
   const parentOf = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)));
 
-  function findCaller(node: Profiler.ProfileNode): Place | undefined {
+  function findCaller(node: Profiler.ProfileNode): SourcePosition | undefined {
     if (!isOfNode(node)) return undefined;
     let at: Profiler.ProfileNode | undefined = node;
     while (at !== undefined && isOfNode(at)) at = parentOf.get(at.id);
@@ -52,6 +52,6 @@ function isOfNode({ callFrame: { url } }: Profiler.ProfileNode): boolean {
   return url === '' || url.startsWith('node:');
 }
 
-function placeOf({ callFrame: { url, functionName: name, lineNumber } }: Profiler.ProfileNode): Place {
+function placeOf({ callFrame: { url, functionName: name, lineNumber } }: Profiler.ProfileNode): SourcePosition {
   return { url, name, line: lineNumber + 1 };
 }

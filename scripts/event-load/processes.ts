@@ -19,7 +19,7 @@ const ENDS_WITH_STARTER = join(import.meta.dirname, '../ends-with-starter.cjs');
 export interface Child<Command> {
   readonly process: ChildProcess;
   readonly url: string;
-  readonly ask: <Answer>(command: Command) => Promise<Answer>;
+  readonly ask: <Result>(command: Command) => Promise<Result>;
   readonly kill: () => Promise<void>;
 }
 
@@ -69,12 +69,12 @@ export async function start<Command>(
   return {
     process: child,
     url,
-    ask: async <Answer>(command: Command) => {
+    ask: async <Result>(command: Command) => {
       const id = ++lastId;
       const asked = Promise.withResolvers<unknown>();
       waiting.set(id, asked);
       child.send({ id, command: command as object });
-      return (await asked.promise) as Answer;
+      return (await asked.promise) as Result;
     },
     kill: () =>
       new Promise((resolve) => {

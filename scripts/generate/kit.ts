@@ -37,7 +37,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'src/connector/contract.ts': 'Contract',
   'src/connector/simulator/simulate.ts': 'Simulators',
   'src/connector/simulator/route.ts': 'Routes',
-  'src/connector/simulator/answer.ts': 'Responses',
+  'src/connector/simulator/response.ts': 'Responses',
   'src/connector/simulator/fault.ts': 'Faults',
   'src/connector/simulator/body.ts': 'Requests',
   'src/connector/simulator/input.ts': 'Requests',

@@ -3,15 +3,15 @@ import { forEachDemo } from '../demos.ts';
 
 /** Returns Markdown that shows which parts of a filter each provider evaluates, made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
-  const told: Told = new Map();
+  const printed: PrintedTables = new Map();
   const chapters = await forEachDemo(async ({ connector, connection }) =>
-    describeElement(connector, connection.objects, told),
+    describeElement(connector, connection.objects, printed),
   );
   return [...INTRODUCTION, ...chapters.flat(), ''].join('\n');
 }
 
 /** The table of an object → where it stands. The same one is not printed again. */
-type Told = Map<string, string>;
+type PrintedTables = Map<string, string>;
 
 const INTRODUCTION = [
   '# What each provider evaluates',
@@ -35,7 +35,11 @@ const SHAPES: Readonly<Record<NonNullable<ObjectSpec['shape']>['kind'], string>>
   'and-xor-or': 'joins conditions either by AND or by OR',
 };
 
-function describeElement({ key, name: element }: Connector, objects: Objects, told: Told): readonly string[] {
+function describeElement(
+  { key, name: element }: Connector,
+  objects: Objects,
+  printed: PrintedTables,
+): readonly string[] {
   const all = Object.entries(objects);
   const listed = all.flatMap((entry) => [entry, ...childrenOf(entry)]).filter(([, { list }]) => list !== undefined);
   const tables = listed.map(([name, object]) => ({
@@ -47,10 +51,10 @@ function describeElement({ key, name: element }: Connector, objects: Objects, to
   // An object rather than what is below another one.
   for (const { place, lines } of tables.toSorted((a, b) => isChild(a) - isChild(b))) {
     const text = lines.join('\n');
-    if (!told.has(text)) told.set(text, place);
+    if (!printed.has(text)) printed.set(text, place);
   }
   const chapters = tables.map(({ place, name, lines }) => {
-    const first = told.get(lines.join('\n'));
+    const first = printed.get(lines.join('\n'));
     return [`### ${name}`, '', ...(first === undefined || first === place ? lines : [`The same as ${first}.`]), ''];
   });
   // The pages of /docs divide the file at these lines.

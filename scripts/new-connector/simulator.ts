@@ -7,7 +7,7 @@ export function simulatorSource(choices: Choices): string {
   const isSorted = paging !== 'whole';
   const names = [
     ...(isSorted ? ['type RowOrder', 'sortRows'] : []),
-    'type Answer',
+    'type SimulatedResponse',
     'type Call',
     'changesOf',
     'compileFilter',
@@ -66,7 +66,7 @@ ${AUTH[auth].server}
   );
 }
 
-function listNotes(call: Call, rows: readonly TableRow[]): Answer {
+function listNotes(call: Call, rows: readonly TableRow[]): SimulatedResponse {
   const test = compileFilter(${FILTERS[filter].read}, { field: (name) => filterFieldOf(MEMBERS, name) });
 ${isSorted ? "  const sorted = sortRows(rows.filter(test), readOrder(call.query.get('order')));\n" : '  const sorted = rows.filter(test);\n'}${PAGING[paging]}
 }
@@ -85,8 +85,8 @@ function readOrder(text: string | null): readonly RowOrder[] {
 }
 `;
 
-const PAGED = (paging: string, answer: string) =>
-  `  const page = takePage(sorted, ${paging}, call);\n  return ${answer};`;
+const PAGED = (paging: string, response: string) =>
+  `  const page = takePage(sorted, ${paging}, call);\n  return ${response};`;
 
 const PAGING: Readonly<Record<Choices['paging'], string>> = {
   offset: PAGED(

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-interface Place {
+interface NamedFile {
   /** The file, and the place in it, that says which name is written now. */
   readonly manifest: string;
   readonly pattern: RegExp;
@@ -49,7 +49,7 @@ const PLACES = {
     within: ['sdk/java', ...SNIPPETS],
     folders: (name) => ['main', 'test'].map((part) => `sdk/java/src/${part}/java/${name.replaceAll('.', '/')}`),
   },
-} satisfies Record<string, Place>;
+} satisfies Record<string, NamedFile>;
 
 export type Names = Readonly<Record<keyof typeof PLACES, string>>;
 
@@ -99,7 +99,12 @@ export function writeNames(root = ROOT): void {
   }
 }
 
-function replaceName({ within, spell = (name) => name, folders }: Place, root: string, from: string, to: string): void {
+function replaceName(
+  { within, spell = (name) => name, folders }: NamedFile,
+  root: string,
+  from: string,
+  to: string,
+): void {
   const before = new RegExp(`(?<![\\w@/.-])${spell(from).replaceAll(/\W/g, '\\$&')}(?![\\w-])`, 'g');
   for (const file of within.flatMap((path) => filesIn(join(root, path)))) {
     const text = readFileSync(file, 'utf8');
@@ -130,6 +135,6 @@ function filesIn(path: string): readonly string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-function places(): readonly (readonly [keyof Names, Place])[] {
-  return Object.entries(PLACES) as [keyof Names, Place][];
+function places(): readonly (readonly [keyof Names, NamedFile])[] {
+  return Object.entries(PLACES) as [keyof Names, NamedFile][];
 }

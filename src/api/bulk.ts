@@ -188,7 +188,7 @@ function assertGivenOnce(query: object, body: object): void {
 const IN_STATEMENT: ReadonlySet<string> = new Set(['objectName', 'where', 'fields', 'orderBy', 'limit']);
 
 /** Returns where a member of a download is in its request: in the query, the body or the statement. */
-function pointersIn({ query, body }: AskedDownload): (place: string) => string {
+function pointersIn({ query, body }: AskedDownload): (name: string) => string {
   return (bodyPointer) => {
     const name = /^\/(?:path|query|body)\/(\w+)$/.exec(bodyPointer)?.[1];
     if (name === undefined) return bodyPointer;

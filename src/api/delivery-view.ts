@@ -65,7 +65,7 @@ function toEvent({ eventId, type, payload }: Delivery): DeliveryView['event'] {
 }
 
 export function toAttemptView(attempt: AttemptRow): DeliveryAttempt {
-  const { statusCode, error, answer, requestHeaders } = attempt;
+  const { statusCode, error, answer: response, requestHeaders } = attempt;
   return {
     attempt: attempt.attempt,
     date: attempt.attemptedAt.toISOString(),
@@ -73,7 +73,7 @@ export function toAttemptView(attempt: AttemptRow): DeliveryAttempt {
     durationMs: attempt.durationMs,
     ...(statusCode !== null && { statusCode }),
     ...(error !== null && { error }),
-    ...(answer !== null && { answer }),
+    ...(response !== null && { answer: response }),
     ...(requestHeaders !== null && { requestHeaders: { ...requestHeaders } }),
   };
 }

@@ -36,12 +36,12 @@ export function createProxyHandlers(proxies: Proxies, seal: PageSeal) {
     },
     listOAuthProxyApplicationUrls: async ({ principal, path }) => {
       const { applicationUrls } = await proxies.get(principal, path.id);
-      return listAnswer(applicationUrls);
+      return listResponse(applicationUrls);
     },
     addOAuthProxyApplicationUrl: async ({ principal, path, body }) =>
-      listAnswer(await proxies.addApplicationUrl(principal, path.id, body.url)),
+      listResponse(await proxies.addApplicationUrl(principal, path.id, body.url)),
     removeOAuthProxyApplicationUrl: async ({ principal, path, query }) =>
-      listAnswer(await proxies.removeApplicationUrl(principal, path.id, query.url)),
+      listResponse(await proxies.removeApplicationUrl(principal, path.id, query.url)),
   } satisfies Partial<Handlers>;
 }
 
@@ -56,7 +56,7 @@ function assertMayShare(
   if (after !== before) assertPrivilege(principal, 'manageOrganization');
 }
 
-function listAnswer<Entry>(entries: readonly Entry[]) {
+function listResponse<Entry>(entries: readonly Entry[]) {
   return { body: [...entries], headers: { 'Elements-Returned-Count': entries.length } };
 }
 

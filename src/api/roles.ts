@@ -19,7 +19,7 @@ export function createRoleHandlers({ roles, users }: RoleServices) {
   });
 
   return {
-    listRoles: async ({ principal }) => listAnswer(await roles.list(principal.organizationId)),
+    listRoles: async ({ principal }) => listResponse(await roles.list(principal.organizationId)),
     getRole: ({ principal, path }) => show(principal.organizationId, path.key),
 
     replaceRole: async ({ principal, path: { key }, body: { privileges, ...rest } }) => {
@@ -31,7 +31,7 @@ export function createRoleHandlers({ roles, users }: RoleServices) {
 
     listUserRoles: async ({ user }) => {
       const all = await roles.list(user.organizationId);
-      return listAnswer(all.filter(({ key }) => user.roles.includes(key)));
+      return listResponse(all.filter(({ key }) => user.roles.includes(key)));
     },
     getUserRole: ({ user, path }) => {
       const role = findRole(path.key);
@@ -40,7 +40,7 @@ export function createRoleHandlers({ roles, users }: RoleServices) {
     },
     grantUserRole: async ({ principal, user, path }) =>
       show(user.organizationId, await users.grant(principal, user.id, path.key)),
-    listAccountRoles: async ({ principal }) => listAnswer(await roles.listOfAccount(principal)),
+    listAccountRoles: async ({ principal }) => listResponse(await roles.listOfAccount(principal)),
     grantAccountRole: async ({ principal, path }) => ({
       body: toRoleView(await roles.grantToAccount(principal, path.key)),
     }),
@@ -56,7 +56,7 @@ export function createRoleHandlers({ roles, users }: RoleServices) {
   } satisfies Partial<Handlers>;
 }
 
-function listAnswer(listed: readonly RoleDetails[]) {
+function listResponse(listed: readonly RoleDetails[]) {
   return { body: listed.map(toRoleView), headers: { 'Elements-Returned-Count': listed.length } };
 }
 

@@ -95,9 +95,9 @@ export function createBulkStore(knex: Knex) {
     { accountId, id, createdAt }: StoredJob,
     { startByte, byteCount, data }: NewChunk,
   ): Promise<void> => {
-    const place = { account_id: accountId, job_id: id, job_created_at: createdAt, file, start_byte: startByte };
+    const key = { account_id: accountId, job_id: id, job_created_at: createdAt, file, start_byte: startByte };
     await via('bulk_chunk')
-      .insert({ ...place, byte_count: byteCount, data })
+      .insert({ ...key, byte_count: byteCount, data })
       .onConflict(['account_id', 'job_id', 'file', 'start_byte', 'job_created_at'])
       .merge(['byte_count', 'data']);
   };

@@ -39,8 +39,8 @@ export async function openProgress(
     const rowErrors = waiting;
     waiting = [];
     const progress = { recordCount, failedCount, byteCount: file.byteCount(), estimatedTotal: null };
-    const place = { fields: OUTCOME_COLUMNS, walkKey: null, position: null, inputPosition };
-    return { ...progress, ...place, chunks, rowErrors, providerCalls, isProgress };
+    const checkpoint = { fields: OUTCOME_COLUMNS, walkKey: null, position: null, inputPosition };
+    return { ...progress, ...checkpoint, chunks, rowErrors, providerCalls, isProgress };
   }
 
   return {

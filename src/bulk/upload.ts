@@ -122,16 +122,16 @@ async function writeBatches(
         const lastStep = await progress.finish(batchAt(begin));
         return { kind: 'done', last: lastStep, fault };
       }
-      const place = { ...begin, last, single };
+      const reached = { ...begin, last, single };
       const numbers = rows.map(({ number }) => number);
       const stop = slice.stopEarly(progress.hasAdvanced());
       if (stop !== undefined) {
-        await progress.advance({ ...place, open: numbers, doubtful, tries });
+        await progress.advance({ ...reached, open: numbers, doubtful, tries });
         return { kind: 'later', ...stop };
       }
       tries++;
       // If it goes no further than this, any of them may have been sent.
-      await progress.advance({ ...place, open: numbers, doubtful: numbers, tries });
+      await progress.advance({ ...reached, open: numbers, doubtful: numbers, tries });
       const before = new Set(single?.isDoubtful ? numbers : doubtful);
       const written = await writeRows(rows.map((row) => ({ row, isDoubtful: before.has(row.number) })));
       if (signal.reason instanceof JobLost) throw signal.reason;
@@ -146,7 +146,7 @@ async function writeBatches(
       if (first !== undefined && (!isPoisoned || signal.aborted)) {
         const sent = open.filter(({ index, mayBeWritten }) => mayBeWritten || before.has(numbers[index] ?? 0));
         const numberOf = ({ index }: OpenRow) => numbers[index] ?? 0;
-        await progress.advance({ ...place, open: open.map(numberOf), doubtful: sent.map(numberOf), tries });
+        await progress.advance({ ...reached, open: open.map(numberOf), doubtful: sent.map(numberOf), tries });
         throw first.error;
       }
       [doubtful, tries] = [[], 0];
@@ -191,7 +191,7 @@ function createBatches(
   const wanted = single?.rows && new Set(single.rows);
   const bytes = bytesReader(ports, job, 'input')(begun.byte, byteCount);
   const rows = ROW_READERS[job.format](bytes, { ...begun, columns: columns.length }, signal);
-  let place: Batch['begin'] = { byte: begun.byte, row: begun.row };
+  let reached: Batch['begin'] = { byte: begun.byte, row: begun.row };
   let ahead: InputRow | undefined;
   let fault: JobFault | undefined;
   let rest = begun.last === undefined ? undefined : { last: begun.last, open: new Set(begun.open) };
@@ -214,11 +214,11 @@ function createBatches(
 
   /** The next one that single calls write; those before it have an outcome. */
   async function readWanted(): Promise<InputRow | undefined> {
-    while (place.row < lastRow) {
+    while (reached.row < lastRow) {
       const row = await read();
       if (row === undefined) return undefined;
       if (wanted?.has(row.number) !== false) return row;
-      place = { byte: row.endByte, row: row.number };
+      reached = { byte: row.endByte, row: row.number };
     }
     return undefined;
   }
@@ -228,7 +228,7 @@ function createBatches(
     const taken: InputRow[] = [];
     for (let row = await read(); row !== undefined; row = await read()) {
       if (wanted?.has(row.number) !== false) taken.push(row);
-      place = { byte: row.endByte, row: row.number };
+      reached = { byte: row.endByte, row: row.number };
       if (row.number === last) break;
     }
     return taken;
@@ -246,7 +246,7 @@ function createBatches(
         break;
       }
       taken.push(row);
-      place = { byte: row.endByte, row: row.number };
+      reached = { byte: row.endByte, row: row.number };
     }
     return taken;
   }
@@ -257,7 +257,7 @@ function createBatches(
   }
 
   async function next(): Promise<Batch> {
-    const begin = place;
+    const begin = reached;
     const kept = rest;
     rest = undefined;
     const taken = kept === undefined ? await takeRows() : await takeRest(kept.last);
@@ -265,15 +265,15 @@ function createBatches(
     const left = kept === undefined ? taken : taken.filter(({ number }) => kept.open.has(number));
     // All of it had come to its end.
     if (kept !== undefined && left.length === 0) return next();
-    const behind = place.row + 1;
+    const behind = reached.row + 1;
     return {
-      begin: last === undefined ? place : begin,
-      end: { ...place, single: singleFrom(place.row) },
+      begin: last === undefined ? reached : begin,
+      end: { ...reached, single: singleFrom(reached.row) },
       rows: left,
       size: taken.length,
       last: last?.number,
       single: singleFrom(begin.row),
-      isBehind: place.row >= lastRow,
+      isBehind: reached.row >= lastRow,
       fault: fault && {
         ...fault,
         message: `Row ${behind} ${fault.message}. This row and all rows after it were not written.`,

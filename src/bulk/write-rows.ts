@@ -149,9 +149,9 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     const end = new AbortController();
     const tally = { providerCalls: 0 };
     const target = { instance, objectName, signal: AbortSignal.any([writeSignal, end.signal]), tally };
-    const outcomeOf = (told: Omit<StoredOutcome, 'row'>): WrittenRow => ({
+    const outcomeOf = (stored: Omit<StoredOutcome, 'row'>): WrittenRow => ({
       kind: 'settled',
-      outcome: { row: row.number, ...told },
+      outcome: { row: row.number, ...stored },
     });
     try {
       const { outcome, id, isRepeatable } = await ACTIONS[upload.action]({ values: toValues(row), isDoubtful, target });

@@ -130,8 +130,8 @@ export function createDepartures(
     depart: async (sealed: string) => {
       const opened = keys.open(sealed, TICKET);
       if (opened === undefined) return undefined;
-      const { key, ...place }: Ticket = JSON.parse(opened);
-      const row = await store.find(place);
+      const { key, ...reference }: Ticket = JSON.parse(opened);
+      const row = await store.find(reference);
       if (row === undefined || isOlder(row, TICKET_MS) || !isOpen(await findSession(key))) return undefined;
       // The browser brings the key back, so that it is stored nowhere here.
       const value = keys.seal(key, MARK);

@@ -206,7 +206,7 @@ const REDIRECT_POINTER = '/body/redirectUrl';
 function noteOf({ id, instanceId, ...session }: SessionRow) {
   const { status, elements, name, tags, redirectUrl, proxyId, branding } = session;
   const expiresAt = session.expiresAt.toISOString();
-  const told = {
+  const summary = {
     status,
     elements,
     name,
@@ -217,7 +217,7 @@ function noteOf({ id, instanceId, ...session }: SessionRow) {
     branding: toAudit(branding),
     expiresAt,
   };
-  return { targetId: String(id), changes: told, ...(instanceId !== null && { instanceId }) };
+  return { targetId: String(id), changes: summary, ...(instanceId !== null && { instanceId }) };
 }
 
 export function contextOf({ accountId, id }: SessionKey): string {

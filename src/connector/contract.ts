@@ -410,7 +410,7 @@ export interface NativeBulk<Native = unknown> {
   readonly ingest?: NativeIngest;
 }
 
-interface NativeJob<Place, Result> {
+interface NativeJob<Input, Result> {
   /** Minimum number of rows for a job. For fewer rows, pages or single calls are cheaper. */
   readonly fromRows: number;
   /** Native types (`FieldSpec.nativeType`) whose values a job lacks, or has in another form than pages and single calls. */
@@ -418,7 +418,7 @@ interface NativeJob<Place, Result> {
   /** Requests the state of a job. */
   readonly look: Operation<RecordKey, NativeLook>;
   /** Reads the results of a job that has ended. */
-  readonly read: Operation<Place, Result>;
+  readonly read: Operation<Input, Result>;
   /** Returns the requests that stop and remove a job, in their order. The core ignores a rejection, because the job may be gone already. */
   readonly end: (job: NativeEnd, config: Config) => readonly ProviderRequest[];
 }
@@ -661,20 +661,20 @@ export interface Known {
 export type Verify = (call: WebhookCall, known: Known) => WebhookVerdict;
 
 /** A response to a webhook. */
-export interface WebhookAnswer {
+export interface WebhookResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** The response to a request by which the provider only checks the address. */
-export interface HandshakeAnswer extends WebhookAnswer {
+export interface HandshakeResponse extends WebhookResponse {
   /** What people must do with the content of the request. The instance shows it as a warning until the first event arrives. */
   readonly notice?: string;
 }
 
 /** Responds to a request by which the provider checks the address. It returns undefined for any other request. */
-export type Handshake = (call: WebhookCall, known: { readonly secret: string }) => HandshakeAnswer | undefined;
+export type Handshake = (call: WebhookCall, known: { readonly secret: string }) => HandshakeResponse | undefined;
 
 /** A change at the provider, as a webhook reports it. */
 export interface ProviderEvent {
@@ -716,7 +716,7 @@ export interface Webhooks {
   /** Maximum size of a body in bytes. Default 1 MB, at most 4 MB. */
   readonly maxBytes?: number;
   /** The response to events that are stored, where the provider expects another one than the default 200. */
-  readonly response?: WebhookAnswer;
+  readonly response?: WebhookResponse;
   /** How to register the address through the provider's API. Without it, people enter the address at the provider. */
   readonly registration?: WebhookRegistration;
   /** The steps by which people let the provider send events to the `eventUrl` of an instance: one sentence for each step, or a script. */

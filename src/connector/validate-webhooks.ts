@@ -1,4 +1,4 @@
-import type { Connector, WebhookAnswer, Webhooks } from './contract.ts';
+import type { Connector, WebhookResponse, Webhooks } from './contract.ts';
 import { when } from './problems.ts';
 
 /** Maximum of `maxBytes`. The platform's own events have up to 8 MB, and what a provider sent is a part of one. */
@@ -55,7 +55,7 @@ function secretProblems(
   ];
 }
 
-function responseProblems({ status, headers }: WebhookAnswer): readonly string[] {
+function responseProblems({ status, headers }: WebhookResponse): readonly string[] {
   return [
     ...when(!(status >= 200 && status <= 299), 'the response of webhooks is not a success'),
     ...Object.keys(headers)

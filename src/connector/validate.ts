@@ -150,10 +150,10 @@ function hostProblems({ hosts, baseUrl }: Connector): readonly string[] {
  */
 function addressProblems(baseUrl: Connector['baseUrl'], hosts: readonly string[]): readonly string[] {
   let readsSettings = false;
-  const noSettings = <Answer>(answer: Answer) => {
+  const noSettings = <Result>(response: Result) => {
     return () => {
       readsSettings = true;
-      return answer;
+      return response;
     };
   };
   const traps = { get: noSettings(undefined), has: noSettings(false), ownKeys: noSettings([]) };

@@ -27,7 +27,7 @@ const OLDEST_VERSION = 15;
 export async function awaitDatabase(options: AwaitDatabaseOptions): Promise<void> {
   const { url, waitMs, log, signal, clock = SYSTEM_CLOCK } = options;
   const startedAtMs = clock.steady();
-  let told: string | undefined;
+  let reported: string | undefined;
   for (;;) {
     const fault = await ask(url);
     if (fault === undefined) return;
@@ -37,8 +37,8 @@ export async function awaitDatabase(options: AwaitDatabaseOptions): Promise<void
       const waited = waitMs === 0 ? '' : ` after ${waitMs / 1000} s (DATABASE_WAIT)`;
       throw new StartError(`${name} does not respond${waited}: ${fault.reason}`, { cause: fault.error });
     }
-    if (told !== fault.reason) log.warn(`${name} does not respond yet; waiting for it: ${fault.reason}`);
-    told = fault.reason;
+    if (reported !== fault.reason) log.warn(`${name} does not respond yet; waiting for it: ${fault.reason}`);
+    reported = fault.reason;
     await sleep(clock, RETRY_MS, signal);
   }
 }
@@ -60,14 +60,14 @@ async function ask(url: string): Promise<Fault | undefined> {
     if (version >= OLDEST_VERSION) return undefined;
     return { reason: `it is PostgreSQL ${version}; use version ${OLDEST_VERSION} or newer`, isFinal: true };
   } catch (error) {
-    return { reason: describe(error), isFinal: isAnswer(error) && !isPassing(error), error };
+    return { reason: describe(error), isFinal: isResponse(error) && !isPassing(error), error };
   } finally {
     await client.end();
   }
 }
 
 /** PostgreSQL said something, or showed a certificate; otherwise nothing came, or not to its end. */
-function isAnswer(error: unknown): boolean {
+function isResponse(error: unknown): boolean {
   return error instanceof pg.DatabaseError || /CERT|_SIGNATURE$|^ERR_TLS|^ERR_SSL/.test(String(Object(error).code));
 }
 

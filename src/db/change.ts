@@ -22,13 +22,13 @@ export async function change<Result>(
 ): Promise<Result> {
   const entry = currentTrace()?.audit;
   if (entry === undefined || (entry.isWritten && note === undefined)) return knex.transaction(work);
-  const { result, told } = await knex.transaction(async (via) => {
+  const { result, told: recorded } = await knex.transaction(async (via) => {
     const done = await work(via);
     const noted = withNote(entry, note?.(done));
     await writeEntry(via, noted, SUCCESS);
     return { result: done, told: noted };
   });
-  Object.assign(entry, told, { isWritten: true });
+  Object.assign(entry, recorded, { isWritten: true });
   return result;
 }
 
@@ -54,11 +54,11 @@ export function differences(
   show: (name: string, value: unknown) => unknown = (_, value) => value,
 ): Readonly<Record<string, Difference>> {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const told = (side: 'from' | 'to', name: string, value: unknown) =>
+  const changeOf = (side: 'from' | 'to', name: string, value: unknown) =>
     value === undefined ? {} : { [side]: show(name, value) };
   return Object.fromEntries(
     names
       .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-      .map((name) => [name, { ...told('from', name, before[name]), ...told('to', name, after[name]) }]),
+      .map((name) => [name, { ...changeOf('from', name, before[name]), ...changeOf('to', name, after[name]) }]),
   );
 }

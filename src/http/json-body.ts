@@ -88,8 +88,8 @@ export function parseText(text: string, what = 'The body'): unknown {
   } catch (error) {
     // The parser's own words quote the body, which may hold secrets: only the position is passed on.
     const [, position] = / position (\d+)/.exec(error instanceof SyntaxError ? error.message : '') ?? [];
-    const place = position === undefined ? '' : `: it breaks at position ${position}`;
-    throw new AppError('REQUEST_INVALID', `${what} is not JSON${place}.`);
+    const positionText = position === undefined ? '' : `: it breaks at position ${position}`;
+    throw new AppError('REQUEST_INVALID', `${what} is not JSON${positionText}.`);
   }
 }
 

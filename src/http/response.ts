@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { AppError, type CallerBudget } from '../errors.ts';
 import type { RecordFile } from '../resources/media.ts';
-import { chooseAnswer } from '../resources/media.ts';
+import { chooseResponse } from '../resources/media.ts';
 import { packedTag } from './byte-ranges.ts';
 import { encodingOf } from './compression.ts';
 import { sendPieces } from './json-response.ts';
@@ -79,7 +79,7 @@ export function setBudget(response: Response, { limit, remaining, resetSeconds }
 
 /** @throws AppError NOT_ACCEPTABLE */
 export function assertAcceptsJson(accept: string | undefined): void {
-  if (accept === undefined || accept === '*/*' || chooseAnswer(accept, []).kind === 'record') return;
+  if (accept === undefined || accept === '*/*' || chooseResponse(accept, []).kind === 'record') return;
   throw new AppError('NOT_ACCEPTABLE', 'This path returns JSON. Send Accept: application/json.');
 }
 

@@ -10,24 +10,24 @@ export interface Neighbours {
 }
 
 /** Returns the greatest number of the grid that is at most this one, and the smallest that is at least this one. */
-export function neighboursOn(text: string, places: number): Neighbours {
-  const { units, isBetween } = unitsOf(text, places);
-  return { below: printUnits(units, places), above: printUnits(isBetween ? units + 1n : units, places) };
+export function neighboursOn(text: string, decimals: number): Neighbours {
+  const { units, isBetween } = unitsOf(text, decimals);
+  return { below: printUnits(units, decimals), above: printUnits(isBetween ? units + 1n : units, decimals) };
 }
 
 /** Returns the number of the grid that lies this many units above (or below) a number of the grid. */
-export function moveOn(text: string, places: number, steps: bigint): string {
-  return printUnits(unitsOf(text, places).units + steps, places);
+export function moveOn(text: string, decimals: number, steps: bigint): string {
+  return printUnits(unitsOf(text, decimals).units + steps, decimals);
 }
 
 /** Returns the decimal places of a grid with so many significant digits around a number. Negative where even its tens are cut. */
-export function placesOfSignificant(text: string, digits: number): number {
+export function decimalsOfSignificant(text: string, digits: number): number {
   const { whole, fraction } = partsOf(text);
   return whole === '0' ? digits + leadingZeros(fraction) : digits - whole.length;
 }
 
 /** Returns the decimal places of a grid with so many digits left and right of the point together. */
-export function placesOfTotal(text: string, digits: number): number {
+export function decimalsOfTotal(text: string, digits: number): number {
   const { whole } = partsOf(text);
   return whole === '0' ? digits : Math.max(0, digits - whole.length);
 }
@@ -43,9 +43,9 @@ function leadingZeros(fraction: string): number {
 }
 
 /** Returns the number of whole units of a number, rounded down. */
-function unitsOf(text: string, places: number): { readonly units: bigint; readonly isBetween: boolean } {
+function unitsOf(text: string, decimals: number): { readonly units: bigint; readonly isBetween: boolean } {
   const digits = BigInt(text.replace('.', ''));
-  const missing = places - partsOf(text).fraction.length;
+  const missing = decimals - partsOf(text).fraction.length;
   if (missing >= 0) return { units: digits * 10n ** BigInt(missing), isBetween: false };
   const unit = 10n ** BigInt(-missing);
   const cut = digits / unit;
@@ -54,10 +54,10 @@ function unitsOf(text: string, places: number): { readonly units: bigint; readon
   return { units: isBetween && digits < 0n ? cut - 1n : cut, isBetween };
 }
 
-function printUnits(units: bigint, places: number): string {
-  if (places <= 0) return String(units * 10n ** BigInt(-places));
-  const digits = String(units < 0n ? -units : units).padStart(places + 1, '0');
-  const fraction = digits.slice(-places).replace(/0+$/, '');
-  const magnitude = fraction === '' ? digits.slice(0, -places) : `${digits.slice(0, -places)}.${fraction}`;
+function printUnits(units: bigint, decimals: number): string {
+  if (decimals <= 0) return String(units * 10n ** BigInt(-decimals));
+  const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0');
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  const magnitude = fraction === '' ? digits.slice(0, -decimals) : `${digits.slice(0, -decimals)}.${fraction}`;
   return units < 0n ? `-${magnitude}` : magnitude;
 }

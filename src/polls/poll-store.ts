@@ -68,8 +68,8 @@ export type PollStore = ReturnType<typeof createPollStore>;
 export function createPollStore(knex: Knex) {
   /** Returns the seen versions of records of several pollers, in the given order. */
   async function findSeen(lookups: readonly SeenLookup[]): Promise<readonly (readonly SeenVersion[])[]> {
-    const wanted = lookups.flatMap(({ key, recordKeys }, place) =>
-      recordKeys.map((recordKey) => ({ ...key, recordKey, place })),
+    const wanted = lookups.flatMap(({ key, recordKeys }, index) =>
+      recordKeys.map((recordKey) => ({ ...key, recordKey, place: index })),
     );
     const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly place: number })[] }>(SEEN, [
       arrayLiteral(wanted.map(({ place }) => place)),

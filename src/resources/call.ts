@@ -163,7 +163,7 @@ export function startCall(
       bytes: AsyncIterable<Buffer>,
     ) => judged(records, client.upload(operation, { input, bytes }, call)),
     /** Returns the error of a call whose response would have been `answer`. */
-    judge: (answer: Pick<ProviderResponse, 'status' | 'body'>) => client.judge(call, answer),
+    judge: (response: Pick<ProviderResponse, 'status' | 'body'>) => client.judge(call, response),
     execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) =>
       judged(records, client.execute(operation, input, call)),
     /** Runs a discovery. Many providers describe objects without credentials, so its success proves nothing about records. */

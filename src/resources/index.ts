@@ -316,8 +316,8 @@ export function composeResources(
         call.assertMembers(record);
         mapped.push(record === undefined ? change : { ...change, record: map(record) });
       }
-      const place = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
-      return { changes: mapped, ...place, ...call.tally };
+      const position = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
+      return { changes: mapped, ...position, ...call.tally };
     },
 
     /**

@@ -30,7 +30,7 @@ export function chooseFile(
   accept: string | undefined,
 ): FileRequest | undefined {
   const { media } = object;
-  const choice = chooseAnswer(accept, media?.types ?? []);
+  const choice = chooseResponse(accept, media?.types ?? []);
   if (choice.kind === 'record') return undefined;
   if (choice.kind === 'file' && media !== undefined) return { media, accept: choice.type };
   throw notAcceptable(objectName, accept, media?.types ?? []);
@@ -54,7 +54,7 @@ export async function describeFile(
 ): Promise<KnownFile | undefined> {
   const about = file.media.about === undefined ? {} : await call.execute(file.media.about, { id });
   if (about.type === undefined) return { ...file, about };
-  const choice = chooseAnswer(accept, [about.type, BYTES]);
+  const choice = chooseResponse(accept, [about.type, BYTES]);
   if (choice.kind === 'record') return undefined;
   if (choice.kind === 'file') return { ...file, about: { ...about, type: choice.type } };
   throw notAcceptable(objectName, accept, [about.type, BYTES]);
@@ -117,7 +117,7 @@ export type FileChoice =
  * Chooses between the record and the `offered` types of its file by an `Accept` header (`*` offers any type). If both have the same
  * quality, it chooses the record, so that callers who accept anything receive JSON.
  */
-export function chooseAnswer(accept: string | undefined, offered: readonly string[]): FileChoice {
+export function chooseResponse(accept: string | undefined, offered: readonly string[]): FileChoice {
   if (accept === undefined || accept.trim() === '' || TAKES_RECORDS.has(accept)) return { kind: 'record' };
   const ranges = parseAccept(accept);
   const recordQuality = qualityOf(RECORD_TYPE, ranges);

@@ -1,5 +1,5 @@
 import { compareDecimals } from '../numbers/decimal.ts';
-import { moveOn, neighboursOn, placesOfSignificant, placesOfTotal } from '../numbers/decimal-grid.ts';
+import { decimalsOfSignificant, decimalsOfTotal, moveOn, neighboursOn } from '../numbers/decimal-grid.ts';
 import type { ComparisonOperator, Loc } from './ast.ts';
 import { foldText } from './collation.ts';
 import { operatorOf, type Predicate } from './condition.ts';
@@ -207,7 +207,9 @@ function rangesOfDigits(digits: Digits | undefined): readonly (readonly [string,
 
 function decimalPlacesFor(digits: Digits, text: string): number {
   if ('decimals' in digits) return digits.decimals;
-  return 'significant' in digits ? placesOfSignificant(text, digits.significant) : placesOfTotal(text, digits.total);
+  return 'significant' in digits
+    ? decimalsOfSignificant(text, digits.significant)
+    : decimalsOfTotal(text, digits.total);
 }
 
 function positionOfInstant({ domain = {} }: PushedField, value: Of<'datetime'>): GridPosition {
@@ -252,7 +254,7 @@ function stepFrom({ domain = {} }: PushedField, value: Value, steps: -1 | 1): Va
  * wider on both sides than the neighbours of the literal.
  */
 export function roundedBounds(text: string, digits: number): { readonly low: string; readonly high: string } {
-  const places = placesOfSignificant(text, digits);
-  const { below, above } = neighboursOn(text, places);
-  return { low: moveOn(below, places, -1n), high: moveOn(above, places, 1n) };
+  const decimals = decimalsOfSignificant(text, digits);
+  const { below, above } = neighboursOn(text, decimals);
+  return { low: moveOn(below, decimals, -1n), high: moveOn(above, decimals, 1n) };
 }

@@ -148,14 +148,14 @@ interface Fits {
 
 /** Returns, of the 32 starts of a word, those at which every known character fits. */
 function fitting(word: number, { bits, words, shifts }: Fits): number {
-  let places = -1;
-  for (let index = 0; index < words.length && places !== 0; index++) {
+  let matches = -1;
+  for (let index = 0; index < words.length && matches !== 0; index++) {
     const at = word + (words[index] ?? 0);
     const shift = shifts[index] ?? 0;
     // Shifting by 32 shifts by nothing, so the upper part is moved in two steps.
-    places &= ((bits[at] ?? 0) >>> shift) | (((bits[at + 1] ?? 0) << 1) << (31 - shift));
+    matches &= ((bits[at] ?? 0) >>> shift) | (((bits[at + 1] ?? 0) << 1) << (31 - shift));
   }
-  return places;
+  return matches;
 }
 
 /** Row 0 belongs to all characters that the piece does not contain. */

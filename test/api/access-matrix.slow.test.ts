@@ -265,13 +265,13 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
 
   async function ask(id: AskedOperationId, role: RoleName, way: Way): Promise<ApiAnswer> {
     const { path, call } = await questionOf(id, callers[role], places[way.place], way.naming);
-    const answer = await service.call(path, call);
-    expectNoLeak(answer, { path, call }, shownBy(id, role, way, answer), RECIPES[id].isLog === true);
-    if (isGranted(id, answer)) {
+    const response = await service.call(path, call);
+    expectNoLeak(response, { path, call }, shownBy(id, role, way, response), RECIPES[id].isLog === true);
+    if (isGranted(id, response)) {
       const { of, spends } = RECIPES[id];
       if (spends === true && of !== undefined) places[way.place].take(of);
     }
-    return answer;
+    return response;
   }
 
   function isGranted(id: AskedOperationId, { status }: ApiAnswer): boolean {
@@ -283,12 +283,12 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     id: AskedOperationId,
     role: RoleName,
     { place, naming }: Way,
-    answer: ApiAnswer,
+    response: ApiAnswer,
   ): readonly PlaceName[] {
     const { showsAllTo, isNarrowed } = RECIPES[id];
     const isNarrow = isNarrowed === true && naming !== 'nothing';
     if (showsAllTo !== undefined && !isNarrow && holds(role, showsAllTo)) return [place, 'sibling'];
-    return isGranted(id, answer) ? [place] : [];
+    return isGranted(id, response) ? [place] : [];
   }
 
   /** Nothing of another place stands in an answer but what the caller sent himself. */
@@ -346,13 +346,13 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
 
   async function expectCell(id: AskedOperationId, role: RoleName, way: Way): Promise<void> {
     const status = expectedOf(id, role, way);
-    const answer = await ask(id, role, way);
-    const what = `${role}, ${way.place} by ${way.naming}: ${JSON.stringify(answer.body)}`;
-    expect(answer.status, what).to.equal(status);
+    const response = await ask(id, role, way);
+    const what = `${role}, ${way.place} by ${way.naming}: ${JSON.stringify(response.body)}`;
+    expect(response.status, what).to.equal(status);
     const code = CODES[status];
-    if (code === undefined || isGranted(id, answer)) return;
-    expectProblem(answer, code);
-    if (status === 403 && !isAllowed(id, role)) expect(answer.body.message, what).to.contain(` ${privilegeOf(id)} `);
+    if (code === undefined || isGranted(id, response)) return;
+    expectProblem(response, code);
+    if (status === 403 && !isAllowed(id, role)) expect(response.body.message, what).to.contain(` ${privilegeOf(id)} `);
   }
 
   it('leaves what is read in an account as it is, whatever there is in others', () => {
@@ -400,12 +400,12 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
           [service, sibling, 'header'],
         ] as const) {
           const { path, call } = await questionOf(id, caller, place, naming);
-          const answer = await service.call(path, { ...call, headers: { ...call.headers, ...headers } });
-          expect(answer.status, JSON.stringify(answer.body)).to.equal(RECIPES[id].success ?? 200);
+          const response = await service.call(path, { ...call, headers: { ...call.headers, ...headers } });
+          expect(response.status, JSON.stringify(response.body)).to.equal(RECIPES[id].success ?? 200);
           const [name] = PLACES.filter((each) => places[each] === place);
-          expectNoLeak(answer, { path, call }, [...(name === undefined ? [] : [name])]);
+          expectNoLeak(response, { path, call }, [...(name === undefined ? [] : [name])]);
           if (RECIPES[id].spends === true) place.take(RECIPES[id].of ?? 'spareInstance');
-          answers.push(answer);
+          answers.push(response);
         }
         const made = answers.flatMap(({ body }) => (id.startsWith('create') ? (body.id ?? body.Code ?? []) : []));
         expect(new Set(made)).to.have.property('size', made.length);

@@ -51,9 +51,9 @@ describe('accounts over two processes', function overProcesses() {
       call,
       createInstance: async (element, configuration) => {
         const body = { element: { key: element }, name: 'Test', configuration };
-        const answer = await call('/instances', { method: 'POST', body });
-        if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-        return answer.body;
+        const response = await call('/instances', { method: 'POST', body });
+        if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+        return response.body;
       },
     };
   };

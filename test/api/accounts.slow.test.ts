@@ -97,8 +97,8 @@ describe('accounts', () => {
       const { id } = await create({ externalId: 'old' });
       await withDatabase(service, (knex) => knex('account').where({ id }).update({ external_id: '4711' }));
       const { body } = await service.call(`/accounts/${id}`);
-      const answer = await service.call(`/accounts/${id}`, { method: 'PATCH', body: { ...body, name: 'New' } });
-      expect(answer.body).to.include({ externalId: '4711', name: 'New' });
+      const response = await service.call(`/accounts/${id}`, { method: 'PATCH', body: { ...body, name: 'New' } });
+      expect(response.body).to.include({ externalId: '4711', name: 'New' });
       const renamed = { method: 'PATCH', body: { externalId: 'customer-4711' } };
       expect((await service.call(`/accounts/${id}`, renamed)).body).to.include({ externalId: 'customer-4711' });
     });

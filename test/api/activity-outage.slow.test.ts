@@ -23,9 +23,9 @@ describe('activity while the database', function outages() {
   async function ask(times: number): Promise<readonly string[]> {
     const ids: string[] = [];
     for (let call = 0; call < times; call++) {
-      const answer = await service.call('/employees?pageSize=1', { token });
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      ids.push(requestIdOf(answer));
+      const response = await service.call('/employees?pageSize=1', { token });
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
+      ids.push(requestIdOf(response));
     }
     return ids;
   }

@@ -29,20 +29,20 @@ describe('the activity of an account', () => {
   after(() => provider.close());
 
   /** When it has been written. */
-  async function activityOf(answer: ApiAnswer, call: ApiCall = {}): Promise<ApiAnswer['body']> {
-    const path = `/activity/${requestIdOf(answer)}`;
+  async function activityOf(response: ApiAnswer, call: ApiCall = {}): Promise<ApiAnswer['body']> {
+    const path = `/activity/${requestIdOf(response)}`;
     await until(async () => (await service.call(path, call)).status === 200);
     return (await service.call(path, call)).body;
   }
 
   it('has a query with what the provider was asked for it', async () => {
-    const answer = await service.call('/employees', {
+    const response = await service.call('/employees', {
       token: instance.token,
       query: { where: "status = 'Active'", pageSize: 3 },
     });
-    const { providerCalls, timestamp, durationMs, ...rest } = await activityOf(answer);
+    const { providerCalls, timestamp, durationMs, ...rest } = await activityOf(response);
     expect(rest).to.deep.equal({
-      requestId: requestIdOf(answer),
+      requestId: requestIdOf(response),
       accountId: service.accountId,
       userId: service.userId,
       instanceId: instance.id,
@@ -52,20 +52,20 @@ describe('the activity of an account', () => {
       operation: 'listRecords',
       status: 200,
       rows: 3,
-      pushdown: answer.headers.get('elements-query-pushdown'),
+      pushdown: response.headers.get('elements-query-pushdown'),
     });
     expect(Date.parse(timestamp)).to.be.closeTo(Date.now(), 60_000);
     expect(durationMs).to.be.above(0);
-    expect(providerCalls).to.have.length(Number(answer.headers.get('elements-provider-calls')));
+    expect(providerCalls).to.have.length(Number(response.headers.get('elements-provider-calls')));
     expect(providerCalls[0]).to.include({ host: 'acme.bamboohr.com', status: 200, retries: 0 });
     expect(providerCalls[0].path).to.match(/^\/api\//);
   });
 
   it('says why a call failed: each try, its status, the code of the answer', async () => {
     provider.answer('/items', status(503), status(503), status(429, { 'retry-after': '0' }), json([], 422));
-    const answer = await service.call('/items', { token: impatient.token });
-    const { providerCalls, ...activity } = await activityOf(answer);
-    expect(activity).to.include({ status: answer.status, code: answer.body.code, elementKey: 'impatient' });
+    const response = await service.call('/items', { token: impatient.token });
+    const { providerCalls, ...activity } = await activityOf(response);
+    expect(activity).to.include({ status: response.status, code: response.body.code, elementKey: 'impatient' });
     const tries = providerCalls.map((call: ApiAnswer['body']) => [call.status, call.retries]);
     expect(tries.length).to.equal(Number(provider.requests.filter(({ url }) => url.startsWith('/items')).length));
     expect(tries[0]).to.deep.equal([503, 0]);
@@ -109,27 +109,29 @@ describe('the activity of an account', () => {
   });
 
   it('has no query of a request, neither ours nor the provider’s', async () => {
-    const answer = await service.call('/employees?where=firstName%20%3D%20%27Charlotte%27', { token: instance.token });
-    expect(JSON.stringify(await activityOf(answer))).not.to.include('Charlotte');
+    const response = await service.call('/employees?where=firstName%20%3D%20%27Charlotte%27', {
+      token: instance.token,
+    });
+    expect(JSON.stringify(await activityOf(response))).not.to.include('Charlotte');
   });
 
   it('keeps the first fifty provider calls, and counts the others', async () => {
     let next = 0;
     provider.answer('/items', (...sent) => json({ records: [{ id: next, name: 'a' }], next: `${next++}` })(...sent));
-    const answer = await service.call('/items', {
+    const response = await service.call('/items', {
       token: impatient.token,
       query: { where: "name = 'b'" },
       headers: { 'elements-max-provider-calls': '60' },
     });
-    expect(answer.headers.get('elements-provider-calls')).to.equal('60');
-    const { providerCalls, moreProviderCalls } = await activityOf(answer);
+    expect(response.headers.get('elements-provider-calls')).to.equal('60');
+    const { providerCalls, moreProviderCalls } = await activityOf(response);
     expect([providerCalls.length, moreProviderCalls]).to.deep.equal([50, 10]);
   });
 
   it('has a request that is passed through', async () => {
     provider.answer('/items', json([{ id: 1 }]));
-    const answer = await service.call('/passthrough/items', { token: impatient.token });
-    const { providerCalls, ...activity } = await activityOf(answer);
+    const response = await service.call('/passthrough/items', { token: impatient.token });
+    const { providerCalls, ...activity } = await activityOf(response);
     expect(activity).to.include({ operation: 'passGet', status: 200 });
     expect(providerCalls[0]).to.include({ method: 'GET', host: provider.host, path: '/items', status: 200 });
   });
@@ -139,9 +141,9 @@ describe('the activity of an account', () => {
       const where = "operation = 'listElements'";
       const made: string[] = [];
       for (let call = 0; call < 7; call++) {
-        const answer = await service.call('/elements');
-        made.unshift(requestIdOf(answer));
-        await activityOf(answer);
+        const response = await service.call('/elements');
+        made.unshift(requestIdOf(response));
+        await activityOf(response);
       }
       const rows = await rowsOf(async (nextPage) => {
         if (nextPage !== undefined) await activityOf(await service.call('/elements'));
@@ -179,18 +181,18 @@ describe('the activity of an account', () => {
       const where = 'status = 200';
       expectProblem(await service.call('/activity', { query: { nextPage, where } }), 'REQUEST_INVALID');
       const headersOfSibling = authorizationOf(others.sibling);
-      const answer = await service.call('/activity', { query: { nextPage }, headers: headersOfSibling });
-      expectProblem(answer, 'REQUEST_INVALID');
+      const response = await service.call('/activity', { query: { nextPage }, headers: headersOfSibling });
+      expectProblem(response, 'REQUEST_INVALID');
     });
   });
 
   it('is nobody else’s, neither in lists nor by its id', async () => {
-    const answer = await service.call('/employees', { token: instance.token, query: { pageSize: 1 } });
-    await activityOf(answer);
+    const response = await service.call('/employees', { token: instance.token, query: { pageSize: 1 } });
+    await activityOf(response);
     for (const tenant of [others.stranger, others.sibling]) {
       const headers = authorizationOf(tenant);
       for (const path of ['/activity', '/usage'])
-        expectProblem(await service.call(`${path}/${requestIdOf(answer)}`, { headers }), 'NOT_FOUND');
+        expectProblem(await service.call(`${path}/${requestIdOf(response)}`, { headers }), 'NOT_FOUND');
       expectProblem(await service.call(`/instances/${instance.id}/activity`, { headers }), 'NOT_FOUND');
       const own = await service.call('/elements', { headers });
       expect(await activityOf(own, { headers })).to.include({ accountId: tenant.accountId });
@@ -209,12 +211,12 @@ describe('the activity of an account', () => {
   });
 
   it('has the same rows as usage, under other names', async () => {
-    const answer = await service.call('/hubs/humancapital/employees', {
+    const response = await service.call('/hubs/humancapital/employees', {
       token: instance.token,
       query: { pageSize: 1 },
     });
-    const requestId = requestIdOf(answer);
-    const activity = await activityOf(answer);
+    const requestId = requestIdOf(response);
+    const activity = await activityOf(response);
     const { body } = await service.call(`/usage/${requestId}`);
     expect(body).to.deep.equal({
       user_id: service.userId,

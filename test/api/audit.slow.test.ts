@@ -132,7 +132,7 @@ const OTHER_RECIPES: Readonly<Partial<Record<ApiOperationId, AuditedRecipe>>> = 
 };
 
 /** What a row says of one request, beside what the table of operations says of all. */
-const ROWS: Readonly<Partial<Record<ApiOperationId, (answer: ApiAnswer['body'], first?: ApiAnswer) => object>>> = {
+const ROWS: Readonly<Partial<Record<ApiOperationId, (response: ApiAnswer['body'], first?: ApiAnswer) => object>>> = {
   createAccount: ({ id }) => ({ target_id: String(id) }),
   createOrganizationAccount: ({ id }) => ({ target_id: String(id) }),
   createOrganizationUser: ({ id }) => ({ target_id: String(id) }),
@@ -203,10 +203,10 @@ describe('the audit log', function auditLog() {
       expect(await dump()).to.deep.equal(before);
       expect(JSON.stringify(refused.body)).not.to.include('whsec_');
 
-      const answer = await ask(request);
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      const response = await ask(request);
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
       if (action !== 'show') expect(await dump()).not.to.deep.equal(before);
-      const rows = await rowsOf(answer);
+      const rows = await rowsOf(response);
       expect(rows).to.have.length(1);
       expect(rows[0]).to.deep.include({
         action,
@@ -220,7 +220,7 @@ describe('the audit log', function auditLog() {
         resource_uri: BASE_PATH + path,
         ip_address: '127.0.0.1',
         status: 200,
-        ...ROWS[id]?.(answer.body, first),
+        ...ROWS[id]?.(response.body, first),
       });
     });
   }
@@ -239,9 +239,9 @@ describe('the audit log', function auditLog() {
       [400, '/instances', { method: 'POST', body: { element: { key: 'odata' }, name: 'x', configuration: {} } }],
     ];
     for (const [status, path, call] of failures) {
-      const answer = await service.call(path, call);
-      expect(answer.status, path).to.equal(status);
-      const rows = await rowsOf(answer);
+      const response = await service.call(path, call);
+      expect(response.status, path).to.equal(status);
+      const rows = await rowsOf(response);
       expect(
         rows.map((row) => [row.status, row.changes]),
         path,
@@ -323,9 +323,9 @@ describe('the audit log', function auditLog() {
   it('names the account that was changed, and the user who is of another one', async () => {
     const headers = { 'elements-account-id': 'Siblings' };
     const body = { 'notification.webhook.retry.count': 9 };
-    const answer = await service.call('/accounts/settings', { method: 'PATCH', body, headers });
-    expect(answer.status).to.equal(200);
-    expect((await rowsOf(answer))[0]).to.deep.include({
+    const response = await service.call('/accounts/settings', { method: 'PATCH', body, headers });
+    expect(response.status).to.equal(200);
+    expect((await rowsOf(response))[0]).to.deep.include({
       account_id: tenants.sibling.accountId,
       user_id: 1,
       status: 200,

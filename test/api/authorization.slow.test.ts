@@ -13,9 +13,9 @@ const ORGANIZATION = `Organization ${ORGANIZATION_SECRET}`;
 const WRONG_SECRET = 'The User or Organization secret in the Authorization header is not valid.';
 const WRONG_TOKEN = 'The Element token is not valid, or its instance was deleted.';
 
-function expectUnauthenticated(answer: ApiAnswer, message: string): void {
-  expectProblem(answer, 'UNAUTHENTICATED', message);
-  expect(answer.headers.get('www-authenticate')).to.equal('User realm="causeway"');
+function expectUnauthenticated(response: ApiAnswer, message: string): void {
+  expectProblem(response, 'UNAUTHENTICATED', message);
+  expect(response.headers.get('www-authenticate')).to.equal('User realm="causeway"');
 }
 
 describe('authorization', () => {
@@ -27,8 +27,8 @@ describe('authorization', () => {
 
   describe('of platform calls', () => {
     it('needs the header', async () => {
-      const answer = await sendRaw(service.app.url, { path: '/elements/api-v2/elements' });
-      expectUnauthenticated(answer, `The Authorization header is missing. Send ${FORM}.`);
+      const response = await sendRaw(service.app.url, { path: '/elements/api-v2/elements' });
+      expectUnauthenticated(response, `The Authorization header is missing. Send ${FORM}.`);
     });
 
     const unreadable = `The Authorization header cannot be read. Send ${FORM}.`;
@@ -74,11 +74,11 @@ describe('authorization', () => {
     });
 
     it('refuses two headers', async () => {
-      const answer = await sendRaw(service.app.url, {
+      const response = await sendRaw(service.app.url, {
         path: '/elements/api-v2/elements',
         headers: { authorization: [USER, ORGANIZATION] },
       });
-      expect(answer.status).to.equal(401);
+      expect(response.status).to.equal(401);
     });
 
     for (const authorization of [
@@ -92,12 +92,12 @@ describe('authorization', () => {
     }
 
     it('checks the caller before it reads the body', async () => {
-      const answer = await service.call('/instances', {
+      const response = await service.call('/instances', {
         method: 'POST',
         body: '{',
         headers: { authorization: 'User x, Organization y' },
       });
-      expectUnauthenticated(answer, WRONG_SECRET);
+      expectUnauthenticated(response, WRONG_SECRET);
     });
 
     it('does not say whether a path exists to somebody unknown', async () => {
@@ -120,8 +120,8 @@ describe('authorization', () => {
     });
 
     it('is not Organization and Element', async () => {
-      const answer = await get('/Products', `${ORGANIZATION}, Element ${instance.token}`);
-      expectUnauthenticated(answer, `The Authorization header has no User. Send ${FORM}.`);
+      const response = await get('/Products', `${ORGANIZATION}, Element ${instance.token}`);
+      expectUnauthenticated(response, `The Authorization header has no User. Send ${FORM}.`);
     });
 
     it('needs a token for the paths of an instance', async () => {
@@ -148,8 +148,8 @@ describe('authorization', () => {
 
     it('needs the Organization for a path of the platform, token or not', async () => {
       const message = 'This path also needs `Organization <secret>` in the Authorization header.';
-      const answer = await get(`/instances/${instance.id}`, `${USER}, Element ${instance.token}`);
-      expectUnauthenticated(answer, message);
+      const response = await get(`/instances/${instance.id}`, `${USER}, Element ${instance.token}`);
+      expectUnauthenticated(response, message);
     });
 
     it('refuses what is no token', async () => {
@@ -159,8 +159,8 @@ describe('authorization', () => {
     });
 
     it('takes the token from another user of the account', async () => {
-      const answer = await service.call('/Products', { headers: authorizationOf(tenants.colleague, instance.token) });
-      expect(answer.status).to.equal(200);
+      const response = await service.call('/Products', { headers: authorizationOf(tenants.colleague, instance.token) });
+      expect(response.status).to.equal(200);
     });
 
     it('refuses the token of a deleted instance', async () => {
@@ -184,8 +184,8 @@ describe('authorization', () => {
   describe('of what belongs to another tenant', () => {
     it('answers 404 for the account of a stranger and for no account alike', async () => {
       for (const id of [String(tenants.stranger.accountId), '999999', '01', '1 ', 'x', "1' or '1'='1", '%']) {
-        const answer = await service.call(`/accounts/${encodeURIComponent(id)}/instances`);
-        expectProblem(answer, 'NOT_FOUND', `There is no account ${/^\d+$/.test(id) ? id : `'${id}'`}.`);
+        const response = await service.call(`/accounts/${encodeURIComponent(id)}/instances`);
+        expectProblem(response, 'NOT_FOUND', `There is no account ${/^\d+$/.test(id) ? id : `'${id}'`}.`);
       }
     });
   });
@@ -209,9 +209,9 @@ describe('authorization', () => {
         ['GET', '/hubs/general/Products'],
       ];
       for (const [method, path, body] of requests) {
-        const answer = await service.call(path, { method, body, token: disabled.token });
+        const response = await service.call(path, { method, body, token: disabled.token });
         const message = `Instance ${disabled.id} is disabled. Enable it with PUT /instances/${disabled.id}/enabled.`;
-        expectProblem(answer, 'FORBIDDEN', message);
+        expectProblem(response, 'FORBIDDEN', message);
       }
     });
 

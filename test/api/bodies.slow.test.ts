@@ -35,9 +35,9 @@ describe('the body of a request', () => {
 
   describe('as it is', () => {
     it('must be JSON, and the message says where it breaks, not what it holds', async () => {
-      const answer = await post('{"name": "confidential" "x"}');
-      expectProblem(answer, 'REQUEST_INVALID', 'The body is not JSON: it breaks at position 24.');
-      expect(JSON.stringify(answer.body)).not.to.include('confidential');
+      const response = await post('{"name": "confidential" "x"}');
+      expectProblem(response, 'REQUEST_INVALID', 'The body is not JSON: it breaks at position 24.');
+      expect(JSON.stringify(response.body)).not.to.include('confidential');
     });
 
     it('must be there', async () => {
@@ -47,8 +47,8 @@ describe('the body of a request', () => {
         ['PUT', '/instances/1'],
         ['PATCH', '/instances/1/configuration'],
       ] as const) {
-        const answer = await service.call(path, { method, headers: JSON_BODY });
-        expectProblem(answer, 'REQUEST_INVALID', 'body is missing.');
+        const response = await service.call(path, { method, headers: JSON_BODY });
+        expectProblem(response, 'REQUEST_INVALID', 'body is missing.');
         expectProblem(await service.call(path, { method, body: '' }), 'REQUEST_INVALID', 'body is missing.');
       }
       for (const [method, path] of [
@@ -71,9 +71,9 @@ describe('the body of a request', () => {
     }
 
     it('names all members that are missing', async () => {
-      const answer = await post({});
-      expectProblem(answer, 'REQUEST_INVALID', 'body.element is missing. (and 2 more, see details)');
-      expect(faultsOf(answer)).to.deep.equal({
+      const response = await post({});
+      expectProblem(response, 'REQUEST_INVALID', 'body.element is missing. (and 2 more, see details)');
+      expect(faultsOf(response)).to.deep.equal({
         'body.element': 'is missing',
         'body.configuration': 'is missing',
         'body.name': 'is missing',
@@ -81,18 +81,24 @@ describe('the body of a request', () => {
     });
 
     it('names all members that are not known, those inside others too', async () => {
-      const answer = await post({ ...NEW, element: { key: 'bamboohr', id: 1 }, nmae: 'x', __proto: 1, constructor: 2 });
-      expectProblem(answer, 'REQUEST_INVALID', "Unknown member 'nmae'. (and 3 more, see details)");
+      const response = await post({
+        ...NEW,
+        element: { key: 'bamboohr', id: 1 },
+        nmae: 'x',
+        __proto: 1,
+        constructor: 2,
+      });
+      expectProblem(response, 'REQUEST_INVALID', "Unknown member 'nmae'. (and 3 more, see details)");
       const paths = ['body.nmae', 'body.__proto', 'body.constructor', 'body.element.id'];
-      expect(faultsOf(answer)).to.deep.equal(
+      expect(faultsOf(response)).to.deep.equal(
         Object.fromEntries(paths.map((path) => [path, `Unknown member '${path.split('.').at(-1)}'.`])),
       );
     });
 
     it('names all members of the wrong type', async () => {
-      const answer = await post({ element: 'bamboohr', name: ['x'], configuration: [], tags: 'a,b' });
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(faultsOf(answer)).to.deep.equal({
+      const response = await post({ element: 'bamboohr', name: ['x'], configuration: [], tags: 'a,b' });
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(faultsOf(response)).to.deep.equal({
         'body.element': 'must be object',
         'body.name': 'must be string',
         'body.configuration': 'must be object',
@@ -102,9 +108,9 @@ describe('the body of a request', () => {
 
     it('shows no more than 50 faults of a body full of them, and cuts their names', async () => {
       const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, index]));
-      for (const answer of [await post(body), await service.call('/Products', { method: 'POST', body, token })]) {
-        expectProblem(answer, 'REQUEST_INVALID');
-        expect(answer.body.details).to.have.length(50);
+      for (const response of [await post(body), await service.call('/Products', { method: 'POST', body, token })]) {
+        expectProblem(response, 'REQUEST_INVALID');
+        expect(response.body.details).to.have.length(50);
       }
       const name = 'n'.repeat(100_000);
       const cut = `${'n'.repeat(100)}…`;
@@ -141,9 +147,9 @@ describe('the body of a request', () => {
         ['POST', `/hubs/general${path}`],
         ['PATCH', `/hubs/general${path}/1`],
       ] as const) {
-        const answer = await service.call(place, { method, token, body: record(7_000_000) });
-        expect(answer.body.code, `${method} ${place}`).to.equal('REQUEST_INVALID');
-        expect(answer.body.message).to.match(/^Unknown field 'Nope'/);
+        const response = await service.call(place, { method, token, body: record(7_000_000) });
+        expect(response.body.code, `${method} ${place}`).to.equal('REQUEST_INVALID');
+        expect(response.body.message).to.match(/^Unknown field 'Nope'/);
       }
       const event = { instanceId: 999_999, data: { text: 'x'.repeat(7_000_000) } };
       expectProblem(await service.call('/events/test', { method: 'POST', body: event }), 'NOT_FOUND');
@@ -171,8 +177,8 @@ describe('the body of a request', () => {
 
     it('counts as what it is unpacked', async () => {
       const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
-      const answer = await postBytes(bomb, { ...JSON_BODY, 'content-encoding': 'gzip' });
-      expectProblem(answer, 'PAYLOAD_TOO_LARGE', 'The body is larger than 256 kB.');
+      const response = await postBytes(bomb, { ...JSON_BODY, 'content-encoding': 'gzip' });
+      expectProblem(response, 'PAYLOAD_TOO_LARGE', 'The body is larger than 256 kB.');
     });
 
     it('may be packed', async () => {
@@ -181,15 +187,15 @@ describe('the body of a request', () => {
         ['gzip', gzipSync(text)],
         ['br', brotliCompressSync(text)],
       ] as const) {
-        const answer = await postBytes(body, { ...JSON_BODY, 'content-encoding': encoding });
-        expectProblem(answer, 'REQUEST_INVALID', /^body\.name /);
+        const response = await postBytes(body, { ...JSON_BODY, 'content-encoding': encoding });
+        expectProblem(response, 'REQUEST_INVALID', /^body\.name /);
       }
     });
 
     it('must be packed as it says', async () => {
       for (const encoding of ['gzip', 'deflate', 'br']) {
-        const answer = await postBytes(Buffer.from('{"plain":1}'), { ...JSON_BODY, 'content-encoding': encoding });
-        expectProblem(answer, 'REQUEST_INVALID', 'The body cannot be decompressed by its Content-Encoding.');
+        const response = await postBytes(Buffer.from('{"plain":1}'), { ...JSON_BODY, 'content-encoding': encoding });
+        expectProblem(response, 'REQUEST_INVALID', 'The body cannot be decompressed by its Content-Encoding.');
       }
       const answer = await postBytes(Buffer.from('{}'), { ...JSON_BODY, 'content-encoding': 'rot13' });
       expectProblem(answer, 'UNSUPPORTED_MEDIA_TYPE', 'The Content-Encoding of the body is not supported.');
@@ -197,8 +203,8 @@ describe('the body of a request', () => {
 
     it('must be UTF-8: nothing is stored with replacement characters', async () => {
       const text = JSON.stringify({ ...NEW, name: '\u00e9' });
-      const answer = await postBytes(Buffer.from(text, 'latin1'));
-      expectProblem(answer, 'REQUEST_INVALID', 'The body is not well-formed UTF-8.');
+      const response = await postBytes(Buffer.from(text, 'latin1'));
+      expectProblem(response, 'REQUEST_INVALID', 'The body is not well-formed UTF-8.');
       expectProblem(await postBytes(Buffer.from(text, 'utf16le')), 'REQUEST_INVALID');
     });
 
@@ -222,8 +228,12 @@ describe('the body of a request', () => {
       ...['application/merge-patch+json', 'application/jsonp', 'json', ''],
     ]) {
       it(`must be JSON, not '${type}'`, async () => {
-        const answer = await postBytes(text, type === '' ? {} : { 'content-type': type });
-        expectProblem(answer, 'UNSUPPORTED_MEDIA_TYPE', 'This path accepts JSON. Send Content-Type: application/json.');
+        const response = await postBytes(text, type === '' ? {} : { 'content-type': type });
+        expectProblem(
+          response,
+          'UNSUPPORTED_MEDIA_TYPE',
+          'This path accepts JSON. Send Content-Type: application/json.',
+        );
       });
     }
 
@@ -235,8 +245,8 @@ describe('the body of a request', () => {
 
     for (const charset of ['utf-16', 'iso-8859-1', 'utf-8x']) {
       it(`must be in UTF-8, not in ${charset}`, async () => {
-        const answer = await postBytes(text, { 'content-type': `application/json; charset=${charset}` });
-        expectProblem(answer, 'UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');
+        const response = await postBytes(text, { 'content-type': `application/json; charset=${charset}` });
+        expectProblem(response, 'UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');
       });
     }
   });

@@ -196,8 +196,8 @@ describe('bulk uploads', () => {
     const download = async (token: string) => {
       const { body } = await service.call('/bulk/query', { method: 'POST', token, body: query });
       await until(async () => (await service.call(`/bulk/${body.id}/status`, { token })).body.status === 'COMPLETED');
-      const answer = await service.call(`/bulk/${body.id}/Products`, { token, asBytes: true });
-      return answer.body.toString();
+      const response = await service.call(`/bulk/${body.id}/Products`, { token, asBytes: true });
+      return response.body.toString();
     };
     const names = HOSTILE.map((name, index) => `{"Id":${5000 + index},"Name":${JSON.stringify(name)}}`);
     await ended(upload(names.join('\n'), { format: 'jsonl', action: 'create' }));
@@ -314,9 +314,9 @@ describe('bulk uploads', () => {
     it(`are refused with ${what}, before there is a job`, async () => {
       const count = async () => (await service.call('/bulk/jobs', { token: shop.token })).body.length;
       const before = await count();
-      const answer = await send(parts, { object: object ?? 'Products' });
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
-      if (message !== undefined) expect(answer.body.message).to.equal(message);
+      const response = await send(parts, { object: object ?? 'Products' });
+      expect(response.status, JSON.stringify(response.body)).to.equal(status);
+      if (message !== undefined) expect(response.body.message).to.equal(message);
       expect(await count()).to.equal(before);
     });
   }

@@ -48,8 +48,8 @@ describe('bulk queries', () => {
       });
       const rows = await records({ where, fields: 'Id,Name,Price', orderBy: 'Name desc' });
       expect(rows).to.have.length.above(1);
-      const answer = await file(id, { accept: 'application/json' });
-      expect(JSON.parse(answer.body.toString())).to.deep.equal(rows);
+      const response = await file(id, { accept: 'application/json' });
+      expect(JSON.parse(response.body.toString())).to.deep.equal(rows);
       const status = await statusOf(id);
       expect(status).to.include({ objectName: 'Products', jobDirection: 'DOWNLOAD', fileFormat: 'csv' });
       expect(status).to.include({ recordsCount: rows.length, recordsFailedCount: 0, instanceId: shop.id });
@@ -60,8 +60,8 @@ describe('bulk queries', () => {
 
     it('read so many rows as LIMIT says, and the fields of *', async () => {
       const id = await complete(undefined, { q: 'SELECT * FROM Products LIMIT 3' });
-      const answer = await file(id, { accept: 'application/json' });
-      expect(JSON.parse(answer.body.toString())).to.deep.equal(await records({ pageSize: 3 }));
+      const response = await file(id, { accept: 'application/json' });
+      expect(JSON.parse(response.body.toString())).to.deep.equal(await records({ pageSize: 3 }));
     });
 
     for (const [q, code, wrong] of [
@@ -73,9 +73,9 @@ describe('bulk queries', () => {
       ['SELECT Id FROM Prodcts WHERE Id = 1', 'NOT_FOUND', 'Prodcts'],
     ] as const) {
       it(`say where it is wrong: ${q}`, async () => {
-        const answer = await post(undefined, { q });
-        expectProblem(answer, code);
-        const [{ position, length }] = answer.body.details;
+        const response = await post(undefined, { q });
+        expectProblem(response, code);
+        const [{ position, length }] = response.body.details;
         expect(q.slice(position, position + length)).to.equal(wrong);
       });
     }
@@ -83,9 +83,9 @@ describe('bulk queries', () => {
     it('take from beside it what the statement leaves out', async () => {
       const where = 'Price > 20';
       const id = await complete({ limit: 3 }, { q: 'SELECT Id, Price FROM Products ORDER BY Price', where });
-      const answer = await file(id, { accept: 'application/json' });
+      const response = await file(id, { accept: 'application/json' });
       const rows = await records({ where, fields: 'Id,Price', orderBy: 'Price', pageSize: 3 });
-      expect(JSON.parse(answer.body.toString())).to.deep.equal(rows);
+      expect(JSON.parse(response.body.toString())).to.deep.equal(rows);
       const wrong = await post(undefined, { q: 'SELECT Id FROM Products', where: 'Price > 1 AND Nmae = 1' });
       expectProblem(wrong, 'WHERE_INVALID');
       expect(wrong.body.details[0]).to.include({ position: 14, length: 4 });
@@ -93,9 +93,9 @@ describe('bulk queries', () => {
 
     it('do not take what the statement says beside it as well', async () => {
       const q = 'SELECT * FROM Products WHERE Price > 1 LIMIT 3';
-      const answer = await post({ objectName: 'Products', limit: 2 }, { q, where: 'Price > 2', fields: 'Id' });
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(answer.body.details).to.deep.equal([
+      const response = await post({ objectName: 'Products', limit: 2 }, { q, where: 'Price > 2', fields: 'Id' });
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(response.body.details).to.deep.equal([
         {
           path: '/body/objectName',
           message: "'objectName' and the FROM of the statement in 'q' cannot be used together.",
@@ -118,11 +118,11 @@ describe('bulk queries', () => {
 
     it('take them in place of a statement', async () => {
       const id = await complete(undefined, query);
-      const answer = await file(id, { accept: 'application/json' });
+      const response = await file(id, { accept: 'application/json' });
       const { where, fields, orderBy } = query;
       const rows = await records({ where, fields, orderBy, pageSize: 4 });
       expect(rows).to.have.length(4);
-      expect(JSON.parse(answer.body.toString())).to.deep.equal(rows);
+      expect(JSON.parse(response.body.toString())).to.deep.equal(rows);
     });
 
     it('take the filter beside the object of the body', async () => {
@@ -134,10 +134,10 @@ describe('bulk queries', () => {
     });
 
     it('do not take what the body says as well', async () => {
-      const answer = await post({ objectName: 'Products', where: 'Price > 1' }, { where: 'Price > 2' });
+      const response = await post({ objectName: 'Products', where: 'Price > 1' }, { where: 'Price > 2' });
       const message = "'where' is in the query string and in the body. Send it once.";
-      expectProblem(answer, 'REQUEST_INVALID', message);
-      expect(answer.body.details).to.deep.equal([{ path: '/query/where', message }]);
+      expectProblem(response, 'REQUEST_INVALID', message);
+      expect(response.body.details).to.deep.equal([{ path: '/query/where', message }]);
     });
 
     it('say where they are wrong', async () => {
@@ -177,9 +177,9 @@ describe('bulk queries', () => {
       expectProblem(await post({ objectName: 'Prodcts' }), 'NOT_FOUND');
       const unordered = await service.createInstance('bamboohr', BAMBOOHR);
       const body = { objectName: 'time-off', orderBy: 'amount' };
-      const answer = await service.call('/bulk/query', { method: 'POST', token: unordered.token, body });
-      expectProblem(answer, 'WHERE_UNSUPPORTED');
-      expect(answer.body.details[0].path).to.equal('/body/orderBy');
+      const response = await service.call('/bulk/query', { method: 'POST', token: unordered.token, body });
+      expectProblem(response, 'WHERE_UNSUPPORTED');
+      expect(response.body.details[0].path).to.equal('/body/orderBy');
     });
 
     it('bound the time of change only where there is one', async () => {
@@ -193,8 +193,8 @@ describe('bulk queries', () => {
       const created = await service.call('/hubs/general/bulk/query', { method: 'POST', token: shop.token, body });
       expect(created.status).to.equal(200);
       await ended(created.body.id);
-      const answer = await service.call(`/hubs/general/bulk/${created.body.id}/Products`, { token: shop.token });
-      expect(answer.headers.get('content-type')).to.equal('text/csv; charset=utf-8; header=present');
+      const response = await service.call(`/hubs/general/bulk/${created.body.id}/Products`, { token: shop.token });
+      expect(response.headers.get('content-type')).to.equal('text/csv; charset=utf-8; header=present');
       expectProblem(
         await service.call('/hubs/crm/bulk/query', { method: 'POST', token: shop.token, body }),
         'NOT_FOUND',
@@ -351,9 +351,9 @@ describe('bulk queries', () => {
       });
       const own = await complete({ objectName: 'Orders', fields: 'Code' });
       const list = async (query: ApiCall['query']) => {
-        const answer = await service.call('/bulk-jobs', { query });
-        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-        return answer;
+        const response = await service.call('/bulk-jobs', { query });
+        expect(response.status, JSON.stringify(response.body)).to.equal(200);
+        return response;
       };
       const namesOf = ({ body }: ApiAnswer) =>
         body.map(({ id, instanceId }: { readonly id: number; readonly instanceId: number }) => [id, instanceId]);
@@ -376,8 +376,8 @@ describe('bulk queries', () => {
 
   it('that have ended cannot be cancelled', async () => {
     const id = await complete({ objectName: 'Products', fields: 'Id' });
-    const answer = await service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
-    expectProblem(answer, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);
+    const response = await service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
+    expectProblem(response, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);
     expect((await service.call(`/bulk/${id}/errors`, { token: shop.token })).body).to.deep.equal([]);
   });
 
@@ -388,12 +388,12 @@ describe('bulk queries', () => {
       await job(knex).update({ status: 'RUNNING', due: new Date('2100-01-01T00:00:00Z') });
       const end = await knex.transaction();
       await job(end).update({ status: 'COMPLETED', due: null });
-      const answer = service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
+      const response = service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
       // The job was RUNNING when the cancellation looked, and the end of it is not committed yet.
       const waiting = `select from pg_locks where not granted and locktype = 'transactionid'`;
       await until(async () => (await knex.raw(waiting)).rowCount > 0);
       await end.commit();
-      expectProblem(await answer, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);
+      expectProblem(await response, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);
     });
   });
 

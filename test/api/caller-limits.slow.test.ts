@@ -37,12 +37,12 @@ describe('the limits of callers', () => {
     expect(budgetOf(await ask(service))).to.deep.include({ remaining: '1' });
     await ask(service);
 
-    for (const answer of [await ask(service), await ask(service, token)]) {
-      const seconds = Number(answer.headers.get('retry-after'));
+    for (const response of [await ask(service), await ask(service, token)]) {
+      const seconds = Number(response.headers.get('retry-after'));
       const message = `Too many requests of this user: the limit is 6 a minute. Try again in ${seconds} seconds.`;
-      expectProblem(answer, 'RATE_LIMITED', message);
+      expectProblem(response, 'RATE_LIMITED', message);
       expect(seconds).to.be.within(1, 10);
-      expect(budgetOf(answer)).to.deep.include({ limit: '6', remaining: '0' });
+      expect(budgetOf(response)).to.deep.include({ limit: '6', remaining: '0' });
     }
   });
 
@@ -64,8 +64,8 @@ describe('without limits of callers', () => {
   const service = useApp({ RATE_LIMIT_USER: 'off', RATE_LIMIT_ACCOUNT: 'off' });
 
   it('nothing is told and nothing refused', async () => {
-    const answer = await service.call('/elements');
-    expect(answer.status).to.equal(200);
-    expect(budgetOf(answer)).to.deep.equal(NONE);
+    const response = await service.call('/elements');
+    expect(response.status).to.equal(200);
+    expect(budgetOf(response)).to.deep.equal(NONE);
   });
 });

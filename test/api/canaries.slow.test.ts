@@ -46,9 +46,9 @@ describe('canary secrets, planted on every path', function canaries() {
 
   /** Keeps the answer for the search. What the contract shows secrets in is asked for by `service.call`. */
   async function search(path: string, call: ApiCall = {}): Promise<ApiAnswer> {
-    const answer = await service.call(path, call);
-    answers.push({ what: `${call.method ?? 'GET'} ${path}`, answer });
-    return answer;
+    const response = await service.call(path, call);
+    answers.push({ what: `${call.method ?? 'GET'} ${path}`, answer: response });
+    return response;
   }
 
   /** From here on headers and bodies of what its provider is sent and answers are kept. */
@@ -221,10 +221,10 @@ describe('canary secrets, planted on every path', function canaries() {
     }
     for (const accept of ['text/csv', 'application/json', 'application/x-ndjson']) {
       const what = `/bulk/${upload.body.id}/items`;
-      const answer = await service.call(what, { token, headers: { accept }, asBytes: true });
-      const body = answer.body.toString();
+      const response = await service.call(what, { token, headers: { accept }, asBytes: true });
+      const body = response.body.toString();
       expect(body).to.include("Not with '");
-      answers.push({ what, answer: { ...answer, body } });
+      answers.push({ what, answer: { ...response, body } });
     }
     await search('/bulk/jobs', { token });
     await until(async () => provider.requests.filter(({ url }) => url === '/told').length > 1);
@@ -409,7 +409,9 @@ describe('canary secrets, planted on every path', function canaries() {
     await search('/usage', { query: { pageSize: 5000 } });
     const withCalls = found.filter(({ providerCalls }: ApiAnswer['body']) => providerCalls.length > 0);
     for (const { requestId } of withCalls) await search(`/activity/${requestId}`);
-    const traced = answers.filter(({ answer }) => JSON.stringify(answer.body).includes('"responseHeaders"'));
+    const traced = answers.filter(({ answer: response }) =>
+      JSON.stringify(response.body).includes('"responseHeaders"'),
+    );
     expect(traced.length).to.be.greaterThan(100);
   });
 

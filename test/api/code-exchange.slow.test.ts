@@ -91,10 +91,10 @@ describe('a code that is exchanged once for a token', () => {
   });
 
   it('makes an instance that keeps the token, and not the code', async () => {
-    const answer = await create({ 'authorization.code': code });
-    expect(await shown(answer.body.id)).to.deep.equal({ ...settings(), 'client.secret': MASK, 'access.token': MASK });
-    expect((await service.call('/items', { token: answer.body.token })).body).to.deep.equal([{ id: 1 }]);
-    expectAbsent(answer, code, token);
+    const response = await create({ 'authorization.code': code });
+    expect(await shown(response.body.id)).to.deep.equal({ ...settings(), 'client.secret': MASK, 'access.token': MASK });
+    expect((await service.call('/items', { token: response.body.token })).body).to.deep.equal([{ id: 1 }]);
+    expectAbsent(response, code, token);
     const sent = provider.requests.find(({ url }) => url === '/exchange');
     expect(sent?.headers).to.include({ 'x-code': code, 'x-secret': SECRET }).and.not.have.property('x-token');
   });
@@ -111,9 +111,9 @@ describe('a code that is exchanged once for a token', () => {
   it('is asked for where neither is given, beside what else is missing', async () => {
     const missing = "'authorization.code' is required: The code of the user.";
     for (const none of [{}, { 'authorization.code': '' }, { 'authorization.code': MASK }, { 'access.token': null }]) {
-      const answer = await create({ ...none, 'client.secret': null });
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(faultsOf(answer)).to.deep.equal({
+      const response = await create({ ...none, 'client.secret': null });
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(faultsOf(response)).to.deep.equal({
         'body.configuration.authorization.code': missing,
         'body.configuration.client.secret': "'client.secret' is required: The secret of the client.",
       });
@@ -124,13 +124,13 @@ describe('a code that is exchanged once for a token', () => {
   it('is named when the provider refuses it, quoted by nobody, sent once, and nothing is stored', async () => {
     await createWithCode();
     const [instances, exchanges] = [await countRows(service, 'instance'), sentTo('/exchange')];
-    const answer = await create({ 'authorization.code': code });
+    const response = await create({ 'authorization.code': code });
     const message =
       "Coded refuses the code in 'authorization.code' or the other settings. A code can be used once, and only for a short time. Get a new one. Nothing was stored.";
-    expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
-    expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.authorization.code': 'is refused' });
-    expect(answer.body.providerMessage).to.equal('Code [redacted] of [redacted] is no good');
-    expectAbsent(answer, code, token);
+    expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID', message);
+    expect(faultsOf(response)).to.deep.equal({ 'body.configuration.authorization.code': 'is refused' });
+    expect(response.body.providerMessage).to.equal('Code [redacted] of [redacted] is no good');
+    expectAbsent(response, code, token);
     expect([await countRows(service, 'instance'), sentTo('/exchange')]).to.deep.equal([instances, exchanges + 1]);
   });
 
@@ -144,11 +144,11 @@ describe('a code that is exchanged once for a token', () => {
     it(`may be used up by ${what}, so that it is not sent again`, async () => {
       provider.answer('/exchange', trouble);
       const before = sentTo('/exchange');
-      const answer = await create({ 'authorization.code': code });
+      const response = await create({ 'authorization.code': code });
       const hint =
         "The code in 'authorization.code' may be used up. If it is refused, get a new one. Nothing was stored.";
-      expectProblem(answer, error);
-      expect(answer.body.message.endsWith(hint)).to.equal(true);
+      expectProblem(response, error);
+      expect(response.body.message.endsWith(hint)).to.equal(true);
       expect(sentTo('/exchange')).to.equal(before + 1);
     });
   }
@@ -165,10 +165,10 @@ describe('a code that is exchanged once for a token', () => {
 
   it('is worth nothing where the provider then refuses the token', async () => {
     provider.answer('/me', status(403));
-    const answer = await create({ 'authorization.code': code });
+    const response = await create({ 'authorization.code': code });
     const message =
       'Coded rejects these credentials. Check base.url, authorization.code, client.secret. Nothing was stored.';
-    expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
+    expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID', message);
   });
 
   for (const method of ['PATCH', 'PUT']) {
@@ -190,8 +190,8 @@ describe('a code that is exchanged once for a token', () => {
 
   it('leaves the token of before in force when it is refused', async () => {
     const instance = await createWithCode();
-    const answer = await change(instance.id, { 'authorization.code': 'a-code-of-nobody' });
-    expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', /^Coded refuses the code in 'authorization\.code'/);
+    const response = await change(instance.id, { 'authorization.code': 'a-code-of-nobody' });
+    expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID', /^Coded refuses the code in 'authorization\.code'/);
     expect((await service.call('/items', { token: instance.token })).status).to.equal(200);
   });
 
@@ -227,7 +227,7 @@ describe('a code that is exchanged once for a token', () => {
 
   it('is asked for again when the token is taken away', async () => {
     const { id } = await createWithCode();
-    const answer = await change(id, { 'access.token': null });
-    expect(faultsOf(answer)).to.have.keys('body.configuration.authorization.code');
+    const response = await change(id, { 'access.token': null });
+    expect(faultsOf(response)).to.have.keys('body.configuration.authorization.code');
   });
 });

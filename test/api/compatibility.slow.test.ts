@@ -79,12 +79,12 @@ describe('clients of the original API', () => {
     it('are told what cannot be changed, and what is not known', async () => {
       const path = `/instances/${people.id}`;
       const { body: read } = await service.call(path);
-      const answer = await service.call(path, {
+      const response = await service.call(path, {
         method: 'PATCH',
         body: { ...read, disabled: true, valid: false, nmae: 'x' },
       });
-      expectProblem(answer, 'REQUEST_INVALID', / \(and 2 more, see details\)$/);
-      expect(answer.body.details.map(({ path: place }: { readonly path: string }) => place)).to.have.members([
+      expectProblem(response, 'REQUEST_INVALID', / \(and 2 more, see details\)$/);
+      expect(response.body.details.map(({ path: place }: { readonly path: string }) => place)).to.have.members([
         '/body/disabled',
         '/body/valid',
         '/body/nmae',
@@ -98,8 +98,8 @@ describe('clients of the original API', () => {
       for (const method of ['PATCH', 'PUT']) {
         const { body: read } = await service.call('/Products/7', { token: shop.token });
         const body = { ...read, Name: `By ${method}` };
-        const answer = await service.call('/Products/7', { method, body, token: shop.token });
-        expect(answer.body, method).to.deep.equal(body);
+        const response = await service.call('/Products/7', { method, body, token: shop.token });
+        expect(response.body, method).to.deep.equal(body);
       }
     });
 
@@ -115,13 +115,13 @@ describe('clients of the original API', () => {
     it('are told what cannot be changed, and nothing is', async () => {
       const { body: read } = await service.call('/Products/7', { token: shop.token });
       for (const method of ['PATCH', 'PUT']) {
-        const answer = await service.call('/Products/7', {
+        const response = await service.call('/Products/7', {
           method,
           body: { ...read, Id: 8, Name: 'y' },
           token: shop.token,
         });
-        expectProblem(answer, 'REQUEST_INVALID', "'Id' cannot be set on update, and is not what the record has.");
-        expect(answer.body.details).to.deep.include({
+        expectProblem(response, 'REQUEST_INVALID', "'Id' cannot be set on update, and is not what the record has.");
+        expect(response.body.details).to.deep.include({
           path: '/body/Id',
           message: "'Id' cannot be set on update, and is not what the record has.",
         });

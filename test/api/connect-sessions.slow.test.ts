@@ -69,9 +69,9 @@ describe('a connect session', () => {
 
   describe('is not made', () => {
     it('of elements that there are not, or that the account makes no instances of', async () => {
-      const answer = await create({ elements: ['bamboohr', 'odota'] });
-      expectProblem(answer, 'REQUEST_INVALID', "Unknown element 'odota'. Did you mean 'odata'?");
-      expect(faultsOf(answer)).to.deep.equal({
+      const response = await create({ elements: ['bamboohr', 'odota'] });
+      expectProblem(response, 'REQUEST_INVALID', "Unknown element 'odota'. Did you mean 'odata'?");
+      expect(faultsOf(response)).to.deep.equal({
         'body.elements.1': "Unknown element 'odota'. Did you mean 'odata'?",
       });
       await service.call('/elements/twilio/active', { method: 'DELETE' });
@@ -81,12 +81,12 @@ describe('a connect session', () => {
     });
 
     it('with keys that no element on offer knows, or values that are none of theirs', async () => {
-      const answer = await create({
+      const response = await create({
         elements: ['odata'],
         configuration: { 'company.name': 'acme', simulator: 'perhaps' },
       });
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(faultsOf(answer)).to.deep.equal({
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(faultsOf(response)).to.deep.equal({
         'body.configuration.company.name': "Unknown configuration key 'company.name'.",
         'body.configuration.simulator': "'simulator' must be true or false.",
       });
@@ -96,8 +96,8 @@ describe('a connect session', () => {
     });
 
     it('with a callback URL of the caller', async () => {
-      const answer = await create({ configuration: { 'oauth.callback.url': 'https://app.example.com/' } });
-      expectProblem(answer, 'REQUEST_INVALID', /^'oauth.callback.url' cannot be fixed: providers send browsers back/);
+      const response = await create({ configuration: { 'oauth.callback.url': 'https://app.example.com/' } });
+      expectProblem(response, 'REQUEST_INVALID', /^'oauth.callback.url' cannot be fixed: providers send browsers back/);
     });
 
     it('to return to an origin that nobody registered', async () => {
@@ -281,7 +281,7 @@ describe('a connect session', () => {
             one.call('/connect/session/instance', { method: 'POST', body: CONNECT_SHOP, headers }),
           ),
         );
-        expect(answers.map((answer) => answer.status).toSorted()).to.deep.equal([200, 409, 409, 409]);
+        expect(answers.map((response) => response.status).toSorted()).to.deep.equal([200, 409, 409, 409]);
         for (const answer of answers.filter((each) => each.status === 409))
           expectProblem(answer, 'CONFLICT', ENDED.completed);
         expect(await countRows(service, 'instance')).to.equal(before + 1);
@@ -354,7 +354,7 @@ describe('a connect session', () => {
   describe('takes from the user', () => {
     it('what it asks for and nothing else', async () => {
       const page = await openPage(service, { elements: ['odata'], configuration: { 'base.url': SHOP['base.url'] } });
-      const answer = await page.connect({
+      const response = await page.connect({
         elementKey: 'odata',
         configuration: {
           simulator: true,
@@ -363,8 +363,8 @@ describe('a connect session', () => {
           passwort: 'x',
         },
       });
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(faultsOf(answer)).to.deep.equal({
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(faultsOf(response)).to.deep.equal({
         'body.configuration.simulator': "Unknown configuration key 'simulator'.",
         'body.configuration.base.url': "Unknown configuration key 'base.url'.",
         'body.configuration.event.notification.callback.url':
@@ -374,8 +374,8 @@ describe('a connect session', () => {
     });
 
     it('everything that is required', async () => {
-      const answer = await (await openPage(service, SIMULATED)).connect({ elementKey: 'odata', configuration: {} });
-      expectProblem(answer, 'REQUEST_INVALID', /'base.url' is required/);
+      const response = await (await openPage(service, SIMULATED)).connect({ elementKey: 'odata', configuration: {} });
+      expectProblem(response, 'REQUEST_INVALID', /'base.url' is required/);
     });
 
     it('an element that it offers', async () => {
@@ -498,7 +498,7 @@ describe('a connect session', () => {
       // What a slow machine sends is allowed again while it sends.
       for (let wave = 0; refused === undefined && wave < 40; wave++) {
         const answers = await Promise.all(Array.from({ length: 100 }, () => page.call()));
-        refused = answers.find((answer) => answer.status === 429);
+        refused = answers.find((response) => response.status === 429);
       }
       expect(refused).to.not.equal(undefined);
       if (refused !== undefined)
@@ -651,10 +651,10 @@ describe('the origins of an organization', () => {
     ...['javascript:alert(1)', 'null', '*'],
   ]) {
     it(`take no ${origin}`, async () => {
-      const answer = await set([PRODUCT, origin]);
+      const response = await set([PRODUCT, origin]);
       const message = /^body\.origins\.1 must be an origin such as https:\/\/app\.example\.com/;
-      expectProblem(answer, 'REQUEST_INVALID', message);
-      expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.origins.1']);
+      expectProblem(response, 'REQUEST_INVALID', message);
+      expect(Object.keys(faultsOf(response))).to.deep.equal(['body.origins.1']);
     });
   }
 
@@ -886,9 +886,9 @@ describe('the branding of the connect page', () => {
         [await set(branding), `body.${member}`],
         [await service.call('/connect/sessions', { method: 'POST', body: { branding } }), `body.branding.${member}`],
       ] as const;
-      for (const [answer, place] of places) {
-        expectProblem(answer, 'REQUEST_INVALID');
-        const said = faultsOf(answer)[place] ?? expect.fail(JSON.stringify(answer.body));
+      for (const [response, place] of places) {
+        expectProblem(response, 'REQUEST_INVALID');
+        const said = faultsOf(response)[place] ?? expect.fail(JSON.stringify(response.body));
         if (typeof fault === 'string') expect(said.replace(`${place} `, '')).to.equal(fault);
         else expect(said).to.match(fault);
       }

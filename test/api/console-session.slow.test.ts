@@ -56,9 +56,9 @@ function cookieOf({ status, headers }: ApiAnswer): string {
 
 /** What a page of the console sends. */
 async function openSession(service: Pick<TestApp, 'app'>) {
-  const answer = await logIn(service);
-  const cookie = cookieOf(answer);
-  return { cookie, headers: { cookie, 'x-csrf-token': String(answer.body.csrfToken) }, answer };
+  const response = await logIn(service);
+  const cookie = cookieOf(response);
+  return { cookie, headers: { cookie, 'x-csrf-token': String(response.body.csrfToken) }, answer: response };
 }
 
 const readAudit = (service: TestApp) =>
@@ -72,12 +72,12 @@ describe('the console', () => {
 
   describe('log-in', () => {
     it('by e-mail address and password sets a cookie that pages cannot read, and tells who it is', async () => {
-      const answer = await logIn(service);
-      expect(answer.status).to.equal(200);
-      expect(answer.headers.get('set-cookie')).to.match(
+      const response = await logIn(service);
+      expect(response.status).to.equal(200);
+      expect(response.headers.get('set-cookie')).to.match(
         /^causeway-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
       );
-      const { csrfToken, createdDate, expiresDate, privileges, ...rest } = answer.body;
+      const { csrfToken, createdDate, expiresDate, privileges, ...rest } = response.body;
       expect(csrfToken).to.match(/^[\w-]{43}$/);
       expect(Date.parse(expiresDate) - Date.parse(createdDate)).to.equal(8 * 60 * 60_000);
       expect(privileges).to.include('manageOrganization');
@@ -92,11 +92,11 @@ describe('the console', () => {
     });
 
     it('can be prepared without credentials: nothing is told but the own session, and that passwords exist', async () => {
-      const { headers, answer } = await openSession(service);
+      const { headers, answer: response } = await openSession(service);
       const ways = (more: BrowserCall['headers'] = {}) => browse(service, '/console/log-in', { headers: more });
       const { status, body } = await ways({ cookie: headers.cookie });
       expect(status).to.equal(200);
-      expect(body).to.deep.equal({ passwordsExist: true, session: answer.body });
+      expect(body).to.deep.equal({ passwordsExist: true, session: response.body });
       for (const cookie of ['', `causeway-session=${'x'.repeat(43)}`, 'causeway-session=short'])
         expect((await ways({ cookie })).body).to.deep.equal({ passwordsExist: true });
       for (const other of OF_OTHER_PAGES) expectProblem(await ways({ cookie: headers.cookie, ...other }), 'FORBIDDEN');
@@ -106,8 +106,8 @@ describe('the console', () => {
     it('by the secrets needs no body, and means the user’s own account', async () => {
       const { sibling } = await createTenants(service);
       const headers = { ...authorizationOf(sibling), 'content-type': 'application/json' };
-      const answer = await browse(service, '/console/session', { method: 'POST', headers });
-      const { body } = await browse(service, '/console/session', { headers: { cookie: cookieOf(answer) } });
+      const response = await browse(service, '/console/session', { method: 'POST', headers });
+      const { body } = await browse(service, '/console/session', { headers: { cookie: cookieOf(response) } });
       expect(body.user).to.include({ email: 'sibling@example.com', hasPassword: false });
       expect(body.account).to.deep.equal({ id: sibling.accountId, name: 'Siblings' });
       expect(body.roles).to.deep.equal(['admin']);
@@ -125,17 +125,17 @@ describe('the console', () => {
     it('says the same of whatever is wrong', async () => {
       const from = { 'x-forwarded-for': '192.0.2.7' };
       for (const body of [{ password: 'another one' }, { email: 'nobody@example.com' }, { organizationId: 2 }]) {
-        const answer = await logIn(service, body, from);
-        expectProblem(answer, 'UNAUTHENTICATED', WRONG_LOG_IN);
-        expect(answer.headers.get('set-cookie')).to.equal(null);
+        const response = await logIn(service, body, from);
+        expectProblem(response, 'UNAUTHENTICATED', WRONG_LOG_IN);
+        expect(response.headers.get('set-cookie')).to.equal(null);
       }
     });
 
     it('refuses what is no log-in', async () => {
       const message = 'Send a body with email and password, or your secrets in the Authorization header.';
       for (const body of [undefined, {}, { email: EMAIL }, { password: PASSWORD }]) {
-        const answer = await browse(service, '/console/session', { method: 'POST', body });
-        expectProblem(answer, 'REQUEST_INVALID', message);
+        const response = await browse(service, '/console/session', { method: 'POST', body });
+        expectProblem(response, 'REQUEST_INVALID', message);
       }
       const unknown = await logIn(service, { remember: true });
       expectProblem(unknown, 'REQUEST_INVALID');
@@ -146,8 +146,8 @@ describe('the console', () => {
 
     it('is refused to other pages', async () => {
       for (const headers of OF_OTHER_PAGES) {
-        const answer = await logIn(service, {}, headers);
-        expectProblem(answer, 'FORBIDDEN', `Only pages of ${service.app.url} may use a session of the console.`);
+        const response = await logIn(service, {}, headers);
+        expectProblem(response, 'FORBIDDEN', `Only pages of ${service.app.url} may use a session of the console.`);
       }
       expect((await logIn(service, {}, { origin: service.app.url, 'sec-fetch-site': 'same-origin' })).status).to.equal(
         200,
@@ -219,8 +219,8 @@ describe('the console', () => {
 
     it('names no instance beside an Authorization header', async () => {
       const { id } = await service.createInstance('odata', SHOP);
-      const answer = await service.call('/objects', { headers: { 'elements-element-instance-id': String(id) } });
-      expect(answer.status).to.equal(401);
+      const response = await service.call('/objects', { headers: { 'elements-element-instance-id': String(id) } });
+      expect(response.status).to.equal(401);
     });
 
     it('needs its token for every method that may change something', async () => {
@@ -240,8 +240,8 @@ describe('the console', () => {
     it('is refused to other pages, even to look', async () => {
       const { headers } = await openSession(service);
       for (const other of OF_OTHER_PAGES) {
-        const answer = await browse(service, '/elements', { headers: { ...headers, ...other } });
-        expectProblem(answer, 'FORBIDDEN', `Only pages of ${service.app.url} may use a session of the console.`);
+        const response = await browse(service, '/elements', { headers: { ...headers, ...other } });
+        expectProblem(response, 'FORBIDDEN', `Only pages of ${service.app.url} may use a session of the console.`);
       }
       const own = { origin: service.app.url, 'sec-fetch-site': 'same-origin' };
       expect((await browse(service, '/elements', { headers: { ...headers, ...own } })).status).to.equal(200);
@@ -315,9 +315,9 @@ describe('the console', () => {
     it('ends with the log-out, and takes the cookie with it', async () => {
       const { headers } = await openSession(service);
       const another = await openSession(service);
-      const answer = await browse(service, '/console/session', { method: 'DELETE', headers });
-      expect([answer.status, answer.body]).to.deep.equal([200, {}]);
-      expect(answer.headers.get('set-cookie')).to.equal(
+      const response = await browse(service, '/console/session', { method: 'DELETE', headers });
+      expect([response.status, response.body]).to.deep.equal([200, {}]);
+      expect(response.headers.get('set-cookie')).to.equal(
         'causeway-session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0',
       );
       expectProblem(await browse(service, '/elements', { headers }), 'UNAUTHENTICATED', ENDED);
@@ -335,9 +335,9 @@ describe('the console', () => {
         'first-user-2026':
           'The password contains your e-mail address or name, which is easy to guess. Choose another one.',
       })) {
-        const answer = await setPassword(service, password);
-        expectProblem(answer, 'REQUEST_INVALID', message);
-        expect(faultsOf(answer)).to.deep.equal({ 'body.password': message });
+        const response = await setPassword(service, password);
+        expectProblem(response, 'REQUEST_INVALID', message);
+        expect(faultsOf(response)).to.deep.equal({ 'body.password': message });
       }
       expectProblem(await setPassword(service, 'password2026'), 'REQUEST_INVALID', /^The password is a common one/);
     });
@@ -430,11 +430,11 @@ describe('the console over HTTPS', () => {
   after(() => service.stop());
 
   it('has a cookie that browsers take from this host and over HTTPS only', async () => {
-    const answer = await logIn(service, {}, { origin: 'https://causeway.example.com' });
-    expect(answer.headers.get('set-cookie')).to.match(
+    const response = await logIn(service, {}, { origin: 'https://causeway.example.com' });
+    expect(response.headers.get('set-cookie')).to.match(
       /^__Host-causeway-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
     );
-    const cookie = cookieOf(answer);
+    const cookie = cookieOf(response);
     expect((await browse(service, '/elements', { headers: { cookie } })).status).to.equal(200);
     const bare = { cookie: cookie.slice('__Host-'.length) };
     expectProblem(await browse(service, '/elements', { headers: bare }), 'UNAUTHENTICATED');

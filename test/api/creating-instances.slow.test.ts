@@ -35,10 +35,10 @@ describe('creating instances', () => {
 
     it('names every configuration key that is missing', async () => {
       for (const configuration of [{}, { username: '', 'company.name': null }]) {
-        const answer = await create('bamboohr', configuration);
+        const response = await create('bamboohr', configuration);
         const message = `The configuration of BambooHR: ${USERNAME_MISSING} (and 1 more, see details)`;
-        expectProblem(answer, 'REQUEST_INVALID', message);
-        expect(faultsOf(answer)).to.deep.equal({
+        expectProblem(response, 'REQUEST_INVALID', message);
+        expect(faultsOf(response)).to.deep.equal({
           'body.configuration.username': USERNAME_MISSING,
           'body.configuration.company.name': COMPANY_MISSING,
         });
@@ -46,7 +46,7 @@ describe('creating instances', () => {
     });
 
     it('names every key that is unknown, missing or of the wrong form at once, and no value', async () => {
-      const answer = await create('bamboohr', {
+      const response = await create('bamboohr', {
         usrname: 'confidential-1',
         'company.name': 'confidential two',
         simulator: 'confidential-3',
@@ -54,15 +54,15 @@ describe('creating instances', () => {
       });
       const message =
         "The configuration of BambooHR: Unknown configuration key 'usrname'. Did you mean 'username'? (and 4 more, see details)";
-      expectProblem(answer, 'REQUEST_INVALID', message);
-      expect(faultsOf(answer)).to.deep.equal({
+      expectProblem(response, 'REQUEST_INVALID', message);
+      expect(faultsOf(response)).to.deep.equal({
         'body.configuration.usrname': "Unknown configuration key 'usrname'. Did you mean 'username'?",
         'body.configuration.constructor': "Unknown configuration key 'constructor'.",
         'body.configuration.username': USERNAME_MISSING,
         'body.configuration.company.name': "'company.name' must be a text such as acme.",
         'body.configuration.simulator': "'simulator' must be true or false.",
       });
-      expect(answer.body.details[0]).to.deep.include({
+      expect(response.body.details[0]).to.deep.include({
         nearest: 'username',
         expected: [
           ...['username', 'company.name', 'simulator', 'event.notification.enabled'],
@@ -72,27 +72,27 @@ describe('creating instances', () => {
           ...['event.poller.backfill', 'event.objects'],
         ],
       });
-      expect(JSON.stringify(answer.body)).not.to.include('confidential');
+      expect(JSON.stringify(response.body)).not.to.include('confidential');
     });
 
     it('takes a `__proto__` for the unknown key that it is', async () => {
       const body =
         '{"element":{"key":"odata"},"name":"x","configuration":{"__proto__":{"base.url":"https://a.example"}}}';
-      const answer = await service.call('/instances', { method: 'POST', body });
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(faultsOf(answer)).to.include.keys('body.configuration.__proto__', 'body.configuration.base.url');
+      const response = await service.call('/instances', { method: 'POST', body });
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(faultsOf(response)).to.include.keys('body.configuration.__proto__', 'body.configuration.base.url');
     });
 
     it('names every value of the wrong type', async () => {
-      const answer = await create('odata', {
+      const response = await create('odata', {
         'base.url': ['https://shop.example.com'],
         username: { toString: 1, valueOf: 1 },
         password: true,
         'text.binary': [true],
         simulator: 1,
       });
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(faultsOf(answer)).to.deep.equal({
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(faultsOf(response)).to.deep.equal({
         'body.configuration.base.url': "'base.url' must be a URL that begins with https:// or http://.",
         'body.configuration.username': "'username' must be a text.",
         'body.configuration.password': "'password' must be a text.",
@@ -121,10 +121,10 @@ describe('creating instances', () => {
 
     for (const host of ['10.0.0.1', '169.254.169.254', '[::ffff:10.0.0.1]', '0x0a000001', '192.168.1.1:8080']) {
       it(`does not call the private address ${host}`, async () => {
-        const answer = await create('odata', { 'base.url': `http://${host}/odata` });
+        const response = await create('odata', { 'base.url': `http://${host}/odata` });
         const message =
           /^The call to OData cannot be made: \S+ has an address that is neither public nor allowed here\. Correct the configuration\.$/;
-        expectProblem(answer, 'REQUEST_INVALID', message);
+        expectProblem(response, 'REQUEST_INVALID', message);
       });
     }
 
@@ -145,14 +145,14 @@ describe('creating instances', () => {
     });
 
     it('does not take the mask for a secret', async () => {
-      const answer = await create('bamboohr', { ...BAMBOOHR, username: '********' });
-      expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID');
+      const response = await create('bamboohr', { ...BAMBOOHR, username: '********' });
+      expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID');
     });
 
     it('refuses a code for an element without OAuth', async () => {
       const message = 'BambooHR does not use OAuth. Leave out providerData and send its configuration keys.';
-      const answer = await create('bamboohr', BAMBOOHR, { providerData: { code: 'abc' } });
-      expectProblem(answer, 'REQUEST_INVALID', message);
+      const response = await create('bamboohr', BAMBOOHR, { providerData: { code: 'abc' } });
+      expectProblem(response, 'REQUEST_INVALID', message);
     });
 
     it('refuses names and tags that are blank or too long', async () => {

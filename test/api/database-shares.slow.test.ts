@@ -59,9 +59,9 @@ describe('what one tenant may have of the database', () => {
     await lock('delivery_attempt');
     const refused: ApiAnswer[] = [];
     const counts = repeat(36, async () => {
-      const answer = await service.call(COUNTS);
-      if (answer.status === 429) refused.push(answer);
-      return answer;
+      const response = await service.call(COUNTS);
+      if (response.status === 429) refused.push(response);
+      return response;
     });
     expect(await untilHeld(2)).to.equal(2);
     const [listed, renamed] = [

@@ -119,13 +119,13 @@ describe('what an answer says beside its words', () => {
       ['Tags', 'array'],
       ['Package', 'object'],
     ]) {
-      const answer = await get(`/Products?orderBy=Name,${orderBy} desc`);
+      const response = await get(`/Products?orderBy=Name,${orderBy} desc`);
       expectProblem(
-        answer,
+        response,
         'WHERE_INVALID',
         `Records cannot be sorted by '${orderBy}', because it is of type ${type}.`,
       );
-      expect(answer.body.details[0]).to.include({ position: 5, length: orderBy?.length });
+      expect(response.body.details[0]).to.include({ position: 5, length: orderBy?.length });
     }
   });
 

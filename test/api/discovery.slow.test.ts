@@ -262,9 +262,9 @@ describe('discovery', () => {
   it('of what is no object answers 404 with the nearest name', async () => {
     const message = "OData has no object 'Prodcts'. Did you mean 'Products'? GET /objects lists them all.";
     for (const path of ['/objects/Prodcts/metadata', '/Prodcts', '/Prodcts/1', '/hubs/general/Prodcts']) {
-      const answer = await service.call(path, { token: shop.token });
-      expectProblem(answer, 'NOT_FOUND', message);
-      expect(answer.body.details).to.deep.equal([
+      const response = await service.call(path, { token: shop.token });
+      expectProblem(response, 'NOT_FOUND', message);
+      expect(response.body.details).to.deep.equal([
         {
           path: '/path/objectName',
           message: "Unknown object 'Prodcts'. Did you mean 'Products'?",
@@ -319,9 +319,9 @@ describe('discovery', () => {
       ];
       for (const hub of ['humancapital', 'nowhere', 'General', '__proto__']) {
         for (const [method, path, body] of requests) {
-          const answer = await service.call(`/hubs/${hub}${path}`, { method, body, token: shop.token });
+          const response = await service.call(`/hubs/${hub}${path}`, { method, body, token: shop.token });
           const message = `The element of this instance is in the hub 'general', not '${hub}'.`;
-          expectProblem(answer, 'NOT_FOUND', message);
+          expectProblem(response, 'NOT_FOUND', message);
         }
       }
       expect((await service.call('/Products/1', { token: shop.token })).body.Name).to.equal("O'Neil's guide");

@@ -98,14 +98,14 @@ describe('the statuses of the reference', function statuses() {
       for (const method of ['OPTIONS', 'TRACE', 'PROPFIND']) {
         it(`are 405, whoever asks: ${method} ${path}`, async () => {
           for (const authorization of ['', user, element]) {
-            const answer = await sendRaw(service.app.url, {
+            const response = await sendRaw(service.app.url, {
               method,
               path,
               headers: authorization === '' ? {} : { authorization },
             });
-            expect(answer.status).to.equal(405);
-            expect(answer.headers.get('allow')?.split(', ').sort().join(', ')).to.equal(allow);
-            expect(answer.body).to.include({ code: 'OPERATION_UNSUPPORTED' });
+            expect(response.status).to.equal(405);
+            expect(response.headers.get('allow')?.split(', ').sort().join(', ')).to.equal(allow);
+            expect(response.body).to.include({ code: 'OPERATION_UNSUPPORTED' });
           }
         });
       }
@@ -123,9 +123,9 @@ describe('the statuses of the reference', function statuses() {
           path: `${BASE}/instances`,
           headers: { origin, 'access-control-request-method': 'POST' },
         });
-      const answer = await ask(ORIGIN);
-      expect(answer.status).to.equal(204);
-      expect(answer.headers.get('access-control-allow-origin')).to.equal(ORIGIN);
+      const response = await ask(ORIGIN);
+      expect(response.status).to.equal(204);
+      expect(response.headers.get('access-control-allow-origin')).to.equal(ORIGIN);
       expect((await ask('https://other.example.com')).status).to.equal(405);
     });
   });

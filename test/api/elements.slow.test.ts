@@ -127,9 +127,9 @@ describe('the list of elements', () => {
   }
 
   it('names a field that it does not have, with the nearest', async () => {
-    const answer = await service.call('/elements', { query: { where: 'actve = TRUE' } });
-    expectProblem(answer, 'WHERE_INVALID');
-    expect(answer.body.details[0]).to.include({ position: 0, nearest: 'active' });
+    const response = await service.call('/elements', { query: { where: 'actve = TRUE' } });
+    expectProblem(response, 'WHERE_INVALID');
+    expect(response.body.details[0]).to.include({ position: 0, nearest: 'active' });
   });
 
   it('can be filtered by every member that is a text, a number or a boolean', async () => {
@@ -149,12 +149,12 @@ describe('the list of elements', () => {
       const whole = (await service.call(path)).body;
       const pages: unknown[] = [];
       for (let nextPage: string | undefined; ; ) {
-        const answer = await service.call(path, { query: { pageSize: 4, nextPage } });
-        expect(answer.headers.get('elements-returned-count')).to.equal(String(answer.body.length));
-        pages.push(...answer.body);
-        const token = answer.headers.get('elements-next-page-token');
+        const response = await service.call(path, { query: { pageSize: 4, nextPage } });
+        expect(response.headers.get('elements-returned-count')).to.equal(String(response.body.length));
+        pages.push(...response.body);
+        const token = response.headers.get('elements-next-page-token');
         if (token === null) break;
-        expect(answer.headers.get('link')).to.contain(`nextPage=${token}`);
+        expect(response.headers.get('link')).to.contain(`nextPage=${token}`);
         nextPage = token;
       }
       expect(pages).to.deep.equal(whole);
@@ -261,9 +261,9 @@ describe('an element that an account made inactive', () => {
 
   it('makes no new instances, by either path, and those that are there go on', async () => {
     const { id, token } = await service.createInstance('odata', SHOP);
-    const answer = await deactivate('1001');
-    expect(answer.status).to.equal(200);
-    expect(answer.body).to.include({ key: 'odata', active: false });
+    const response = await deactivate('1001');
+    expect(response.status).to.equal(200);
+    expect(response.body).to.include({ key: 'odata', active: false });
     expectProblem(await service.call('/instances', { method: 'POST', body: NEW }), 'CONFLICT', INACTIVE);
     const { element: _, ...body } = NEW;
     expectProblem(await service.call('/elements/odata/instances', { method: 'POST', body }), 'CONFLICT', INACTIVE);

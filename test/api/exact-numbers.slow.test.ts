@@ -171,8 +171,8 @@ describe('numbers', () => {
       provider.answer('/items', status(200, { 'content-type': 'application/json' }, `{"value":[${rows}]}`));
       const { token } = await service.createInstance('odata', { 'base.url': provider.url });
       const ids = async (where: string) => {
-        const answer = await service.call('/items', { token, query: { where, fields: 'id' } });
-        return answer.body.map(({ id }: { readonly id: string }) => id);
+        const response = await service.call('/items', { token, query: { where, fields: 'id' } });
+        return response.body.map(({ id }: { readonly id: string }) => id);
       };
       expect(await ids(`weight > ${LONG}0 AND weight < ${LONG}2`)).to.deep.equal([LARGE]);
       expect(await ids('rating IN (1.2345678901234567891)')).to.deep.equal([LARGE]);

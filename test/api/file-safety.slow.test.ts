@@ -50,14 +50,14 @@ describe('the file of a record is never taken for a page of this service:', () =
         'access-control-allow-origin': '*',
       };
       filing.provider.answer('/files/7', status(200, headers, '<script>alert(1)</script>'));
-      const answer = await filing.get('/files/7', 'text/html');
-      expect(answer.status).to.equal(200);
-      expect(answer.bytes.toString()).to.equal('<script>alert(1)</script>');
-      expect(answer.headers.get('content-type')).to.equal(expectedType);
-      expect(answer.headers.get('content-disposition')).to.equal(expectedDisposition);
-      expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
-      expect(answer.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
-      expect([answer.headers.has('set-cookie'), answer.headers.has('access-control-allow-origin')]).to.deep.equal([
+      const response = await filing.get('/files/7', 'text/html');
+      expect(response.status).to.equal(200);
+      expect(response.bytes.toString()).to.equal('<script>alert(1)</script>');
+      expect(response.headers.get('content-type')).to.equal(expectedType);
+      expect(response.headers.get('content-disposition')).to.equal(expectedDisposition);
+      expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
+      expect(response.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
+      expect([response.headers.has('set-cookie'), response.headers.has('access-control-allow-origin')]).to.deep.equal([
         false,
         false,
       ]);
@@ -66,7 +66,7 @@ describe('the file of a record is never taken for a page of this service:', () =
 
   it('the page that a provider shows instead of a file is saved, not shown', async () => {
     filing.provider.answer('/invoices/7', html);
-    const answer = await filing.get('/invoices/7', PDF);
-    expect(answer.headers.get('content-disposition')).to.equal('attachment');
+    const response = await filing.get('/invoices/7', PDF);
+    expect(response.headers.get('content-disposition')).to.equal('attachment');
   });
 });

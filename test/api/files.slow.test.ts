@@ -15,18 +15,18 @@ describe('the file of a record', () => {
   describe('is answered', () => {
     it('byte for byte with the provider’s type, at both addresses of the record', async () => {
       for (const path of ['/invoices/7', '/hubs/documents/invoices/7']) {
-        const answer = await get(path, PDF);
-        expect(answer.status).to.equal(200);
-        expect(answer.bytes.equals(BYTES), path).to.equal(true);
-        expect(answer.headers.get('content-type')).to.equal(PDF);
-        expect(answer.headers.get('content-length')).to.equal(String(BYTES.length));
-        expect(answer.headers.get('content-disposition')).to.equal(null);
-        expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
-        expect(answer.headers.get('cache-control')).to.equal('no-store');
-        expect(answer.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
-        expect(answer.headers.get('elements-request-id')).to.match(/^[0-9a-f-]{36}$/);
-        expect(answer.headers.get('elements-element-instance-id')).to.equal(String(filing.instance.id));
-        expect(answer.headers.get('elements-provider-calls')).to.equal('1');
+        const response = await get(path, PDF);
+        expect(response.status).to.equal(200);
+        expect(response.bytes.equals(BYTES), path).to.equal(true);
+        expect(response.headers.get('content-type')).to.equal(PDF);
+        expect(response.headers.get('content-length')).to.equal(String(BYTES.length));
+        expect(response.headers.get('content-disposition')).to.equal(null);
+        expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
+        expect(response.headers.get('cache-control')).to.equal('no-store');
+        expect(response.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
+        expect(response.headers.get('elements-request-id')).to.match(/^[0-9a-f-]{36}$/);
+        expect(response.headers.get('elements-element-instance-id')).to.equal(String(filing.instance.id));
+        expect(response.headers.get('elements-provider-calls')).to.equal('1');
       }
       expectProblem(await get('/hubs/crm/invoices/7', PDF), 'NOT_FOUND');
     });
@@ -39,17 +39,17 @@ describe('the file of a record', () => {
         status(200, { 'content-type': 'video/mp4', 'content-encoding': 'gzip' }, gzipSync(large, { level: 1 })),
       );
       for (let times = 0; times < 2; times++) {
-        const answer = await get('/files/7', 'application/octet-stream');
-        expect(answer.bytes.equals(large)).to.equal(true);
-        expect(answer.headers.get('content-encoding')).to.equal(null);
-        expect(answer.headers.get('content-type')).to.equal('video/mp4');
+        const response = await get('/files/7', 'application/octet-stream');
+        expect(response.bytes.equals(large)).to.equal(true);
+        expect(response.headers.get('content-encoding')).to.equal(null);
+        expect(response.headers.get('content-type')).to.equal('video/mp4');
       }
     });
 
     it('empty when it is empty', async () => {
       filing.provider.answer('/files/7', status(200, { 'content-type': 'text/plain' }));
-      const answer = await get('/files/7', 'text/plain');
-      expect([answer.status, answer.bytes.length]).to.deep.equal([200, 0]);
+      const response = await get('/files/7', 'text/plain');
+      expect([response.status, response.bytes.length]).to.deep.equal([200, 0]);
     });
 
     it('with the budget that the provider tells', async () => {
@@ -76,8 +76,8 @@ describe('the file of a record', () => {
     });
 
     it('whole, whatever range or condition the caller names', async () => {
-      const answer = await get('/invoices/7', PDF, { range: 'bytes=0-9', 'if-none-match': '*' });
-      expect([answer.status, answer.bytes.length]).to.deep.equal([200, BYTES.length]);
+      const response = await get('/invoices/7', PDF, { range: 'bytes=0-9', 'if-none-match': '*' });
+      expect([response.status, response.bytes.length]).to.deep.equal([200, BYTES.length]);
     });
 
     it('after a failure that passes, and over a redirect of the provider’s', async () => {
@@ -88,9 +88,9 @@ describe('the file of a record', () => {
         redirect('/elsewhere'),
       );
       filing.provider.answer('/elsewhere', status(200, { 'content-type': 'image/png' }, BYTES));
-      const answer = await get('/files/7', 'image/png');
-      expect([answer.status, answer.bytes.equals(BYTES)]).to.deep.equal([200, true]);
-      expect(answer.headers.get('elements-provider-calls')).to.equal('4');
+      const response = await get('/files/7', 'image/png');
+      expect([response.status, response.bytes.equals(BYTES)]).to.deep.equal([200, true]);
+      expect(response.headers.get('elements-provider-calls')).to.equal('4');
     });
   });
 
@@ -123,11 +123,11 @@ describe('the file of a record', () => {
 
     for (const [path, accept, type] of choices) {
       it(`${path} with '${accept}' is ${type}`, async () => {
-        const answer = await get(path, accept);
-        expect(answer.status, answer.bytes.toString()).to.equal(200);
-        expect(answer.headers.get('content-type')?.split(';')[0]).to.equal(type);
-        if (type === 'application/json') expect(answer.body).to.deep.equal({ id: 7 });
-        else expect(answer.bytes.equals(BYTES)).to.equal(true);
+        const response = await get(path, accept);
+        expect(response.status, response.bytes.toString()).to.equal(200);
+        expect(response.headers.get('content-type')?.split(';')[0]).to.equal(type);
+        if (type === 'application/json') expect(response.body).to.deep.equal({ id: 7 });
+        else expect(response.bytes.equals(BYTES)).to.equal(true);
       });
     }
 
@@ -149,10 +149,10 @@ describe('the file of a record', () => {
       ],
     ] as const) {
       it(`${path} with '${accept}' is neither, which says what there is`, async () => {
-        const answer = await get(path, accept);
-        expectProblem(answer, 'NOT_ACCEPTABLE', message);
-        expect(answer.body.details[0]).to.include({ path: '/headers/accept' });
-        expect(answer.body.details[0].expected[0]).to.equal('application/json');
+        const response = await get(path, accept);
+        expectProblem(response, 'NOT_ACCEPTABLE', message);
+        expect(response.body.details[0]).to.include({ path: '/headers/accept' });
+        expect(response.body.details[0].expected[0]).to.equal('application/json');
         expect(filing.provider.requests.map(({ url }) => url)).to.deep.equal(['/me']);
       });
     }
@@ -185,9 +185,9 @@ describe('the file of a record', () => {
     ] as const) {
       it(`is ${code} for ${what}`, async () => {
         filing.provider.answer('/files/7', does);
-        const answer = await get('/files/7', PDF);
-        expectProblem(answer, code);
-        expect(JSON.stringify(answer.body)).not.to.include(API_KEY);
+        const response = await get('/files/7', PDF);
+        expectProblem(response, code);
+        expect(JSON.stringify(response.body)).not.to.include(API_KEY);
         expect(filing.provider.requests.filter(({ url }) => url === '/files/7')).to.have.length(calls);
       });
     }

@@ -63,9 +63,9 @@ describe('hostile and clumsy requests', () => {
           [`/employees/${segment}`, tokens.people],
           [`/employees/${segment}/files`, tokens.people],
         ] as const) {
-          const answer = await raw(path, token);
-          expect(expected, `${path} ${JSON.stringify(answer.body)}`).to.include(answer.body.code);
-          expectProblem(answer, answer.body.code);
+          const response = await raw(path, token);
+          expect(expected, `${path} ${JSON.stringify(response.body)}`).to.include(response.body.code);
+          expectProblem(response, response.body.code);
         }
         for (const method of ['PATCH', 'DELETE', 'PUT']) {
           const answer = await raw(`/Products/${segment}`, tokens.shop, method, method === 'DELETE' ? undefined : '{}');
@@ -194,9 +194,9 @@ describe('hostile and clumsy requests', () => {
       ...['Idempotency-Key: a\nX-Injected: 1', 'Idempotency-Key: a\rX-Injected: 1', 'Idempotency-Key: a\0b'],
       ...['Idempotency-Key : a', 'Transfer-Encoding: chunked', 'Content-Length: 3'],
     ]) {
-      const answer = await sendBytes(service.app.url, head(line));
-      expect(answer, JSON.stringify(line)).to.match(/^HTTP\/1\.1 4\d\d /);
-      expect(answer).not.to.match(/^x-injected/im);
+      const response = await sendBytes(service.app.url, head(line));
+      expect(response, JSON.stringify(line)).to.match(/^HTTP\/1\.1 4\d\d /);
+      expect(response).not.to.match(/^x-injected/im);
     }
     const injected = `/Products?pageSize=1&fields=Id%0d%0aX-Injected:%201&orderBy=Id%0d%0aX-Injected:%201`;
     const answer = await raw(injected, tokens.shop);
@@ -242,7 +242,7 @@ describe('hostile and clumsy requests', () => {
       host: 'elsewhere.example',
       'x-forwarded-host': 'elsewhere.example',
     };
-    const answer = await sendRaw(service.app.url, { path: `${BASE}/Products?pageSize=1`, headers });
-    expect(answer.headers.get('link')).to.include(`<${service.app.baseUrl}/Products?`);
+    const response = await sendRaw(service.app.url, { path: `${BASE}/Products?pageSize=1`, headers });
+    expect(response.headers.get('link')).to.include(`<${service.app.baseUrl}/Products?`);
   });
 });

@@ -214,9 +214,9 @@ describe('HTTP', () => {
         const preflight = await sendRaw(service.app.url, { method: 'OPTIONS', path: `${BASE}/elements`, headers });
         expectProblem(preflight, 'OPERATION_UNSUPPORTED');
         const answers = [preflight, await send('GET', `${BASE}/elements`, { origin })];
-        for (const answer of answers) {
-          expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).to.deep.equal([]);
-          expect(answer.headers.get('vary')).to.include('Origin');
+        for (const response of answers) {
+          expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).to.deep.equal([]);
+          expect(response.headers.get('vary')).to.include('Origin');
         }
       });
     }

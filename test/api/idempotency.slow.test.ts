@@ -130,9 +130,9 @@ describe('Idempotency-Key', () => {
     const key = newKey();
     const before = created();
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(key)));
-    for (const answer of answers) {
-      if (answer.status !== 200) expectProblem(answer, 'CONFLICT', RUNNING);
-      else expect(answer.body).to.deep.equal({ id: 100, name: 'one' });
+    for (const response of answers) {
+      if (response.status !== 200) expectProblem(response, 'CONFLICT', RUNNING);
+      else expect(response.body).to.deep.equal({ id: 100, name: 'one' });
     }
     expect(answers.some(({ status: code }) => code === 200)).to.equal(true);
     expect(created() - before).to.equal(1);
@@ -188,9 +188,9 @@ describe('Idempotency-Key', () => {
     await cut;
     answerWithNewIds();
     const before = created();
-    for (let answer = await post(key); ; answer = await post(key)) {
-      if (answer.status === 409) continue;
-      expectProblem(answer, 'INTERNAL');
+    for (let response = await post(key); ; response = await post(key)) {
+      if (response.status === 409) continue;
+      expectProblem(response, 'INTERNAL');
       break;
     }
     expect(created() - before).to.equal(0);

@@ -35,11 +35,11 @@ describe('listing instances', () => {
   const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: Made) => name);
 
   it('shows all of the account, oldest first, with how many they are', async () => {
-    const answer = await list();
-    expect(namesOf(answer)).to.deep.equal(MADE.map(({ name }) => name));
-    expect(answer.headers.get('elements-returned-count')).to.equal('7');
-    expect(answer.headers.has('link')).to.equal(false);
-    expect(answer.headers.has('elements-next-page-token')).to.equal(false);
+    const response = await list();
+    expect(namesOf(response)).to.deep.equal(MADE.map(({ name }) => name));
+    expect(response.headers.get('elements-returned-count')).to.equal('7');
+    expect(response.headers.has('link')).to.equal(false);
+    expect(response.headers.has('elements-next-page-token')).to.equal(false);
   });
 
   it('shows each as it is got', async () => {
@@ -226,8 +226,8 @@ describe('listing instances', () => {
     it('takes neither tags nor a text to search for', async () => {
       for (const query of ['searchText=x', 'tags[]=x']) {
         const [name] = query.split(/=|\[/);
-        const answer = await service.call(`/accounts/instances?${query}`);
-        expectProblem(answer, 'REQUEST_INVALID', new RegExp(`^Unknown query parameter '${name}`));
+        const response = await service.call(`/accounts/instances?${query}`);
+        expectProblem(response, 'REQUEST_INVALID', new RegExp(`^Unknown query parameter '${name}`));
       }
     });
   });
@@ -307,10 +307,10 @@ describe('the last calls of instances', () => {
   /** Until it is recorded. */
   async function callOn(name: keyof typeof ids, path: string) {
     const headers = authorizationOf(colleague, tokens[name]);
-    const answer = await service.call(path, { headers });
-    const requestId = answer.headers.get('elements-request-id');
+    const response = await service.call(path, { headers });
+    const requestId = response.headers.get('elements-request-id');
     await until(async () => (await service.call(`/activity/${requestId}`)).status === 200);
-    return { ...answer, requestId };
+    return { ...response, requestId };
   }
 
   it('are shown with the last one that failed, and not without one', async () => {

@@ -38,16 +38,16 @@ describe('the life of an instance', () => {
     it('keeps a secret that comes back masked', async () => {
       const { id, token } = await createShop();
       const body = { configuration: { ...MASKED_SHOP, username: 'demo' } };
-      const answer = await service.call(`/instances/${id}`, { method: 'PATCH', body });
-      expect(answer.body.configuration).to.deep.equal(MASKED_SHOP);
+      const response = await service.call(`/instances/${id}`, { method: 'PATCH', body });
+      expect(response.body.configuration).to.deep.equal(MASKED_SHOP);
       expect(await canRead(token)).to.equal(true);
     });
 
     it('changes single settings and keeps the others', async () => {
       const { id, token } = await createShop();
       const body = { configuration: { 'text.binary': true } };
-      const answer = await service.call(`/instances/${id}`, { method: 'PATCH', body });
-      expect(answer.body.configuration).to.deep.equal({ ...MASKED_SHOP, 'text.binary': true });
+      const response = await service.call(`/instances/${id}`, { method: 'PATCH', body });
+      expect(response.body.configuration).to.deep.equal({ ...MASKED_SHOP, 'text.binary': true });
       expect(await canRead(token)).to.equal(true);
     });
 
@@ -56,10 +56,10 @@ describe('the life of an instance', () => {
       const before = await get(id);
       const body = { name: 'Renamed', tags: ['x'], configuration: { password: 'confidential-word' } };
       for (const [path, withToken] of [[`/instances/${id}`], ['/instances', token]] as const) {
-        const answer = await service.call(path, { method: 'PATCH', body, ...(withToken && { token: withToken }) });
+        const response = await service.call(path, { method: 'PATCH', body, ...(withToken && { token: withToken }) });
         const message = 'OData rejects these credentials. Check base.url, username, password. Nothing was stored.';
-        expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
-        expect(JSON.stringify(answer.body)).not.to.include('confidential');
+        expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID', message);
+        expect(JSON.stringify(response.body)).not.to.include('confidential');
       }
       expect(await get(id)).to.deep.equal(before);
       expect(await canRead(token)).to.equal(true);
@@ -82,9 +82,9 @@ describe('the life of an instance', () => {
     it('empties what is left out, and keeps id, token and element', async () => {
       const { id, token, createdDate } = await createShop();
       const body = { name: 'Public', configuration: SHOP };
-      const answer = await service.call(`/instances/${id}`, { method: 'PUT', body });
-      expect(answer.body).to.deep.include({ id, token, createdDate, name: 'Public', tags: [], elementId: 1001 });
-      expect(answer.body.configuration).to.deep.equal({
+      const response = await service.call(`/instances/${id}`, { method: 'PUT', body });
+      expect(response.body).to.deep.include({ id, token, createdDate, name: 'Public', tags: [], elementId: 1001 });
+      expect(response.body.configuration).to.deep.equal({
         ...SHOP,
         'text.binary': false,
         'filter.local': false,
@@ -102,8 +102,8 @@ describe('the life of an instance', () => {
 
     it('needs name and configuration', async () => {
       const { id } = await createShop();
-      const answer = await service.call(`/instances/${id}`, { method: 'PUT', body: { tags: [] } });
-      expect(faultsOf(answer)).to.deep.equal({ 'body.name': 'is missing', 'body.configuration': 'is missing' });
+      const response = await service.call(`/instances/${id}`, { method: 'PUT', body: { tags: [] } });
+      expect(faultsOf(response)).to.deep.equal({ 'body.name': 'is missing', 'body.configuration': 'is missing' });
     });
 
     it('does not move the instance to another element', async () => {
@@ -117,8 +117,8 @@ describe('the life of an instance', () => {
       const { id, token } = await createShop();
       const before = await get(id);
       const body = { name: 'New', configuration: { ...PRIVATE_SHOP, username: 'nobody' } };
-      const answer = await service.call(`/instances/${id}`, { method: 'PUT', body });
-      expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID');
+      const response = await service.call(`/instances/${id}`, { method: 'PUT', body });
+      expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID');
       expect(await get(id)).to.deep.equal(before);
       expect(await canRead(token)).to.equal(true);
     });
@@ -151,8 +151,8 @@ describe('the life of an instance', () => {
       const { id } = await createShop();
       const path = `/instances/${id}/configuration`;
       const body = { 'base.url': SHOP['base.url'], username: null, password: null };
-      const answer = await service.call(path, { method: 'PATCH', body });
-      expect(answer.body).to.deep.equal({
+      const response = await service.call(path, { method: 'PATCH', body });
+      expect(response.body).to.deep.equal({
         ...SHOP,
         'text.binary': false,
         'filter.local': false,
@@ -190,8 +190,8 @@ describe('the life of an instance', () => {
   describe('with its token, as this instance', () => {
     it('answers the instance, not a list', async () => {
       const { id, token } = await createShop();
-      const answer = await service.call('/instances', { token });
-      expect(answer.body).to.deep.equal(await get(id));
+      const response = await service.call('/instances', { token });
+      expect(response.body).to.deep.equal(await get(id));
     });
 
     it('changes and is replaced', async () => {
@@ -206,8 +206,8 @@ describe('the life of an instance', () => {
 
     it('is deleted', async () => {
       const { id, token } = await createShop();
-      const answer = await service.call('/instances', { method: 'DELETE', token });
-      expect(answer).to.deep.include({ status: 200, body: { id } });
+      const response = await service.call('/instances', { method: 'DELETE', token });
+      expect(response).to.deep.include({ status: 200, body: { id } });
       expectProblem(await service.call('/instances', { method: 'DELETE', token }), 'UNAUTHENTICATED');
     });
   });
@@ -216,8 +216,8 @@ describe('the life of an instance', () => {
     it('ends it at once: there is no instance and the token is refused', async () => {
       const { id, token } = await createShop();
       expect(await canRead(token)).to.equal(true);
-      const answer = await service.call(`/instances/${id}`, { method: 'DELETE' });
-      expect(answer).to.deep.include({ status: 200, body: { id } });
+      const response = await service.call(`/instances/${id}`, { method: 'DELETE' });
+      expect(response).to.deep.include({ status: 200, body: { id } });
       expectProblem(await service.call('/Products', { token }), 'UNAUTHENTICATED');
       for (const [method, end] of [
         ['GET', ''],

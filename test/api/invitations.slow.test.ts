@@ -20,9 +20,9 @@ describe('an invitation', () => {
     return { status: response.status, headers: response.headers, body: await response.json() };
   }
   const invite = async (body: object = {}, headers = {}) => {
-    const answer = await service.call(PATH, { method: 'POST', body: { email: nextEmail(), ...body }, headers });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    const { url, ...shown } = answer.body;
+    const response = await service.call(PATH, { method: 'POST', body: { email: nextEmail(), ...body }, headers });
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
+    const { url, ...shown } = response.body;
     return { url, shown, token: url.slice(url.lastIndexOf('#') + 1) };
   };
   const show = (token: string) => browse('/console/invitation', { token });
@@ -83,7 +83,7 @@ describe('an invitation', () => {
       const services = [service, { ...service, app: other.app }, service, { ...service, app: other.app }];
       const answers = await Promise.all(services.map((by) => accept(token, {}, by)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
-      for (const answer of answers) if (answer.status !== 200) expectProblem(answer, 'NOT_FOUND', GONE);
+      for (const response of answers) if (response.status !== 200) expectProblem(response, 'NOT_FOUND', GONE);
       expectProblem(await accept(token), 'NOT_FOUND', GONE);
       expectProblem(await show(token), 'NOT_FOUND', GONE);
       const { body } = await service.call(`/users?${new URLSearchParams({ where: `email = '${email}'` })}`);
@@ -95,9 +95,9 @@ describe('an invitation', () => {
 
   it('stays open after a password that is refused', async () => {
     const { token } = await invite();
-    const answer = await accept(token, { password: 'password12345' });
-    expectProblem(answer, 'REQUEST_INVALID');
-    expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.password']);
+    const response = await accept(token, { password: 'password12345' });
+    expectProblem(response, 'REQUEST_INVALID');
+    expect(Object.keys(faultsOf(response))).to.deep.equal(['body.password']);
     expect((await accept(token)).status).to.equal(200);
   });
 
@@ -209,6 +209,6 @@ describe('an invitation', () => {
     const answers = await Promise.all(Array.from({ length: 70 }, () => show('x'.repeat(43))));
     const limited = answers.filter(({ status }) => status === 429);
     expect(limited).to.not.be.empty;
-    for (const answer of limited) expectProblem(answer, 'RATE_LIMITED');
+    for (const response of limited) expectProblem(response, 'RATE_LIMITED');
   });
 });

@@ -27,10 +27,10 @@ describe('a provider whose answers are large', () => {
     const records = rowsOf(100, 20_000);
     provider.answer('/items', json({ records }));
     for (let times = 0; times < 8; times++) {
-      const answer = await service.call('/items', { token });
-      expect(answer.body).to.deep.equal(records);
-      expect(answer.headers.get('content-length')).to.equal(null);
-      expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+      const response = await service.call('/items', { token });
+      expect(response.body).to.deep.equal(records);
+      expect(response.headers.get('content-length')).to.equal(null);
+      expect(response.headers.get('content-type')).to.equal('application/json; charset=utf-8');
     }
   });
 
@@ -78,35 +78,37 @@ describe('a provider whose numbers cannot be', () => {
   for (const total of [-1, 1.5, 1e30, '12', null]) {
     it(`has a total of ${JSON.stringify(total)} left out`, async () => {
       provider.answer('/items', json({ records: [{ id: 1, name: 'one' }], total }));
-      const answer = await service.call('/items', { token });
-      expect([answer.status, answer.headers.get('elements-total-count')]).to.deep.equal([200, null]);
+      const response = await service.call('/items', { token });
+      expect([response.status, response.headers.get('elements-total-count')]).to.deep.equal([200, null]);
     });
   }
 
   for (const retryAfter of ['9'.repeat(400), '4000000000', 'Fri, 31 Dec 9999 23:59:59 GMT']) {
     it(`is waited for a day at most when it says ${retryAfter.slice(0, 40)}`, async () => {
       provider.answer('/items', json({}, 429, { 'retry-after': retryAfter }));
-      const answer = await service.call('/items', { token });
+      const response = await service.call('/items', { token });
       const message = 'Patient returned 429: it accepts no more requests for now. Try again in 86400 s.';
-      expectProblem(answer, 'PROVIDER_RATE_LIMITED', message);
-      expect(answer.headers.get('retry-after')).to.equal('86400');
+      expectProblem(response, 'PROVIDER_RATE_LIMITED', message);
+      expect(response.headers.get('retry-after')).to.equal('86400');
     });
   }
 
   for (const retryAfter of ['1e30', '-5', 'Infinity', 'NaN', 'soon']) {
     it(`is not believed that it takes calls again after ${retryAfter}`, async () => {
       provider.answer('/items', json({}, 429, { 'retry-after': retryAfter }));
-      const answer = await service.call('/items', { token });
-      expect(answer.headers.get('retry-after')).to.equal('60');
+      const response = await service.call('/items', { token });
+      expect(response.headers.get('retry-after')).to.equal('60');
     });
   }
 
   it('has only those of its budget shown that can be', async () => {
     const headers = { 'ratelimit-limit': '9'.repeat(400), 'ratelimit-remaining': '7.5', 'ratelimit-reset': '1e999' };
     provider.answer('/items', json({ records: [] }, 200, headers));
-    const answer = await service.call('/items', { token });
-    const shown = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => answer.headers.get(name));
-    expect([answer.status, ...shown]).to.deep.equal([200, null, '7', null]);
+    const response = await service.call('/items', { token });
+    const shown = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) =>
+      response.headers.get(name),
+    );
+    expect([response.status, ...shown]).to.deep.equal([200, null, '7', null]);
   });
 
   it('is called 200 times for an answer at most', async () => {

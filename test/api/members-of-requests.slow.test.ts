@@ -52,8 +52,11 @@ describe('the members of a request', () => {
         ...Object.fromEntries(Array.from({ length: 998 }, (_, n) => [`n${n}`, 'x'])),
       };
       const { headers, body } = deliver({ form } as Parameters<typeof deliver>[0], url, AUTH_TOKEN);
-      const answer = await send(url, { method: 'POST', headers: { ...headers }, body });
-      expect([answer.status, answer.body]).to.deep.equal([200, '<?xml version="1.0" encoding="UTF-8"?><Response/>']);
+      const response = await send(url, { method: 'POST', headers: { ...headers }, body });
+      expect([response.status, response.body]).to.deep.equal([
+        200,
+        '<?xml version="1.0" encoding="UTF-8"?><Response/>',
+      ]);
     });
 
     it('are at most 20,000 tags of XML, and 1,000 parameters of the address', async () => {
@@ -94,8 +97,8 @@ describe('the members of a request', () => {
     });
     const body = `${'--x\r\nx-a: b\r\n\r\n\r\n'.repeat(1_002)}--x--\r\n`;
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
-    const answer = await service.call('/employee-files', { method: 'POST', token, body, headers });
-    expectProblem(answer, 'PAYLOAD_TOO_LARGE', /^The fields of the form are more than 1000/);
+    const response = await service.call('/employee-files', { method: 'POST', token, body, headers });
+    expectProblem(response, 'PAYLOAD_TOO_LARGE', /^The fields of the form are more than 1000/);
   });
 
   it('are read from a header of blanks at once', async () => {

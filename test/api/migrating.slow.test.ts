@@ -54,8 +54,8 @@ describe('the documents on Cloud Elements', () => {
 
   it('is right about double quotes', async () => {
     const { token } = await service.createInstance('odata', SHOP);
-    const answer = await service.call('/Products', { query: { where: 'Name = "Guide"' }, token });
-    expectProblem(answer, 'WHERE_SYNTAX', /Write text in single quotes: 'Guide', not "Guide"\./);
+    const response = await service.call('/Products', { query: { where: 'Name = "Guide"' }, token });
+    expectProblem(response, 'WHERE_SYNTAX', /Write text in single quotes: 'Guide', not "Guide"\./);
   });
 });
 

@@ -54,21 +54,21 @@ describe('a provider that misbehaves', () => {
       for (const [what, does] of Object.entries(REFUSALS)) {
         it(`answers PROVIDER_CREDENTIALS_INVALID for ${what}`, async () => {
           provider.answer(probe, does);
-          const answer = await create();
+          const response = await create();
           const message = `${name} rejects these credentials. Check ${checked}. Nothing was stored.`;
-          expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
-          expect(JSON.stringify(answer.body)).not.to.include(PASSWORD);
+          expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID', message);
+          expect(JSON.stringify(response.body)).not.to.include(PASSWORD);
         });
       }
 
       for (const [what, trouble] of Object.entries(troubles).filter(([title]) => !/^40[34]/.test(title))) {
         it(`answers ${trouble.code} for ${what}`, async () => {
           provider.answer(probe, trouble.does);
-          const answer = await create();
-          expectProblem(answer, trouble.code, words(trouble.message));
-          expect(answer.headers.get('retry-after')).to.equal(trouble.retryAfter ?? null);
+          const response = await create();
+          expectProblem(response, trouble.code, words(trouble.message));
+          expect(response.headers.get('retry-after')).to.equal(trouble.retryAfter ?? null);
           expect(seen(probe)).to.equal(trouble.requests);
-          expect(JSON.stringify(answer.body)).not.to.include(PASSWORD);
+          expect(JSON.stringify(response.body)).not.to.include(PASSWORD);
         });
       }
     });
@@ -79,12 +79,12 @@ describe('a provider that misbehaves', () => {
           setup.prepare(provider);
           const { id, token } = (await create()).body;
           provider.answer(list, trouble.does);
-          const answer = await service.call('/items', { token });
-          expectProblem(answer, trouble.code, words(trouble.message));
-          expect(answer.headers.get('retry-after')).to.equal(trouble.retryAfter ?? null);
-          const { providerMessage } = answer.body;
+          const response = await service.call('/items', { token });
+          expectProblem(response, trouble.code, words(trouble.message));
+          expect(response.headers.get('retry-after')).to.equal(trouble.retryAfter ?? null);
+          const { providerMessage } = response.body;
           if (trouble.providerMessage !== undefined) expect(providerMessage).to.equal(trouble.providerMessage);
-          expect(JSON.stringify(answer.body)).not.to.include(PASSWORD);
+          expect(JSON.stringify(response.body)).not.to.include(PASSWORD);
           expect(seen(list)).to.equal(trouble.requests);
           expect(await isValid(id)).to.equal(true);
         });
@@ -152,13 +152,13 @@ describe('a provider that misbehaves', () => {
 
     it('sends its words along with the code', async () => {
       provider.answer('/items', json({ errors: [{ message: `No \u0000 name, ${PASSWORD}` }] }, 422));
-      const answer = await post();
+      const response = await post();
       expectProblem(
-        answer,
+        response,
         'PROVIDER_REJECTED',
         'Impatient returned 422: it rejects the request. Correct the request.',
       );
-      expect(answer.body.providerMessage).to.equal('No name, [redacted]');
+      expect(response.body.providerMessage).to.equal('No name, [redacted]');
     });
   });
 
@@ -197,8 +197,8 @@ describe('a provider that misbehaves', () => {
     for (const passing of [status(503), status(429), status(429, { 'retry-after': '0' }), resetBeforeAnswer]) {
       provider.answer('/api/items', passing, json({ value: rows }));
       const before = seen('/api/items');
-      const answer = await service.call('/items', { token });
-      expect(answer).to.deep.include({ status: 200, body: rows });
+      const response = await service.call('/items', { token });
+      expect(response).to.deep.include({ status: 200, body: rows });
       expect(seen('/api/items') - before).to.equal(2);
     }
   });

@@ -64,9 +64,9 @@ describe('OAuth proxies', () => {
     ]) {
       it(`not with the settings ${JSON.stringify(configuration)}`, async () => {
         const rows = await countRows(service, 'oauth_proxy');
-        const answer = await post({ ...NEW, name: 'settings', configuration });
-        expectProblem(answer, 'REQUEST_INVALID');
-        expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.configuration']);
+        const response = await post({ ...NEW, name: 'settings', configuration });
+        expectProblem(response, 'REQUEST_INVALID');
+        expect(Object.keys(faultsOf(response))).to.deep.equal(['body.configuration']);
         expect(await countRows(service, 'oauth_proxy')).to.equal(rows);
       });
     }
@@ -92,9 +92,9 @@ describe('OAuth proxies', () => {
       ['body.proxyUrl', { proxyUrl: 'https://attacker.example' }],
     ] as const) {
       it(`not with a fault in ${fault}: ${JSON.stringify(change).slice(0, 40)}`, async () => {
-        const answer = await post(Object.assign({ name: 'x', apiKey: 'k', apiSecret: 's' }, change));
-        expectProblem(answer, 'REQUEST_INVALID');
-        expect(new Set(Object.keys(faultsOf(answer)))).to.deep.equal(new Set([fault]));
+        const response = await post(Object.assign({ name: 'x', apiKey: 'k', apiSecret: 's' }, change));
+        expectProblem(response, 'REQUEST_INVALID');
+        expect(new Set(Object.keys(faultsOf(response)))).to.deep.equal(new Set([fault]));
       });
     }
   });
@@ -131,8 +131,8 @@ describe('OAuth proxies', () => {
           ['POST', '/applicationUrls', { body: { url } }],
           ['DELETE', '/applicationUrls', { query: { url } }],
         ] as const) {
-          const answer = await service.call(`${PATH}/${id}${path}`, { method, headers, ...more });
-          expectProblem(answer, 'NOT_FOUND', `There is no OAuth proxy ${id}.`);
+          const response = await service.call(`${PATH}/${id}${path}`, { method, headers, ...more });
+          expectProblem(response, 'NOT_FOUND', `There is no OAuth proxy ${id}.`);
         }
         const asked = { oauthProxyName: name, state: url };
         const begun = await service.call('/elements/quickbooks/oauth/url', { query: asked, headers });
@@ -225,8 +225,8 @@ describe('OAuth proxies', () => {
 
     it('until they are deleted', async () => {
       const { id, name } = await createProxy(service);
-      const answer = await service.call(`${PATH}/${id}`, { method: 'DELETE' });
-      expect(answer).to.deep.include({ status: 200, body: { id } });
+      const response = await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+      expect(response).to.deep.include({ status: 200, body: { id } });
       expectProblem(await service.call(`${PATH}/${id}`), 'NOT_FOUND');
       expectProblem(await service.call(`${PATH}/${id}`, { method: 'DELETE' }), 'NOT_FOUND');
       expect((await post({ name, apiKey: 'k', apiSecret: 's' })).status).to.equal(200);
@@ -248,9 +248,9 @@ describe('OAuth proxies', () => {
       const url = 'https://app.example.com/cb';
       await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
       const changes = { name: ' changed ', apiKey: 'next-client', apiSecret: SECRET, configuration: '{"a":1}' };
-      const answer = await patch(id, changes);
+      const response = await patch(id, changes);
       const shown = { ...changes, id, name: 'changed', apiSecret: '********', shared: false, proxyUrl };
-      expect(answer).to.deep.include({ status: 200, body: shown });
+      expect(response).to.deep.include({ status: 200, body: shown });
       expect(await read(id)).to.deep.equal(shown);
       expect((await service.call(`${PATH}/${id}/applicationUrls`)).body).to.deep.equal([url]);
       expect((await readEverything(service)).includes(SECRET)).to.equal(false);
@@ -269,9 +269,9 @@ describe('OAuth proxies', () => {
         ['id', id + 1],
         ['proxyUrl', 'https://attacker.example/'],
       ] as const) {
-        const answer = await patch(id, { ...before, [member]: value });
-        expectProblem(answer, 'REQUEST_INVALID', `${member} of an OAuth proxy cannot change.`);
-        expect(Object.keys(faultsOf(answer))).to.deep.equal([`body.${member}`]);
+        const response = await patch(id, { ...before, [member]: value });
+        expectProblem(response, 'REQUEST_INVALID', `${member} of an OAuth proxy cannot change.`);
+        expect(Object.keys(faultsOf(response))).to.deep.equal([`body.${member}`]);
       }
     });
 
@@ -285,10 +285,10 @@ describe('OAuth proxies', () => {
     it('to no other key without its secret', async () => {
       const { id } = await createProxy(service);
       for (const secret of [{}, { apiSecret: '********' }]) {
-        const answer = await patch(id, { apiKey: 'next-client', ...secret });
+        const response = await patch(id, { apiKey: 'next-client', ...secret });
         const message = 'apiSecret must be sent again: it belongs to the apiKey, which changes.';
-        expectProblem(answer, 'REQUEST_INVALID', message);
-        expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.apiSecret']);
+        expectProblem(response, 'REQUEST_INVALID', message);
+        expect(Object.keys(faultsOf(response))).to.deep.equal(['body.apiSecret']);
       }
       expect((await patch(id, { apiKey: 'client-id' })).status).to.equal(200);
     });
@@ -296,9 +296,9 @@ describe('OAuth proxies', () => {
     it('to no more origins for the secret without the secret', async () => {
       const { id } = await createProxy(service);
       const configuration = JSON.stringify({ tokenOrigins: ['https://a.example', 'https://b.example'] });
-      const answer = await patch(id, { configuration });
+      const response = await patch(id, { configuration });
       const message = 'apiSecret must be sent again: Causeway sends it to the tokenOrigins, which change.';
-      expectProblem(answer, 'REQUEST_INVALID', message);
+      expectProblem(response, 'REQUEST_INVALID', message);
       expect((await patch(id, { configuration, apiSecret: SECRET })).status).to.equal(200);
       const fewer = JSON.stringify({ tokenOrigins: ['https://b.example'] });
       expect((await patch(id, { configuration: fewer })).status).to.equal(200);
@@ -314,9 +314,9 @@ describe('OAuth proxies', () => {
       it(`not with a fault in ${fault}`, async () => {
         const { id } = await createProxy(service);
         const before = await read(id);
-        const answer = await patch(id, changes);
-        expectProblem(answer, 'REQUEST_INVALID');
-        expect(new Set(Object.keys(faultsOf(answer)))).to.deep.equal(new Set([fault]));
+        const response = await patch(id, changes);
+        expectProblem(response, 'REQUEST_INVALID');
+        expect(new Set(Object.keys(faultsOf(response)))).to.deep.equal(new Set([fault]));
         expect(await read(id)).to.deep.equal(before);
       });
     }
@@ -327,9 +327,9 @@ describe('OAuth proxies', () => {
       const answers = await Promise.all(names.map((name) => patch(id, { name, apiSecret: SECRET })));
       const taken = names.filter((_, at) => answers[at]?.status === 200);
       expect(taken).to.include((await read(id)).name);
-      for (const answer of answers.filter(({ status }) => status !== 200)) {
+      for (const response of answers.filter(({ status }) => status !== 200)) {
         const message = `OAuth proxy ${id} was changed by another request at the same time. Read it again and repeat the change.`;
-        expectProblem(answer, 'CONFLICT', message);
+        expectProblem(response, 'CONFLICT', message);
       }
     });
 
@@ -383,9 +383,9 @@ describe('OAuth proxies', () => {
     ]) {
       it(`which cannot be ${JSON.stringify(url)}`, async () => {
         const { id } = await createProxy(service);
-        const answer = await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
-        expectProblem(answer, 'REQUEST_INVALID', /^body\.url must /);
-        expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.url']);
+        const response = await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
+        expectProblem(response, 'REQUEST_INVALID', /^body\.url must /);
+        expect(Object.keys(faultsOf(response))).to.deep.equal(['body.url']);
       });
     }
   });

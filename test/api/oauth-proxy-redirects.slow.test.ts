@@ -26,28 +26,28 @@ describe('the redirect URL of an OAuth proxy', () => {
   });
 
   async function expectPage(at: Pick<CreatedProxy, 'proxyUrl'>, query: string, words: RegExp): Promise<void> {
-    const answer = await arrive(at, query);
-    expect(answer.status, query).to.equal(400);
-    expect(answer.headers.has('location')).to.equal(false);
-    expect(answer.headers.has('refresh')).to.equal(false);
-    expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
-    expect(answer.headers.get('content-security-policy')).to.match(/^default-src 'none';/);
-    expect(answer.headers.get('cache-control')).to.equal('no-store');
-    expect(answer.headers.get('referrer-policy')).to.equal('no-referrer');
-    expect(answer.body).to.match(words);
-    expect(answer.body).not.to.match(/<script|http-equiv="refresh"|attacker/i);
+    const response = await arrive(at, query);
+    expect(response.status, query).to.equal(400);
+    expect(response.headers.has('location')).to.equal(false);
+    expect(response.headers.has('refresh')).to.equal(false);
+    expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    expect(response.headers.get('content-security-policy')).to.match(/^default-src 'none';/);
+    expect(response.headers.get('cache-control')).to.equal('no-store');
+    expect(response.headers.get('referrer-policy')).to.equal('no-referrer');
+    expect(response.body).to.match(words);
+    expect(response.body).not.to.match(/<script|http-equiv="refresh"|attacker/i);
   }
 
   describe('sends a browser on', () => {
     async function expectRedirect(query: string, location: string): Promise<void> {
       for (const method of ['GET', 'HEAD']) {
-        const answer = await arrive(proxy, query, method);
-        expect(answer.status, String(answer.body)).to.equal(302);
-        expect(answer.headers.get('location')).to.equal(location);
-        expect(answer.headers.get('cache-control')).to.equal('no-store');
-        expect(answer.headers.get('referrer-policy')).to.equal('no-referrer');
-        expect(answer.headers.get('elements-request-id')).to.match(/^[0-9a-f-]{36}$/);
-        expect(answer.body).to.equal('');
+        const response = await arrive(proxy, query, method);
+        expect(response.status, String(response.body)).to.equal(302);
+        expect(response.headers.get('location')).to.equal(location);
+        expect(response.headers.get('cache-control')).to.equal('no-store');
+        expect(response.headers.get('referrer-policy')).to.equal('no-referrer');
+        expect(response.headers.get('elements-request-id')).to.match(/^[0-9a-f-]{36}$/);
+        expect(response.body).to.equal('');
       }
     }
 
@@ -127,9 +127,9 @@ describe('the redirect URL of an OAuth proxy', () => {
     });
 
     it('and only by GET', async () => {
-      const answer = await arrive(proxy, state(TARGET), 'POST');
-      expect(answer.status).to.equal(405);
-      expect(answer.headers.get('allow')).to.equal('GET, HEAD');
+      const response = await arrive(proxy, state(TARGET), 'POST');
+      expect(response.status).to.equal(405);
+      expect(response.headers.get('allow')).to.equal('GET, HEAD');
     });
   });
 
@@ -175,8 +175,8 @@ describe('the redirect URL of an OAuth proxy', () => {
   });
 
   it('is a 400 without a redirect also where its key is not well encoded', async () => {
-    const answer = await arrive({ proxyUrl: `${service.app.url}/oauth/proxy/%ff` }, state(TARGET));
-    expect([answer.status, answer.headers.has('location')]).to.deep.equal([400, false]);
+    const response = await arrive({ proxyUrl: `${service.app.url}/oauth/proxy/%ff` }, state(TARGET));
+    expect([response.status, response.headers.has('location')]).to.deep.equal([400, false]);
   });
 
   it('keeps no hash by which a URL could be guessed', async () => {

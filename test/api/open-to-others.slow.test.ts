@@ -21,8 +21,8 @@ describe('a service that others than this machine reach', () => {
     it('does not let a caller reach the simulators, or anything else on this machine, by an address of his own', async () => {
       const configuration = { 'base.url': `${service.app.simulatorsUrl}/odata`, username: 'a', password: 'secret-1' };
       const body = { element: { key: 'odata' }, name: 'x', configuration };
-      const answer = await service.call('/instances', { method: 'POST', body });
-      expectProblem(answer, 'REQUEST_INVALID', /127\.0\.0\.1 has an address that is neither public nor allowed here/);
+      const response = await service.call('/instances', { method: 'POST', body });
+      expectProblem(response, 'REQUEST_INVALID', /127\.0\.0\.1 has an address that is neither public nor allowed here/);
     });
   });
 

@@ -21,23 +21,23 @@ describe('the pages of a query', () => {
   describe('one after the other', () => {
     async function follow(path: string, token: string, query: Query): Promise<readonly unknown[]> {
       const rows: unknown[] = [];
-      let answer = await service.call(path, { token, query });
+      let response = await service.call(path, { token, query });
       for (;;) {
-        rows.push(...answer.body);
-        const url = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
+        rows.push(...response.body);
+        const url = /^<([^>]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
         if (url === undefined) return rows;
-        expect(answer.body).to.have.length(Number(query.pageSize));
+        expect(response.body).to.have.length(Number(query.pageSize));
         expect(url.startsWith(`${service.app.baseUrl}${path}?`), url).to.equal(true);
-        answer = await service.call(url.slice(service.app.baseUrl.length), { token });
+        response = await service.call(url.slice(service.app.baseUrl.length), { token });
       }
     }
 
     async function count(path: string, token: string, query: Query): Promise<readonly unknown[]> {
       const rows: unknown[] = [];
       for (let page = 1; ; page++) {
-        const answer = await service.call(path, { token, query: { ...query, page } });
-        rows.push(...answer.body);
-        if (answer.body.length < Number(query.pageSize)) return rows;
+        const response = await service.call(path, { token, query: { ...query, page } });
+        rows.push(...response.body);
+        if (response.body.length < Number(query.pageSize)) return rows;
       }
     }
 
@@ -73,8 +73,8 @@ describe('the pages of a query', () => {
     it('have a Link that can be read, however the query was written', async () => {
       const path = `/elements/api-v2/Products?where=Id>1&fields=Id&pageSize=1&orderBy=Id%20asc`;
       const headers = authorizationOf(service, shop.token);
-      const answer = await sendRaw(service.app.url, { path, headers });
-      const url = /^<([^<>"]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1] ?? '';
+      const response = await sendRaw(service.app.url, { path, headers });
+      const url = /^<([^<>"]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1] ?? '';
       const next = await fetch(url, { headers });
       expect(JSON.parse(await next.text())).to.deep.equal([{ Id: 3 }]);
     });
@@ -121,10 +121,10 @@ describe('the pages of a query', () => {
         await at('/Products', shop.token, { nextPage: '2' }),
         await at('/Products', shop.token, { nextPage: '{"skipRows":1}' }),
       ];
-      for (const answer of refused) {
+      for (const response of refused) {
         const message =
           'nextPage does not belong to this query. Send the token of the previous page, with the same instance, object, where, orderBy and fields.';
-        expectProblem(answer, 'REQUEST_INVALID', message);
+        expectProblem(response, 'REQUEST_INVALID', message);
       }
     });
 
@@ -161,15 +161,15 @@ describe('the pages of a query', () => {
       let requests = 0;
       do {
         const before = provider.requests.length;
-        const answer = await items({ ...query, ...(nextPage !== undefined && { nextPage }) }, 2);
+        const response = await items({ ...query, ...(nextPage !== undefined && { nextPage }) }, 2);
         const calls = provider.requests.length - before;
         expect(calls).to.be.within(1, 2);
-        expect(answer.headers.get('elements-provider-calls')).to.equal(String(calls));
-        expect(answer.headers.get('elements-query-pushdown')).to.equal('none');
-        nextPage = answer.headers.get('elements-next-page-token') ?? undefined;
-        const partial = answer.headers.get('elements-partial-result');
+        expect(response.headers.get('elements-provider-calls')).to.equal(String(calls));
+        expect(response.headers.get('elements-query-pushdown')).to.equal('none');
+        nextPage = response.headers.get('elements-next-page-token') ?? undefined;
+        const partial = response.headers.get('elements-partial-result');
         expect(partial).to.equal(nextPage === undefined ? null : 'scan-budget');
-        found.push(...answer.body);
+        found.push(...response.body);
         requests += calls;
       } while (nextPage !== undefined);
       expect(found).to.deep.equal(RARE);
@@ -177,10 +177,10 @@ describe('the pages of a query', () => {
     });
 
     it('are whole when it suffices', async () => {
-      const answer = await items({ where: "name = 'rare'" }, 10);
-      expect(answer.body).to.deep.equal(RARE);
-      expect(answer.headers.has('elements-partial-result')).to.equal(false);
-      expect(answer.headers.has('elements-next-page-token')).to.equal(false);
+      const response = await items({ where: "name = 'rare'" }, 10);
+      expect(response.body).to.deep.equal(RARE);
+      expect(response.headers.has('elements-partial-result')).to.equal(false);
+      expect(response.headers.has('elements-next-page-token')).to.equal(false);
     });
 
     it('are refused when they must be sorted here and the rows do not end within it', async () => {
@@ -193,10 +193,10 @@ describe('the pages of a query', () => {
 
     it('read no more pages than a page of the answer needs', async () => {
       const before = provider.requests.length;
-      const answer = await items({ pageSize: 10 }, 25);
-      expect(answer.body).to.deep.equal(ROWS.slice(0, 10));
+      const response = await items({ pageSize: 10 }, 25);
+      expect(response.body).to.deep.equal(ROWS.slice(0, 10));
       expect(provider.requests.length - before).to.equal(1);
-      expect(answer.headers.get('elements-provider-calls')).to.equal('1');
+      expect(response.headers.get('elements-provider-calls')).to.equal('1');
     });
   });
 });

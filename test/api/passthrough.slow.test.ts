@@ -38,27 +38,27 @@ describe('a request that is passed through', () => {
 
   it('has the path, the query and the authentication of the instance', async () => {
     filing.provider.answer('/v2/things/a%20b', json([{ id: 1 }]));
-    const answer = await pass('GET', '/v2/things/a%20b?filter[x]=1&filter[x]=2&q=%27%26');
-    expect(answer).to.include({ status: 200 });
-    expect(answer.body).to.deep.equal([{ id: 1 }]);
+    const response = await pass('GET', '/v2/things/a%20b?filter[x]=1&filter[x]=2&q=%27%26');
+    expect(response).to.include({ status: 200 });
+    expect(response.body).to.deep.equal([{ id: 1 }]);
     expect(lastRequest()).to.include({ method: 'GET', url: '/v2/things/a%20b?filter[x]=1&filter[x]=2&q=%27%26' });
     expect(JSON.stringify(lastRequest()?.headers)).to.include(API_KEY);
-    expect(answer.headers.get('elements-element-instance-id')).to.equal(String(filing.instance.id));
-    expect(answer.headers.get('elements-provider-calls')).to.equal('1');
-    expect(answer.headers.get('elements-request-id')).to.be.a('string');
+    expect(response.headers.get('elements-element-instance-id')).to.equal(String(filing.instance.id));
+    expect(response.headers.get('elements-provider-calls')).to.equal('1');
+    expect(response.headers.get('elements-request-id')).to.be.a('string');
   });
 
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     it(`has the body as it is, of any type: ${method}`, async () => {
       filing.provider.answer('/upload', status(201, { 'content-type': 'text/csv', location: '/upload/7' }, 'a,b'));
-      const answer = await pass(
+      const response = await pass(
         method,
         '/upload',
         { 'content-type': 'text/csv; header=present', 'content-length': '8' },
         'x,y\r\n1,2',
       );
-      expect({ status: answer.status, body: answer.body }).to.deep.equal({ status: 201, body: 'a,b' });
-      expect(answer.headers.get('location')).to.equal('/upload/7');
+      expect({ status: response.status, body: response.body }).to.deep.equal({ status: 201, body: 'a,b' });
+      expect(response.headers.get('location')).to.equal('/upload/7');
       expect(lastRequest()).to.include({ method, body: 'x,y\r\n1,2' });
       expect(lastRequest()?.headers).to.include({ 'content-type': 'text/csv; header=present', 'content-length': '8' });
     });
@@ -82,22 +82,22 @@ describe('a request that is passed through', () => {
     for (const code of [200, 204, 302, 400, 401, 404, 409, 418, 429, 500, 503]) {
       const body = code === 204 ? '' : BYTES;
       filing.provider.answer('/odd', status(code, { 'content-type': 'image/png', 'x-total': '7' }, body));
-      const answer = await fetch(`${service.app.baseUrl}/passthrough/odd`, {
+      const response = await fetch(`${service.app.baseUrl}/passthrough/odd`, {
         headers: { authorization: authorization() },
         redirect: 'manual',
       });
-      expect(answer.status).to.equal(code);
-      expect(Buffer.from(await answer.arrayBuffer()).equals(Buffer.from(body))).to.equal(true);
-      expect(answer.headers.get('content-type')).to.equal('image/png');
-      expect(answer.headers.get('x-total')).to.equal('7');
+      expect(response.status).to.equal(code);
+      expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(body))).to.equal(true);
+      expect(response.headers.get('content-type')).to.equal('image/png');
+      expect(response.headers.get('x-total')).to.equal('7');
     }
     expect(filing.provider.requests.filter(({ url }) => url === '/odd')).to.have.length(11);
   });
 
   it('is not followed anywhere', async () => {
     filing.provider.answer('/away', redirect('https://evil.example.com/'));
-    const answer = await pass('GET', '/away');
-    expect({ status: answer.status, to: answer.headers.get('location') }).to.deep.equal({
+    const response = await pass('GET', '/away');
+    expect({ status: response.status, to: response.headers.get('location') }).to.deep.equal({
       status: 302,
       to: 'https://evil.example.com/',
     });
@@ -184,8 +184,8 @@ describe('a request that is passed through', () => {
     ]) {
       it(`${path} is refused`, async () => {
         const before = filing.provider.requests.length;
-        const answer = await pass('GET', path.replace(' ', '%20'));
-        expectProblem(answer, 'REQUEST_INVALID', /^The path must stay below the address of /);
+        const response = await pass('GET', path.replace(' ', '%20'));
+        expectProblem(response, 'REQUEST_INVALID', /^The path must stay below the address of /);
         expect(filing.provider.requests.length).to.equal(before);
       });
     }
@@ -212,9 +212,9 @@ describe('a request that is passed through', () => {
 
   it('asks the provider no more for HEAD than for GET, and answers no body', async () => {
     filing.provider.answer('/large', status(200, { 'content-type': 'text/plain' }, 'x'.repeat(5000)));
-    const answer = await pass('HEAD', '/large');
-    expect({ status: answer.status, body: answer.body }).to.deep.equal({ status: 200, body: '' });
-    expect(answer.headers.get('content-length')).to.equal('5000');
+    const response = await pass('HEAD', '/large');
+    expect({ status: response.status, body: response.body }).to.deep.equal({ status: 200, body: '' });
+    expect(response.headers.get('content-length')).to.equal('5000');
   });
 
   describe('is bounded:', () => {

@@ -77,9 +77,9 @@ describe('the reason why the answer of a provider cannot be read', () => {
 
   async function failWith(path: string, behaviour: Behaviour): Promise<ApiAnswer> {
     provider.answer(path, behaviour);
-    const answer = await service.call(path, { token });
-    expectProblem(answer, 'PROVIDER_PROTOCOL');
-    return answer;
+    const response = await service.call(path, { token });
+    expectProblem(response, 'PROVIDER_PROTOCOL');
+    return response;
   }
 
   /** The line of the log with it, and its reason in the activity, which are the same. */
@@ -95,10 +95,10 @@ describe('the reason why the answer of a provider cannot be read', () => {
   }
 
   it('names the member that the answer lacks to the caller, in the log and in the activity', async () => {
-    const answer = await failWith('/contacts', json({ persons: [{ id: 1, name: 'Ada' }] }));
-    expect(answer.body.message).to.equal(UNREADABLE);
-    expect(answer.body.details).to.deep.equal([{ message: 'The response lacks the contacts.' }]);
-    expect(await reasonsOf(answer)).to.equal(`${UNREADABLE} The response lacks the contacts.`);
+    const response = await failWith('/contacts', json({ persons: [{ id: 1, name: 'Ada' }] }));
+    expect(response.body.message).to.equal(UNREADABLE);
+    expect(response.body.details).to.deep.equal([{ message: 'The response lacks the contacts.' }]);
+    expect(await reasonsOf(response)).to.equal(`${UNREADABLE} The response lacks the contacts.`);
   });
 
   it('is found by its text in the activity', async () => {
@@ -109,16 +109,16 @@ describe('the reason why the answer of a provider cannot be read', () => {
   });
 
   it('keeps what a connector says itself from the caller, and secrets from everybody', async () => {
-    const answer = await failWith('/notes', json({ text: `Ada ${KEY}` }));
-    expect(answer.body).not.to.have.property('details');
-    expect(answer.body.message).to.equal(UNREADABLE);
-    expect(await reasonsOf(answer)).to.equal(`${UNREADABLE} The notes of Ada [redacted] are undefined.`);
+    const response = await failWith('/notes', json({ text: `Ada ${KEY}` }));
+    expect(response.body).not.to.have.property('details');
+    expect(response.body.message).to.equal(UNREADABLE);
+    expect(await reasonsOf(response)).to.equal(`${UNREADABLE} The notes of Ada [redacted] are undefined.`);
     expect(service.logged.join('\n')).not.to.include(KEY);
   });
 
   it('shows nothing of what a parser quotes: a part of a secret would not be known', async () => {
-    const answer = await failWith('/notes', json({ text: `{${KEY}` }));
-    const reason = await reasonsOf(answer);
+    const response = await failWith('/notes', json({ text: `{${KEY}` }));
+    const reason = await reasonsOf(response);
     expect(reason).to.match(/JSON at position 1/);
     expect(service.logged.join('\n') + reason).not.to.match(/key-of-/);
   });
@@ -149,9 +149,9 @@ describe('the reason why the answer of a provider cannot be read', () => {
   };
   for (const [what, { does, detail, reason }] of Object.entries(CASES)) {
     it(`is precise for ${what}`, async () => {
-      const answer = await failWith('/contacts', does);
-      if (detail !== undefined) expect(answer.body.details).to.deep.equal([{ message: detail }]);
-      expect(await reasonsOf(answer)).to.match(reason);
+      const response = await failWith('/contacts', does);
+      if (detail !== undefined) expect(response.body.details).to.deep.equal([{ message: detail }]);
+      expect(await reasonsOf(response)).to.match(reason);
     });
   }
 

@@ -17,9 +17,9 @@ describe('queries', () => {
   describe('that are wrong', () => {
     it('say where and what is meant, for every fault', async () => {
       const where = "Nmae = 'x' AND Idd = 2 AND (Active = 'yes' OR ReleasedOn > '2024-13-01')";
-      const answer = await products({ where });
-      expectProblem(answer, 'WHERE_INVALID', "Unknown field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)");
-      expect(answer.body.details).to.deep.equal([
+      const response = await products({ where });
+      expectProblem(response, 'WHERE_INVALID', "Unknown field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)");
+      expect(response.body.details).to.deep.equal([
         { position: 0, length: 4, message: "Unknown field 'Nmae'. Did you mean 'Name'?", nearest: 'Name' },
         { position: 15, length: 3, message: "Unknown field 'Idd'. Did you mean 'Id'?", nearest: 'Id' },
         {
@@ -50,10 +50,10 @@ describe('queries', () => {
     };
     for (const [where, message] of Object.entries(unreadable)) {
       it(`cannot be read: ${where}`, async () => {
-        const answer = await products({ where });
-        expectProblem(answer, 'WHERE_SYNTAX');
-        expect(answer.body.message.slice(0, message.length)).to.equal(message);
-        expect(answer.body.details[0]).to.include.keys('position', 'length', 'message');
+        const response = await products({ where });
+        expectProblem(response, 'WHERE_SYNTAX');
+        expect(response.body.message.slice(0, message.length)).to.equal(message);
+        expect(response.body.details[0]).to.include.keys('position', 'length', 'message');
       });
     }
 
@@ -80,10 +80,10 @@ describe('queries', () => {
       };
       const messages = new Set<string>();
       for (const [what, where] of Object.entries(texts)) {
-        const answer = await products({ where });
-        expect(answer.status, what).to.equal(400);
-        expect(answer.body.code).to.match(/^WHERE_/);
-        messages.add(answer.body.message);
+        const response = await products({ where });
+        expect(response.status, what).to.equal(400);
+        expect(response.body.code).to.match(/^WHERE_/);
+        messages.add(response.body.message);
       }
       expect(messages.size).to.equal(4);
     });
@@ -127,11 +127,11 @@ describe('queries', () => {
     });
 
     it('tell in headers what happened', async () => {
-      const answer = await service.call('/employees', {
+      const response = await service.call('/employees', {
         token: people.token,
         query: { where: "status = 'Active'", pageSize: 5 },
       });
-      const headers = Object.fromEntries(answer.headers);
+      const headers = Object.fromEntries(response.headers);
       expect(headers).to.deep.include({
         'elements-returned-count': '5',
         'elements-total-count': '240',
@@ -154,17 +154,17 @@ describe('queries', () => {
     const headers = { 'elements-query-mode': 'pushdown-only' };
 
     it('are answered when the provider can alone', async () => {
-      const answer = await products({ where: 'Stock > 5', orderBy: 'Name desc' }, headers);
-      expect(answer.status).to.equal(200);
-      expect(answer.headers.get('elements-query-pushdown')).to.equal('full');
+      const response = await products({ where: 'Stock > 5', orderBy: 'Name desc' }, headers);
+      expect(response.status).to.equal(200);
+      expect(response.headers.get('elements-query-pushdown')).to.equal('full');
     });
 
     it('are refused with the place that it cannot', async () => {
-      const answer = await products({ where: "Stock > 5 AND Name LIKE '%x_y%'" }, headers);
+      const response = await products({ where: "Stock > 5 AND Name LIKE '%x_y%'" }, headers);
       const message =
         'The provider cannot answer this query alone, and the request demands pushdown-only. Change the filter, or leave out pushdown-only.';
-      expectProblem(answer, 'WHERE_UNSUPPORTED', message);
-      expect(answer.body.details[0]).to.include({ position: 14, length: 17 });
+      expectProblem(response, 'WHERE_UNSUPPORTED', message);
+      expect(response.body.details[0]).to.include({ position: 14, length: 17 });
       const query = { orderBy: 'amount' };
       const sorted = await service.call('/time-off', { token: people.token, query, headers });
       expectProblem(sorted, 'WHERE_UNSUPPORTED');

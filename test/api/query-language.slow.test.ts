@@ -91,9 +91,9 @@ describe('POST /query/explain', () => {
       reason: 'no value of the field can match it',
     });
     const where = "id > 5 AND status = 'retired'";
-    const answer = await service.call('/employees', { token, query: { where } });
-    expect([answer.status, answer.body]).to.deep.equal([200, []]);
-    expect(answer.headers.get('elements-provider-calls')).to.equal('0');
+    const response = await service.call('/employees', { token, query: { where } });
+    expect([response.status, response.body]).to.deep.equal([200, []]);
+    expect(response.headers.get('elements-provider-calls')).to.equal('0');
     const always = await explain(service, token, { objectName: 'employees', where: "status != 'retired'" });
     expect(always.body).to.include({ holds: 'always', pushdown: 'full', estimatedProviderCalls: 1 });
     expect(JSON.parse(always.body.request.body)).not.to.have.property('filter');
@@ -102,8 +102,8 @@ describe('POST /query/explain', () => {
   it('agrees with the query itself on the pushdown', async () => {
     for (const where of ["status = 'Active'", "lastName = 'Smith'", "lastName like '%a%'", 'payRate > 1 and id > 1']) {
       const { body } = await explain(service, token, { objectName: 'employees', where });
-      const answer = await service.call('/employees', { token, query: { where, pageSize: 1 } });
-      expect(answer.headers.get('elements-query-pushdown'), where).to.equal(body.pushdown);
+      const response = await service.call('/employees', { token, query: { where, pageSize: 1 } });
+      expect(response.headers.get('elements-query-pushdown'), where).to.equal(body.pushdown);
     }
   });
 

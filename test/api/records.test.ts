@@ -54,9 +54,9 @@ describe('records', () => {
 
   it('that their provider says it changed, and did not, are an error that says so', async () => {
     const { id } = (await inPeople('POST', '/employees', { firstName: 'Ada', lastName: 'Locked' })).body;
-    const answer = await inPeople('PATCH', `/employees/${id}`, { city: 'Apia', customField4404: 'B-1' });
+    const response = await inPeople('PATCH', `/employees/${id}`, { city: 'Apia', customField4404: 'B-1' });
     const message = `BambooHR reported that it changed the employee ${id}, but did not store 'customField4404'. The owner of the API key may not change these fields, or the change waits for an approval. BambooHR stored the rest of the request.`;
-    expectProblem(answer, 'PROVIDER_REJECTED', message);
+    expectProblem(response, 'PROVIDER_REJECTED', message);
     expect((await inPeople('GET', `/employees/${id}`)).body).to.include({ city: 'Apia', customField4404: null });
     const unknown = await inPeople('PATCH', `/employees/${id}`, { ethnicity: 'Other' });
     expectProblem(unknown, 'REQUEST_INVALID');
@@ -140,24 +140,24 @@ describe('records', () => {
       [inShop, 'PATCH', '/Countries/DE', 'GET', 'OData cannot PATCH /Countries/{objectId}; it supports GET there.'],
     ];
     for (const [call, method, path, allow, message] of cases) {
-      const answer = await call(method, path, method === 'GET' || method === 'DELETE' ? undefined : {});
-      expectProblem(answer, 'OPERATION_UNSUPPORTED', message);
-      expect(answer.headers.get('allow')).to.equal(allow.replace('GET', 'GET, HEAD'));
+      const response = await call(method, path, method === 'GET' || method === 'DELETE' ? undefined : {});
+      expectProblem(response, 'OPERATION_UNSUPPORTED', message);
+      expect(response.headers.get('allow')).to.equal(allow.replace('GET', 'GET, HEAD'));
     }
   });
 
   describe('refuse', () => {
     it('fields that are unknown, cannot be set or are missing, all at once', async () => {
-      const answer = await inShop('POST', '/Products', { Nmae: 'x', Pirce: 1, id: 2 });
+      const response = await inShop('POST', '/Products', { Nmae: 'x', Pirce: 1, id: 2 });
       const message = "Unknown field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)";
-      expectProblem(answer, 'REQUEST_INVALID', message);
-      expect(faultsOf(answer)).to.deep.equal({
+      expectProblem(response, 'REQUEST_INVALID', message);
+      expect(faultsOf(response)).to.deep.equal({
         'body.Nmae': "Unknown field 'Nmae'. Did you mean 'Name'?",
         'body.Pirce': "Unknown field 'Pirce'. Did you mean 'Price'?",
         'body.id': "Unknown field 'id'. Did you mean 'Id'?",
         'body.Name': "'Name' is required.",
       });
-      expect(answer.body.details[0].nearest).to.equal('Name');
+      expect(response.body.details[0].nearest).to.equal('Name');
       const update = await inPeople('PATCH', '/employees/101', { id: 5, supervisor: 'x' });
       expect(faultsOf(update)).to.include({
         'body.id': "'id' cannot be set on update, and is not what the record has.",
@@ -166,9 +166,9 @@ describe('records', () => {
 
     it('names of members that every object has', async () => {
       const body = '{"__proto__":{"Name":"x"},"constructor":1,"toString":2,"hasOwnProperty":3,"Name":"x"}';
-      const answer = await inShop('POST', '/Products', body);
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(Object.keys(faultsOf(answer))).to.have.members([
+      const response = await inShop('POST', '/Products', body);
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(Object.keys(faultsOf(response))).to.have.members([
         'body.constructor',
         'body.toString',
         'body.hasOwnProperty',
@@ -178,14 +178,14 @@ describe('records', () => {
     });
 
     it('lists and objects in place of single values', async () => {
-      const answer = await inPeople('PATCH', '/employees/101', {
+      const response = await inPeople('PATCH', '/employees/101', {
         firstName: ['a'],
         hireDate: {},
         payRate: { toString: 1, valueOf: 2 },
       });
       const message = "'firstName' is of type string: expected a single value. (and 2 more, see details)";
-      expectProblem(answer, 'REQUEST_INVALID', message);
-      expect(faultsOf(answer)).to.deep.equal({
+      expectProblem(response, 'REQUEST_INVALID', message);
+      expect(faultsOf(response)).to.deep.equal({
         'body.firstName': "'firstName' is of type string: expected a single value.",
         'body.hireDate': "'hireDate' is of type date: expected a single value.",
         'body.payRate': "'payRate' is of type number: expected a single value.",

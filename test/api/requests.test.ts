@@ -49,8 +49,8 @@ describe('requests and responses', () => {
       ...['text/html', 'application/xml, text/*', 'application/json;q=0', 'application/pdf', 'nonsense'],
     ]) {
       it(`cannot be served when it is '${accept}'`, async () => {
-        const answer = await service.call('/elements', { headers: { accept } });
-        expectProblem(answer, 'NOT_ACCEPTABLE', 'This path returns JSON. Send Accept: application/json.');
+        const response = await service.call('/elements', { headers: { accept } });
+        expectProblem(response, 'NOT_ACCEPTABLE', 'This path returns JSON. Send Accept: application/json.');
       });
     }
 
@@ -146,8 +146,8 @@ describe('requests and responses', () => {
     for (const [name, value] of Object.entries(headers)) {
       it(`has its place in headers too: ${name}: ${value} is refused`, async () => {
         const path = name === 'Elements-Version' ? '/objects' : '/Products';
-        const answer = await service.call(path, { token, headers: { [name]: value } });
-        expectProblem(answer, 'REQUEST_INVALID', new RegExp(`^headers\\.${name.toLowerCase()} must be `));
+        const response = await service.call(path, { token, headers: { [name]: value } });
+        expectProblem(response, 'REQUEST_INVALID', new RegExp(`^headers\\.${name.toLowerCase()} must be `));
       });
     }
   });
@@ -155,8 +155,8 @@ describe('requests and responses', () => {
   describe('paths and methods', () => {
     it('answers 404 where there is nothing', async () => {
       for (const path of ['/instances/1/nothing', '/accounts/1/nothing', '/elements/odata/nothing']) {
-        const answer = await service.call(path);
-        expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
+        const response = await service.call(path);
+        expectProblem(response, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }
       for (const path of ['/Products/1/Lines/2', '/objects/Products', '/bulk']) {
         const answer = await service.call(path, { token });
@@ -182,10 +182,10 @@ describe('requests and responses', () => {
         ['DELETE', '/Products/1/Lines', 'GET', token],
       ];
       for (const [method, path, allow, withToken] of wrong) {
-        const answer = await service.call(path, { method, ...(withToken !== undefined && { token: withToken }) });
-        expect(answer.headers.get('allow'), `${method} ${path}`).to.equal(allow.replace('GET', 'GET, HEAD'));
+        const response = await service.call(path, { method, ...(withToken !== undefined && { token: withToken }) });
+        expect(response.headers.get('allow'), `${method} ${path}`).to.equal(allow.replace('GET', 'GET, HEAD'));
         const message = `There is no ${method} /elements/api-v2${path}. The path accepts ${allow}.`;
-        expectProblem(answer, 'OPERATION_UNSUPPORTED', message);
+        expectProblem(response, 'OPERATION_UNSUPPORTED', message);
       }
       for (const path of ['/health/live', '/health/ready', '/openapi.json', '/openapi.yaml', '/docs']) {
         const answer = await sendRaw(service.app.url, { method: 'POST', path });

@@ -14,9 +14,9 @@ describe('secrets', () => {
   before('a service that has been used', async () => {
     const { stranger } = await createTenants(service);
     const record = async (...input: Parameters<typeof service.call>) => {
-      const answer = await service.call(...input);
-      answers.push(answer);
-      return answer;
+      const response = await service.call(...input);
+      answers.push(response);
+      return response;
     };
     const body = { element: { key: 'odata' }, name: 'Shop', configuration: PRIVATE_SHOP };
     const headers = { 'idempotency-key': 'the-first-key' };

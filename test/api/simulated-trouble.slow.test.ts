@@ -32,8 +32,8 @@ describe('trouble at a simulated provider', () => {
     it(`is told to the caller: ${trouble}`, async () => {
       const planned = await simulate('POST', 'trouble', { trouble, times: 10, path: '/api/v1/employees/105' });
       expect(planned.status).to.equal(204);
-      const answer = await read();
-      expect([answer.status, answer.body.code], JSON.stringify(answer.body)).to.deep.equal([status, code]);
+      const response = await read();
+      expect([response.status, response.body.code], JSON.stringify(response.body)).to.deep.equal([status, code]);
     });
   }
 
@@ -50,12 +50,12 @@ describe('trouble at a simulated provider', () => {
   });
 
   it('is planned by nobody who comes through the service', async () => {
-    const answer = await service.call('/passthrough/simulate/trouble', {
+    const response = await service.call('/passthrough/simulate/trouble', {
       method: 'POST',
       token,
       body: { trouble: '500' },
     });
-    expect([answer.status, (await read()).status]).to.deep.equal([404, 200]);
+    expect([response.status, (await read()).status]).to.deep.equal([404, 200]);
   });
 
   it('comes as changes by others too', async () => {

@@ -44,9 +44,9 @@ describe('a stored secret', () => {
     it('when PATCH leads elsewhere, with or without its mask', async () => {
       const { id } = await createInstance();
       for (const secret of [{}, { password: '********' }]) {
-        const answer = await change(id, { configuration: { 'base.url': evil.url, ...secret } });
-        expectProblem(answer, 'REQUEST_INVALID', `The configuration of OData: ${NEEDED}`);
-        expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.password': NEEDED });
+        const response = await change(id, { configuration: { 'base.url': evil.url, ...secret } });
+        expectProblem(response, 'REQUEST_INVALID', `The configuration of OData: ${NEEDED}`);
+        expect(faultsOf(response)).to.deep.equal({ 'body.configuration.password': NEEDED });
         const path = `/instances/${id}/configuration`;
         const inner = await service.call(path, { method: 'PATCH', body: { 'base.url': evil.url, ...secret } });
         expect(faultsOf(inner)).to.deep.equal({ 'body.password': NEEDED });
@@ -57,15 +57,15 @@ describe('a stored secret', () => {
     it('when PUT leads elsewhere with its mask', async () => {
       const { id } = await createInstance();
       const moved = { ...configuration(), 'base.url': evil.url, password: '********' };
-      const answer = await change(id, { name: 'Moved', configuration: moved }, 'PUT');
-      expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.password': NEEDED });
+      const response = await change(id, { name: 'Moved', configuration: moved }, 'PUT');
+      expect(faultsOf(response)).to.deep.equal({ 'body.configuration.password': NEEDED });
     });
 
     it('when calls would lose their TLS', async () => {
       const { id } = await createInstance();
       // Not the same origin, as that of the provider has none.
-      const answer = await change(id, { configuration: { 'base.url': provider.url.replace('http:', 'https:') } });
-      expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.password': NEEDED });
+      const response = await change(id, { configuration: { 'base.url': provider.url.replace('http:', 'https:') } });
+      expect(faultsOf(response)).to.deep.equal({ 'body.configuration.password': NEEDED });
     });
 
     it('when the simulator takes the place of the provider, and the other way round', async () => {
@@ -79,8 +79,8 @@ describe('a stored secret', () => {
 
     it('when a name in the settings makes another host', async () => {
       const { id } = await service.createInstance('bamboohr', BAMBOOHR);
-      const answer = await change(id, { configuration: { 'company.name': 'evil' } });
-      expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.configuration.username']);
+      const response = await change(id, { configuration: { 'company.name': 'evil' } });
+      expect(Object.keys(faultsOf(response))).to.deep.equal(['body.configuration.username']);
     });
 
     it('while everything else can be changed without it', async () => {

@@ -32,8 +32,8 @@ describe('trace logging of an instance', () => {
   const put = (seconds?: number) =>
     service.call(`/instances/${instance.id}/trace-logging`, { method: 'PUT', query: { seconds } });
 
-  async function callsOf(answer: ApiAnswer, by = service): Promise<ApiAnswer['body']> {
-    const path = `/activity/${requestIdOf(answer)}`;
+  async function callsOf(response: ApiAnswer, by = service): Promise<ApiAnswer['body']> {
+    const path = `/activity/${requestIdOf(response)}`;
     await until(async () => (await by.call(path)).status === 200);
     return (await by.call(path)).body.providerCalls;
   }
@@ -151,8 +151,8 @@ describe('trace logging of an instance', () => {
   });
 
   it('has a row of the audit log for each change', async () => {
-    const answer = await put();
-    const rows = await withDatabase(service, (knex) => knex('audit_log').where({ request_id: requestIdOf(answer) }));
+    const response = await put();
+    const rows = await withDatabase(service, (knex) => knex('audit_log').where({ request_id: requestIdOf(response) }));
     expect(rows).to.have.length(1);
     expect(rows[0]).to.deep.include({ action: 'update', target: 'instance', instance_id: instance.id });
   });

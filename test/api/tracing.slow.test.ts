@@ -124,9 +124,13 @@ describe('traces', function traces() {
       'event.notification.enabled': true,
       'event.notification.callback.url': `${url}?key=canary-of-the-callback`,
     });
-    const answer = await service.call('/events/test', { method: 'POST', body: { instanceId: id, data: {} }, ...call });
-    expect(answer.status).to.equal(200);
-    return { url, eventId: answer.body.eventId };
+    const response = await service.call('/events/test', {
+      method: 'POST',
+      body: { instanceId: id, data: {} },
+      ...call,
+    });
+    expect(response.status).to.equal(200);
+    return { url, eventId: response.body.eventId };
   }
 
   const wasDelivered = (spans: readonly ExportedSpan[]) =>
@@ -137,13 +141,13 @@ describe('traces', function traces() {
     const { id, token } = await connect(service);
     provider.answer('/items/first', status(401), page([1, 2], '/items/second'));
     provider.answer('/items/second', page([3, 4]));
-    const answer = await service.call('/items', {
+    const response = await service.call('/items', {
       token,
       query: { where: "state = 'even'", pageSize: 2 },
       headers: CALLED,
     });
-    expect(answer.body).to.have.length(2);
-    const spans = await traceOfRequest(collector, answer);
+    expect(response.body).to.have.length(2);
+    const spans = await traceOfRequest(collector, response);
     expect(treeOf(spans.filter((span) => !isStatement(span)))).to.deep.equal([
       ...[`SERVER GET ${BASE}/{objectName} 200`, '  INTERNAL authorize', '  INTERNAL plan'],
       ...['  CLIENT GET 401 ERROR 401', '  CLIENT POST 200', '  CLIENT GET 200', '  CLIENT GET 200'],
@@ -159,7 +163,7 @@ describe('traces', function traces() {
       'server.address': '127.0.0.1',
       'client.address': '127.0.0.1',
       'user_agent.original': 'node',
-      'causeway.request.id': answer.headers.get('elements-request-id'),
+      'causeway.request.id': response.headers.get('elements-request-id'),
       'causeway.operation': 'listRecords',
       'causeway.account.id': 1,
       'causeway.instance.id': id,
@@ -184,8 +188,8 @@ describe('traces', function traces() {
   it('show statements with their placeholders, below the work that they are for', async () => {
     const service = await start();
     const { token } = await connect(service);
-    const answer = await service.call('/instances', { query: { where: "name = 'canary-of-a-value'" } });
-    const spans = await traceOfRequest(collector, answer);
+    const response = await service.call('/instances', { query: { where: "name = 'canary-of-a-value'" } });
+    const spans = await traceOfRequest(collector, response);
     const select = spans.filter(isStatement).find(({ name }) => name === 'SELECT instance');
     expect(select?.parentSpanId).to.equal(findSpan(spans, 'SERVER').spanId);
     expect(select?.attributes).to.include({
@@ -329,9 +333,9 @@ describe('traces', function traces() {
     for (const { headers } of sent) expect(headers).not.to.have.any.keys('traceparent', 'tracestate', 'baggage');
 
     const telling = await start({ TRACE_CONTEXT_HOSTS: '*.example.com,127.0.0.1' });
-    const answer = await telling.call('/items/1', { token, headers: CALLED });
+    const response = await telling.call('/items/1', { token, headers: CALLED });
     const { traceparent, tracestate } = provider.requests.at(-1)?.headers ?? {};
-    const calls = (await traceOfRequest(collector, answer)).filter(
+    const calls = (await traceOfRequest(collector, response)).filter(
       ({ kind, name }) => kind === 'CLIENT' && name === 'GET',
     );
     expect(calls.map(({ spanId }) => `00-${CALLER.traceId}-${spanId}-01`)).to.include(traceparent);
@@ -393,9 +397,9 @@ describe('traces', function traces() {
     const service = await start({ LOG_LEVEL: 'debug' });
     const { token } = await connect(service);
     provider.answer('/items/1', status(503), json({ id: 1 }));
-    const answer = await service.call('/items/1', { token });
-    const spans = await traceOfRequest(collector, answer);
-    const requestId = answer.headers.get('elements-request-id');
+    const response = await service.call('/items/1', { token });
+    const spans = await traceOfRequest(collector, response);
+    const requestId = response.headers.get('elements-request-id');
     const lines = service.logged.map((line) => JSON.parse(line)).filter((line) => line.requestId === requestId);
     expect(lines.map(({ msg }) => msg)).to.deep.equal(['provider request', 'provider request', 'request']);
     const ids = new Set(spans.map(({ spanId }) => spanId));

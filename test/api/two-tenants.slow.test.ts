@@ -110,8 +110,8 @@ describe('what one tenant sends', function twoTenants() {
     ];
     const read: string[] = [];
     for (const [path, call] of [...SECOND_CALLS, ...onInstance]) {
-      const answer = await service.call(path, { ...call, headers: { ...from, ...call?.headers } });
-      read.push(shown(answer), ...loggedOf(answer));
+      const response = await service.call(path, { ...call, headers: { ...from, ...call?.headers } });
+      read.push(shown(response), ...loggedOf(response));
     }
     return read;
   }
@@ -172,9 +172,9 @@ describe('what one tenant sends', function twoTenants() {
 
   it('blanks no words of anybody else, wherever it is sent as a secret', async () => {
     for (const send of Object.values(PLACES)) await send('There is no');
-    const answer = await service.call('/elements/nope');
-    expectProblem(answer, 'NOT_FOUND');
-    expect(answer.body.message).to.contain(NO_ELEMENT);
+    const response = await service.call('/elements/nope');
+    expectProblem(response, 'NOT_FOUND');
+    expect(response.body.message).to.contain(NO_ELEMENT);
   });
 
   it('leaves every line of the log one well-formed object', async () => {
@@ -198,10 +198,10 @@ describe('what one tenant sends', function twoTenants() {
         element: { key: 'odata' },
         configuration: Object.fromEntries(some.map((guess) => [guess, 1])),
       };
-      const answer = await post('/instances', body);
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(JSON.stringify(answer.body)).to.not.contain('[redacted]');
-      const named = answer.body.details.map(({ path }: { path: string }) => path);
+      const response = await post('/instances', body);
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(JSON.stringify(response.body)).to.not.contain('[redacted]');
+      const named = response.body.details.map(({ path }: { path: string }) => path);
       expect(named).to.include.members(some.map((guess) => `/body/configuration/${guess}`));
     }
     for (const guess of secrets) {
@@ -217,11 +217,11 @@ describe('what one tenant sends', function twoTenants() {
     };
     const before = process.cpuUsage();
     expectProblem(await longSecret(3_900_000), 'PAYLOAD_TOO_LARGE');
-    const answer = await longSecret(120_000);
+    const response = await longSecret(120_000);
     const { user, system } = process.cpuUsage(before);
     const message = "'password' is longer than 4096 characters.";
-    expectProblem(answer, 'REQUEST_INVALID', message);
-    expect(answer.body.details).to.deep.equal([{ path: '/body/configuration/password', message }]);
+    expectProblem(response, 'REQUEST_INVALID', message);
+    expect(response.body.details).to.deep.equal([{ path: '/body/configuration/password', message }]);
     // Some 200 ms of which most are the test's own; before, 6 to 14 s.
     expect((user + system) / 1000).to.be.below(3000);
   });

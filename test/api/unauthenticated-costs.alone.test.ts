@@ -65,8 +65,8 @@ describe('what needs no authorization', () => {
 
   it('says no name that is longer than anything sensible', async () => {
     const long = 'x'.repeat(20_000);
-    const answer = await get(`/${long}`);
-    expectProblem(answer, 'NOT_FOUND', `There is no GET /${'x'.repeat(99)}….`);
+    const response = await get(`/${long}`);
+    expectProblem(response, 'NOT_FOUND', `There is no GET /${'x'.repeat(99)}….`);
     const nested = await service.call(`/elements?${long}[]x=1`);
     expectProblem(nested, 'REQUEST_INVALID', `Unknown query parameter '${'x'.repeat(100)}…'.`);
     const unknown = await service.call(`/elements?${long}=1`);
@@ -77,8 +77,8 @@ describe('what needs no authorization', () => {
   it('reads the names of a query in one pass, whatever they are', async () => {
     const before = process.cpuUsage();
     for (const character of '?&[') {
-      const answer = await service.call(`/elements?${character.repeat(60_000)}`);
-      expect(answer.status, character).to.be.oneOf([200, 400]);
+      const response = await service.call(`/elements?${character.repeat(60_000)}`);
+      expect(response.status, character).to.be.oneOf([200, 400]);
     }
     // A pattern that went back for each of them took 2 s a request.
     const { user } = process.cpuUsage(before);
@@ -158,9 +158,9 @@ describe('the measurements', () => {
 
   it('need the token where there is one', async () => {
     for (const authorization of ['', 'Bearer another-token', 'a-token-of-the-scraper']) {
-      const answer = await get(guarded.app.url, { authorization });
-      expectProblem(answer, 'UNAUTHENTICATED', '/metrics needs the header `Authorization: Bearer <METRICS_TOKEN>`.');
-      expect(answer.headers.get('www-authenticate')).to.equal('Bearer realm="causeway metrics"');
+      const response = await get(guarded.app.url, { authorization });
+      expectProblem(response, 'UNAUTHENTICATED', '/metrics needs the header `Authorization: Bearer <METRICS_TOKEN>`.');
+      expect(response.headers.get('www-authenticate')).to.equal('Bearer realm="causeway metrics"');
     }
     const answer = await get(guarded.app.url, { authorization: 'Bearer a-token-of-the-scraper' });
     expect(answer.status).to.equal(200);
@@ -171,9 +171,9 @@ describe('the measurements', () => {
   it('are nowhere else when they have a port of their own', async () => {
     expectProblem(await sendRaw(apart.app.url, { path: '/metrics' }), 'NOT_FOUND', 'There is no GET /metrics.');
     const { origin, pathname: path } = new URL(apart.app.metricsUrl ?? '');
-    const answer = await sendRaw(origin, { path });
-    expect(answer.status).to.equal(200);
-    expect(answer.body).to.include('causeway_build_info');
+    const response = await sendRaw(origin, { path });
+    expect(response.status).to.equal(200);
+    expect(response.body).to.include('causeway_build_info');
     expectProblem(await sendRaw(origin, { path: '/elements/api-v2/elements' }), 'NOT_FOUND');
     expect(open.app.metricsUrl).to.equal(undefined);
   });

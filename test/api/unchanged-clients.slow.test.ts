@@ -313,8 +313,8 @@ describe('clients of the original API, unchanged', () => {
       const body = { ...person, email: 'weak@example.com', password: 'Passw0rd!' };
       const weak = await send('/users/me', { method: 'PATCH', body: { password: 'Passw0rd!' } });
       const refused = await send('/accounts/1/users', { method: 'POST', body });
-      for (const answer of [weak, refused])
-        expect(faultsOf(answer)).to.deep.equal({
+      for (const response of [weak, refused])
+        expect(faultsOf(response)).to.deep.equal({
           'body.password': 'The password has 9 characters; it needs 12 to 256.',
         });
       expectProblem(await send('/users/weak@example.com'), 'NOT_FOUND');

@@ -141,12 +141,12 @@ describe('instances that cannot be used', () => {
 
   it('do not take a mask for a secret that cannot be read', async () => {
     const masked = { 'base.url': PRIVATE_SHOP['base.url'], username: 'demo', password: '********', simulator: true };
-    for (const answer of [
+    for (const response of [
       await change(damaged.id, { configuration: { password: '********' } }),
       await change(damaged.id, { name: 'damaged', configuration: masked }, 'PUT'),
     ]) {
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(faultsOf(answer)).to.deep.equal({
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(faultsOf(response)).to.deep.equal({
         'body.configuration.password': `'password' must be sent again: the stored value can no longer be read.`,
       });
     }
@@ -154,9 +154,9 @@ describe('instances that cannot be used', () => {
 
   it('do not go on from settings that may have been changed with what cannot be read', async () => {
     const { username, password } = PRIVATE_SHOP;
-    const answer = await change(damaged.id, { configuration: { username, password } });
-    expectProblem(answer, 'REQUEST_INVALID');
-    expect(faultsOf(answer)).to.have.property('body.configuration.base.url');
+    const response = await change(damaged.id, { configuration: { username, password } });
+    expectProblem(response, 'REQUEST_INVALID');
+    expect(faultsOf(response)).to.have.property('body.configuration.base.url');
   });
 
   it('work again with their whole configuration, under the same id and token', async () => {

@@ -114,10 +114,10 @@ describe('a file that is sent', () => {
 
   describe('gets to the provider', () => {
     it('in a form at its other host, with its name, its type and the fields, and back comes the record', async () => {
-      const answer = await send([part('name', 'mine'), part('pages', '3'), part('secret', 'true'), file()]);
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      expect(answer.body).to.include({ id: '7', name: 'seven' });
-      expect(answer.headers.get('elements-provider-calls')).to.equal('1');
+      const response = await send([part('name', 'mine'), part('pages', '3'), part('secret', 'true'), file()]);
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
+      expect(response.body).to.include({ id: '7', name: 'seven' });
+      expect(response.headers.get('elements-provider-calls')).to.equal('1');
       const stored = await storedUpload();
       expect(stored).to.include({ method: 'POST', url: '/documents', isWhole: true });
       expect(stored.headers).to.include({ 'x-api-key': API_KEY, accept: 'application/json' });
@@ -136,8 +136,8 @@ describe('a file that is sent', () => {
       for (const named of ['', '; filename="fields.json"']) {
         uploads.reset();
         const metadata = part('metadata', fields, named, 'application/json');
-        const answer = await send([metadata, file()], { path: '/hubs/documents/documents' });
-        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        const response = await send([metadata, file()], { path: '/hubs/documents/documents' });
+        expect(response.status, JSON.stringify(response.body)).to.equal(200);
         const attributes = (await partsOf(await storedUpload())).get('attributes');
         const text = attributes instanceof File ? await attributes.text() : String(attributes);
         expect(JSON.parse(text)).to.deep.equal({ name: 'a.txt', tags: ['a'], folder: { id: '0' } });
@@ -147,10 +147,10 @@ describe('a file that is sent', () => {
 
     it('as it is, as a new version, and the record is read back by its id', async () => {
       const options = { path: '/documents/7', method: 'PUT' };
-      const answer = await send([part('name', 'other'), file('more', 'b.pdf', 'application/pdf')], options);
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      expect(answer.body).to.include({ id: '7' });
-      expect(answer.headers.get('elements-provider-calls')).to.equal('2');
+      const response = await send([part('name', 'other'), file('more', 'b.pdf', 'application/pdf')], options);
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
+      expect(response.body).to.include({ id: '7' });
+      expect(response.headers.get('elements-provider-calls')).to.equal('2');
       const [stored, read] = store.requests;
       expect(stored).to.include({ method: 'PUT', url: '/documents/7/content?name=other', isWhole: true });
       expect(stored?.headers['content-type']).to.equal('application/pdf');
@@ -184,8 +184,8 @@ describe('a file that is sent', () => {
       ['a percent sign', '100%25 sure.txt', '100%25 sure.txt'],
     ] as const) {
       it(`with a name of ${shown}`, async () => {
-        const answer = await send([file('hello', given)]);
-        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        const response = await send([file('hello', given)]);
+        expect(response.status, JSON.stringify(response.body)).to.equal(200);
         const content = (await partsOf(await storedUpload())).get('content') as File;
         expect([content.name, await content.text()]).to.deep.equal([name, 'hello']);
       });
@@ -199,8 +199,8 @@ describe('a file that is sent', () => {
     it('with 20 MB, and the same digest', async () => {
       const sent = open({ 'transfer-encoding': 'chunked' }, 'PUT', '/documents/7');
       Readable.from(largeForm(20 * MB)).pipe(sent);
-      const answer = await responseOf(sent);
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      const response = await responseOf(sent);
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
       const hash = createHash('sha256');
       for (const piece of pieces(20 * MB)) hash.update(piece);
       expect(store.requests[0]).to.include({ bytes: 20 * MB, isWhole: true, digest: hash.digest('hex') });

@@ -27,10 +27,10 @@ describe('the usage of an account', () => {
   });
 
   async function bodyOf(path: string, query: ApiCall['query'] = {}, call: ApiCall = {}): Promise<ApiAnswer['body']> {
-    const answer = await service.call(path, { ...call, query });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    expect(answer.headers.get('elements-returned-count')).to.equal(String(answer.body.length));
-    return answer.body;
+    const response = await service.call(path, { ...call, query });
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
+    expect(response.headers.get('elements-returned-count')).to.equal(String(response.body.length));
+    return response.body;
   }
 
   it('is counted by each interval of a period, also those without a request', async () => {

@@ -10,9 +10,9 @@ import { authorizationOf, readEverything, useTenants, withDatabase } from './sup
 const lackOf = (privilege: Privilege, needs = 'This needs') =>
   `${needs} the privilege ${privilege} (${PRIVILEGES[privilege][0]}), and none of your roles has it. Ask an administrator of the organization.`;
 
-function problemOf(answer: ApiAnswer, code: ErrorCode): ApiAnswer['body'] {
-  expectProblem(answer, code);
-  return answer.body;
+function problemOf(response: ApiAnswer, code: ErrorCode): ApiAnswer['body'] {
+  expectProblem(response, code);
+  return response.body;
 }
 
 describe('users', function users() {
@@ -32,9 +32,9 @@ describe('users', function users() {
     });
 
   async function ok(path: string, input: Parameters<typeof call>[1] = {}): Promise<ApiAnswer['body']> {
-    const answer = await call(path, input);
-    expect(answer.status, `${input.method ?? 'GET'} ${path} ${JSON.stringify(answer.body)}`).to.equal(200);
-    return answer.body;
+    const response = await call(path, input);
+    expect(response.status, `${input.method ?? 'GET'} ${path} ${JSON.stringify(response.body)}`).to.equal(200);
+    return response.body;
   }
 
   /** @returns the record with its secret */
@@ -111,8 +111,8 @@ describe('users', function users() {
     for (const [what, input, status, message, path] of refused) {
       it(`is refused with ${what}`, async () => {
         const body = { email: 'refused@example.com', firstName: 'A', lastName: 'B', ...input };
-        const answer = await call('/organizations/users', { method: 'POST', body });
-        const error = problemOf(answer, status === 404 ? 'NOT_FOUND' : 'REQUEST_INVALID');
+        const response = await call('/organizations/users', { method: 'POST', body });
+        const error = problemOf(response, status === 404 ? 'NOT_FOUND' : 'REQUEST_INVALID');
         expect(error.message).to.equal(message);
         if (path !== undefined) expect(error.details[0]).to.include({ path });
         expect((await call('/users/refused@example.com')).status).to.equal(404);
@@ -262,8 +262,8 @@ describe('users', function users() {
       problemOf(await call(`/users/${id}`, { method: 'DELETE', by }), 'FORBIDDEN');
       const me = await ok('/users/me');
       for (const method of ['PUT', 'DELETE']) {
-        const answer = await call(`/users/${me.id}/roles/admin`, { method });
-        expect(problemOf(answer, 'FORBIDDEN').message).to.equal(
+        const response = await call(`/users/${me.id}/roles/admin`, { method });
+        expect(problemOf(response, 'FORBIDDEN').message).to.equal(
           'You cannot change your own roles. Ask another administrator.',
         );
       }
@@ -301,8 +301,8 @@ describe('users', function users() {
       const { body: me } = await service.call('/users/me', { headers });
       const message = `User ${me.id} is the last active administrator of the organization. Give another user the role org-admin first.`;
       for (const input of [{ method: 'DELETE' }, { method: 'PATCH', body: { active: false } }]) {
-        const answer = await service.call(`/users/${me.id}`, { ...input, headers });
-        expect(problemOf(answer, 'CONFLICT').message).to.equal(message);
+        const response = await service.call(`/users/${me.id}`, { ...input, headers });
+        expect(problemOf(response, 'CONFLICT').message).to.equal(message);
       }
       expect((await service.call('/users/me', { headers })).body).to.deep.equal(me);
     });
@@ -477,8 +477,8 @@ describe('users', function users() {
 
     it('refuse an overlap that is none, or longer than a week', async () => {
       for (const overlapSeconds of [-1, 604_801, 1.5, '60']) {
-        const answer = await call('/users/me/secrets', { method: 'POST', body: { overlapSeconds } });
-        expectProblem(answer, 'REQUEST_INVALID', /overlapSeconds/);
+        const response = await call('/users/me/secrets', { method: 'POST', body: { overlapSeconds } });
+        expectProblem(response, 'REQUEST_INVALID', /overlapSeconds/);
       }
     });
   });

@@ -116,10 +116,10 @@ describe('the listener', () => {
   it('cuts what is not answered in time', async () => {
     const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
     const listener = await listen(() => onAsked());
-    const answer = text(open(listener, GET));
+    const response = text(open(listener, GET));
     await asked;
     await listener.close(10);
-    expect(await answer).to.equal('');
+    expect(await response).to.equal('');
   });
 
   it('gives one address a quarter of the connections, and a proxy as many as there are', async () => {
@@ -243,11 +243,11 @@ describe('the listener', () => {
         },
       };
       const socket = await openEarly(await listen(answerEarly, { clock }), MB);
-      const answer = text(socket);
+      const response = text(socket);
       await until(async () => waits.get(60_000)?.length === 1);
       for (const end of waits.get(60_000) ?? []) end();
       // No second response comes.
-      expect(await answer).to.equal('');
+      expect(await response).to.equal('');
     });
 
     it('closes the connection of a caller that was not asked for its body, and may leave it out', async () => {

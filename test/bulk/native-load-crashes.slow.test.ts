@@ -142,9 +142,9 @@ function createProvider() {
     const name = `${request.method ?? 'GET'} ${request.path}`;
     faults.before(name);
     told.push(name);
-    const answer = act(request);
+    const response = act(request);
     faults.after(name);
-    return answer;
+    return response;
   });
   return { service, written, names, told, faults, jobs };
 }

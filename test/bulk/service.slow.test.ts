@@ -57,13 +57,13 @@ describe('bulk jobs of a service', () => {
   });
 
   it('refuse a callback URL that must not be called', async () => {
-    const answer = await call('/bulk/query', {
+    const response = await call('/bulk/query', {
       method: 'POST',
       body: { objectName: 'things' },
       headers: { 'elements-async-callback-url': 'http://169.254.169.254/' },
     });
-    expectProblem(answer, 'REQUEST_INVALID');
-    expect(answer.body.details[0].path).to.equal('/headers/elements-async-callback-url');
+    expectProblem(response, 'REQUEST_INVALID');
+    expect(response.body.details[0].path).to.equal('/headers/elements-async-callback-url');
   });
 
   it('tell that they failed, and what for', async () => {
@@ -172,8 +172,8 @@ describe('bulk jobs of a service', () => {
     things.provider.add('old', { updatedAt: '2020-01-01T00:00:00.000Z' });
     const idsOf = async (id: number) => {
       expect(await ended(id)).to.include({ status: 'COMPLETED' });
-      const answer = await call(`/bulk/${id}/things`, { headers: { accept: 'application/json' } });
-      return answer.body.map((row: { readonly id: string }) => row.id);
+      const response = await call(`/bulk/${id}/things`, { headers: { accept: 'application/json' } });
+      return response.body.map((row: { readonly id: string }) => row.id);
     };
     const first = await post({ from });
     expect(await idsOf(first))

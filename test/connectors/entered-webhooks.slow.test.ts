@@ -179,8 +179,8 @@ describe('webhooks of providers where people enter the address', () => {
       receiver.open('stranger'),
     );
     const { body } = salesforce.writeMessage('Account', [{ id: '04l1', row: { Id: '0015g0000000001AAA' } }]);
-    const answer = await post(eventUrl, body, { 'content-type': 'text/xml' });
-    expect([answer.status, answer.body.message]).to.deep.equal([
+    const response = await post(eventUrl, body, { 'content-type': 'text/xml' });
+    expect([response.status, response.body.message]).to.deep.equal([
       400,
       'The message comes from another Salesforce organization than the instance.',
     ]);

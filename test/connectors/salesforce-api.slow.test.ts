@@ -13,8 +13,8 @@ async function authorize(
   const { body } = await service.call('/elements/salesforce/oauth/url', {
     query: { ...CLIENT, callbackUrl: CALLBACK_URL, state: 'my state', simulator: 'true', ...query },
   });
-  const answer = await fetch(`${body.oauthUrl}&auto=${choice}`, { redirect: 'manual' });
-  return Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
+  const response = await fetch(`${body.oauthUrl}&auto=${choice}`, { redirect: 'manual' });
+  return Object.fromEntries(new URL(response.headers.get('location') ?? '').searchParams);
 }
 
 async function connect(
@@ -38,9 +38,9 @@ describe('Salesforce through the API', () => {
   let instance: ApiAnswer['body'];
 
   before(async () => {
-    const answer = await connect(service, await authorize(service, 'approve'));
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    instance = answer.body;
+    const response = await connect(service, await authorize(service, 'approve'));
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
+    instance = response.body;
   });
 
   const call = (path: string, input: ApiCall = {}) => service.call(path, { token: instance.token, ...input });
@@ -133,8 +133,8 @@ describe('Salesforce through the API', () => {
   it('does not take the code of Salesforce itself to the simulator', async () => {
     const state = 'begun at Salesforce';
     await service.call('/elements/salesforce/oauth/url', { query: { ...CLIENT, callbackUrl: CALLBACK_URL, state } });
-    const answer = await connect(service, { code: 'a code of Salesforce', state });
-    expect([answer.status, answer.body.message]).to.deep.equal([
+    const response = await connect(service, { code: 'a code of Salesforce', state });
+    expect([response.status, response.body.message]).to.deep.equal([
       400,
       "The configuration of Salesforce: 'simulator' must not be true: the code comes from Salesforce itself. For the simulator, authorize at the oauthUrl of a request with simulator=true.",
     ]);
@@ -273,15 +273,15 @@ describe('Salesforce through the API', () => {
   }
 
   async function download(path: string): Promise<readonly number[]> {
-    const answer = await fetchFile(path, 'application/octet-stream');
-    expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([200, 'application/octet-stream']);
-    return [...new Uint8Array(await answer.arrayBuffer())];
+    const response = await fetchFile(path, 'application/octet-stream');
+    expect([response.status, response.headers.get('content-type')]).to.deep.equal([200, 'application/octet-stream']);
+    return [...new Uint8Array(await response.arrayBuffer())];
   }
 
   it('refreshes a session that Salesforce has ended', async () => {
     const client = { apiKey: 'rotating-client', apiSecret: 'rotating-secret' };
-    const answer = await connect(service, await authorize(service, 'approve', client), client);
-    const { token } = answer.body;
+    const response = await connect(service, await authorize(service, 'approve', client), client);
+    const { token } = response.body;
     const before = await service.call('/User', { token });
     // A 401 for every session so far; refresh tokens stay.
     await endSessions(service);

@@ -10,8 +10,8 @@ const CALLBACK_URL = 'https://app.example.com/callback';
 async function connect({ call }: StartedApp, clientId: string, clientSecret: string) {
   const query = { apiKey: clientId, apiSecret: clientSecret, callbackUrl: CALLBACK_URL, simulator: 'true' };
   const { body } = await call('/elements/salesforce/oauth/url', { query });
-  const answer = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
-  const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code');
+  const response = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
+  const code = new URL(response.headers.get('location') ?? '').searchParams.get('code');
   const created = await call('/instances', {
     method: 'POST',
     body: {

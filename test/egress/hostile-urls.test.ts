@@ -53,8 +53,8 @@ describe('hostile URLs', () => {
   });
 
   for (const hostile of HOSTILE_URLS) {
-    const answer = hostile.addresses === undefined ? '' : ` at ${hostile.addresses}`;
-    it(`${JSON.stringify(hostile.url)}${answer} (${hostile.what}) is answered '${hostile.reason}'`, async () => {
+    const response = hostile.addresses === undefined ? '' : ` at ${hostile.addresses}`;
+    it(`${JSON.stringify(hostile.url)}${response} (${hostile.what}) is answered '${hostile.reason}'`, async () => {
       const url = hostile.url.replace('{port}', port);
       const before = servers.map((server) => server.connections());
       const egress = createEgress({ allow: [], lookup: lookUp(hostile), connectTimeoutMs: 1000 });

@@ -23,9 +23,9 @@ describe('egress and the simulators', () => {
   });
 
   it('reaches them although no address beyond public ones is allowed', async () => {
-    const answer = await egress.request({ url: `${simulators.url}/shop`, toSimulator: true });
-    expect(answer.status).to.equal(200);
-    expect(answer.quotable).to.equal(true);
+    const response = await egress.request({ url: `${simulators.url}/shop`, toSimulator: true });
+    expect(response.status).to.equal(200);
+    expect(response.quotable).to.equal(true);
   });
 
   it('reaches nothing else that way, not even another port of the same host', async () => {

@@ -141,7 +141,7 @@ describe('the engine of events', () => {
     await engine.events.accept([newEvent(1), newEvent(2)]);
     await until(async () => (await attemptsOf(bench.knex)).length === 2);
     bench.knex.off('query', note);
-    expect((await attemptsOf(bench.knex)).map(({ answer }) => answer)).to.have.members([words, null]);
+    expect((await attemptsOf(bench.knex)).map(({ answer: response }) => response)).to.have.members([words, null]);
     expect(binary).to.be.at.least(1);
   });
 

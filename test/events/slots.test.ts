@@ -106,15 +106,15 @@ describe('the places of pushes', () => {
   });
 
   it('fall back to 8 after a failure', async () => {
-    const { close, send, open, hanging, answer } = useReceivers();
+    const { close, send, open, hanging, answer: response } = useReceivers();
     send(1, EVENTS_TO_GROW);
     await turnsWhile(() => open(1).length < 64);
     hanging.add(1);
     const [first, ...others] = open(1);
     if (first === undefined) throw new Error('nothing is under way');
-    answer(first, ended({ kind: 'failed', isHard: false }));
+    response(first, ended({ kind: 'failed', isHard: false }));
     hanging.delete(1);
-    for (const lease of others) answer(lease, QUICK);
+    for (const lease of others) response(lease, QUICK);
     hanging.add(1);
     await turn();
     expect(open(1).length).to.be.within(8, 16);

@@ -43,8 +43,8 @@ describe('what never becomes a request', () => {
 
   for (const [what, { bytes, statusLine, code, message }] of Object.entries(REFUSED)) {
     it(`is answered in the form of every error: ${what}`, async () => {
-      const answer = await sendBytes(service.app.url, bytes);
-      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      const response = await sendBytes(service.app.url, bytes);
+      const [head = '', body = ''] = response.split('\r\n\r\n');
       const [first, ...headers] = head.split('\r\n');
       expect(first).to.equal(statusLine);
       const problem = JSON.parse(body);
@@ -68,7 +68,7 @@ describe('createClientErrorHandler', () => {
       socket.write('GARBAGE\r\n\r\n');
       return text(socket);
     });
-    for (const answer of await Promise.all(answers)) expect(answer).to.match(/^HTTP\/1\.1 400 Bad Request/);
+    for (const response of await Promise.all(answers)) expect(response).to.match(/^HTTP\/1\.1 400 Bad Request/);
     const open = () =>
       new Promise((resolve, reject) => server.getConnections((error, n) => (error ? reject(error) : resolve(n))));
     await until(async () => (await open()) === 0);

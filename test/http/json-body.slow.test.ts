@@ -99,7 +99,7 @@ async function serve(budget: ByteBudget): Promise<(body: string) => Promise<stri
   const { port } = server.address() as AddressInfo;
   return async (body) => {
     const headers = { 'content-type': 'application/json', connection: 'close' };
-    const answer = await fetch(`http://127.0.0.1:${port}/instances`, { method: 'POST', headers, body });
-    return answer.text();
+    const response = await fetch(`http://127.0.0.1:${port}/instances`, { method: 'POST', headers, body });
+    return response.text();
   };
 }

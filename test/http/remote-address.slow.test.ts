@@ -49,8 +49,8 @@ describe('the address of a caller', () => {
 describe('the access log', () => {
   const service = useApp({ TRUST_PROXY: '127.0.0.1' });
 
-  const lineOf = async (answer: { readonly headers: Headers }) => {
-    const requestId = answer.headers.get('elements-request-id') ?? '';
+  const lineOf = async (response: { readonly headers: Headers }) => {
+    const requestId = response.headers.get('elements-request-id') ?? '';
     const find = () => service.logged.find((line) => line.includes(requestId) && line.includes('"msg":"request"'));
     await until(async () => find() !== undefined);
     return JSON.parse(find() ?? '');

@@ -37,11 +37,11 @@ describe('an authorization URL', () => {
 
   it('has the same challenge for all of a client, unless the provider accepts none', async () => {
     const challengeOf = async (query = {}, headers = {}) => {
-      const answer = await service.call('/elements/granted/oauth/url', {
+      const response = await service.call('/elements/granted/oauth/url', {
         headers,
         query: { apiKey: 'my client', callbackUrl: CALLBACK, siteAddress: 'https://p.example', ...query },
       });
-      return new URL(answer.body.oauthUrl).searchParams.get('code_challenge');
+      return new URL(response.body.oauthUrl).searchParams.get('code_challenge');
     };
     const { colleague, sibling } = await createTenants(service);
     const challenge = await challengeOf();
@@ -109,9 +109,9 @@ describe('an authorization URL', () => {
     ];
     for (const callbackUrl of CALLBACKS) {
       it(`for the callback URL ${JSON.stringify(callbackUrl)}`, async () => {
-        const answer = await ask({ callbackUrl });
-        expectProblem(answer, 'REQUEST_INVALID', /must be an absolute http or https URL/);
-        expect(faultsOf(answer)).to.have.keys('query.callbackUrl');
+        const response = await ask({ callbackUrl });
+        expectProblem(response, 'REQUEST_INVALID', /must be an absolute http or https URL/);
+        expect(faultsOf(response)).to.have.keys('query.callbackUrl');
       });
     }
 
@@ -122,9 +122,9 @@ describe('an authorization URL', () => {
     ];
     for (const siteAddress of SITES) {
       it(`for the site ${siteAddress}`, async () => {
-        const answer = await ask({ siteAddress });
-        expectProblem(answer, 'REQUEST_INVALID', /^siteAddress /);
-        expect(faultsOf(answer)).to.have.keys('query.siteAddress');
+        const response = await ask({ siteAddress });
+        expectProblem(response, 'REQUEST_INVALID', /^siteAddress /);
+        expect(faultsOf(response)).to.have.keys('query.siteAddress');
       });
     }
 
@@ -153,8 +153,8 @@ describe('an authorization URL', () => {
   });
 
   it('is not made without the secrets of the organization', async () => {
-    const answer = await service.call('/elements/sited/oauth/url', { headers: { authorization: 'User x' } });
-    expectProblem(answer, 'UNAUTHENTICATED');
+    const response = await service.call('/elements/sited/oauth/url', { headers: { authorization: 'User x' } });
+    expectProblem(response, 'UNAUTHENTICATED');
   });
 
   it('shows in the element which keys an instance takes', async () => {

@@ -92,16 +92,16 @@ describe('an instance by authorization code', () => {
 
     it('after a denial, whose words it shows', async () => {
       const back = await setup.server.authorize(await setup.oauthUrl(), 'deny');
-      const answer = await create(Object.fromEntries(back.searchParams));
-      expectProblem(answer, 'REQUEST_INVALID', `Granted was not authorized, so there is no code. ${HOW}`);
-      expect(answer.body.providerMessage).to.equal('access_denied: Ada said no & closed the page');
+      const response = await create(Object.fromEntries(back.searchParams));
+      expectProblem(response, 'REQUEST_INVALID', `Granted was not authorized, so there is no code. ${HOW}`);
+      expect(response.body.providerMessage).to.equal('access_denied: Ada said no & closed the page');
     });
 
     it('with a code that nobody gave', async () => {
       await authorize();
-      const answer = await create({ code: 'invented' });
-      expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', refusal(ONE_USE));
-      expect(answer.body.providerMessage).to.equal('grant request is invalid');
+      const response = await create({ code: 'invented' });
+      expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID', refusal(ONE_USE));
+      expect(response.body.providerMessage).to.equal('grant request is invalid');
     });
 
     it('with the code of another callback URL', async () => {
@@ -117,9 +117,9 @@ describe('an instance by authorization code', () => {
 
     it('with a client secret that is wrong', async () => {
       const { code } = await authorize();
-      const answer = await create({ code }, { 'oauth.api.secret': 'another-secret-than-that' });
-      expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID');
-      expect(JSON.stringify(answer.body)).not.to.include('another-secret');
+      const response = await create({ code }, { 'oauth.api.secret': 'another-secret-than-that' });
+      expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID');
+      expect(JSON.stringify(response.body)).not.to.include('another-secret');
     });
 
     it('without the callback URL or with keys that nobody knows', async () => {
@@ -145,7 +145,7 @@ describe('an instance by authorization code', () => {
 
     it('when the new token does not pass the probe', async () => {
       const { code } = await authorize();
-      setup.server.mishap({ rewrite: (answer) => ({ ...answer, access_token: 'not-one-of-mine' }) });
+      setup.server.mishap({ rewrite: (response) => ({ ...response, access_token: 'not-one-of-mine' }) });
       const answer = await create({ code });
       expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID');
       expect(answer.body.providerMessage).to.equal('Token not valid');
@@ -182,10 +182,10 @@ describe('an instance by authorization code', () => {
 
     it('is not made of the code alone, which stays good', async () => {
       const requests = setup.server.tokenRequests.length;
-      const answer = await create({ code: back.code });
+      const response = await create({ code: back.code });
       const way = 'Send the state that came with the code as providerData.state';
-      expectProblem(answer, 'REQUEST_INVALID', message('client and callback URL', way));
-      expect(faultsOf(answer)).to.deep.equal({
+      expectProblem(response, 'REQUEST_INVALID', message('client and callback URL', way));
+      expect(faultsOf(response)).to.deep.equal({
         'body.providerData.state': 'is missing',
         'body.configuration.base.url': 'differs between the open authorizations',
       });

@@ -101,10 +101,10 @@ describe('a code at a provider that demands PKCE', () => {
 
   it('of another account is refused by the provider: the verifier is another one', async () => {
     const back = await authorize();
-    const answer = await create(back, here(), authorizationOf(tenants.sibling));
+    const response = await create(back, here(), authorizationOf(tenants.sibling));
     const message =
       'Granted refuses the code. This user has no open authorization with this client, callback URL and state, so Causeway sent the code to the address in the configuration. The code must come from a URL of this account with the same client and callback URL. Send base.url as its URL had it. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
-    expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
+    expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID', message);
   });
 
   it('is bound to client and callback URL by its verifier', async () => {
@@ -159,9 +159,9 @@ describe('a code of a provider with a sandbox', () => {
   beforeEach(() => forget(service));
 
   async function create(providerData: object, settings: object = {}) {
-    const answer = await salesforce.post(providerData, settings);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    const shown = (await service.call(`/instances/${answer.body.id}`)).body.configuration;
+    const response = await salesforce.post(providerData, settings);
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
+    const shown = (await service.call(`/instances/${response.body.id}`)).body.configuration;
     return { isSandbox: shown['salesforce.sandbox'], url: shown['instance.url'] };
   }
 

@@ -42,9 +42,9 @@ describe('an authorization from a connect session', () => {
   async function depart(browser: Browser, page: PageClient, more: object = {}): Promise<string> {
     const { status, body } = await begin(page, more);
     expect(status, JSON.stringify(body)).to.equal(200);
-    const answer = await browser.open(body.url, { 'sec-fetch-site': 'same-origin' });
-    expect(answer.status, answer.text).to.equal(302);
-    return answer.headers.get('location') ?? '';
+    const response = await browser.open(body.url, { 'sec-fetch-site': 'same-origin' });
+    expect(response.status, response.text).to.equal(302);
+    return response.headers.get('location') ?? '';
   }
 
   /** There and back. */
@@ -60,11 +60,11 @@ describe('an authorization from a connect session', () => {
 
   it('makes the instance in a window of its own, which then closes', async () => {
     const page = await openGranted({ name: 'Ada at Granted' });
-    const { answer } = await authorize(createBrowser(), page);
-    expect(answer.status).to.equal(200);
-    expect(answer.text).to.include('<h1>Connected</h1>').and.match(CLOSE_SCRIPT);
-    expect(answer.headers.get('content-security-policy')).to.include("script-src 'self'").and.not.include('unsafe');
-    expect(answer.headers.get('referrer-policy')).to.equal('no-referrer');
+    const { answer: response } = await authorize(createBrowser(), page);
+    expect(response.status).to.equal(200);
+    expect(response.text).to.include('<h1>Connected</h1>').and.match(CLOSE_SCRIPT);
+    expect(response.headers.get('content-security-policy')).to.include("script-src 'self'").and.not.include('unsafe');
+    expect(response.headers.get('referrer-policy')).to.equal('no-referrer');
     const session = await page.read();
     expect(session).to.deep.include({ status: 'completed', elementKey: 'granted' });
     expect((await page.call()).body).to.deep.include({ status: 'completed' });
@@ -82,10 +82,10 @@ describe('an authorization from a connect session', () => {
 
   it('sends the window of the page on to the product, or back to the page where there is none', async () => {
     const page = await openGranted({ redirectUrl: `${PRODUCT}/connected` });
-    const { answer } = await authorize(createBrowser(), page, { opener: 'page' });
+    const { answer: response } = await authorize(createBrowser(), page, { opener: 'page' });
     const { id, instanceId } = await page.read();
-    expect(answer.status).to.equal(303);
-    expect(answer.headers.get('location')).to.equal(`${PRODUCT}/connected?instanceId=${instanceId}&sessionId=${id}`);
+    expect(response.status).to.equal(303);
+    expect(response.headers.get('location')).to.equal(`${PRODUCT}/connected?instanceId=${instanceId}&sessionId=${id}`);
     const alone = await openGranted();
     const { answer: back } = await authorize(createBrowser(), alone, { opener: 'page' });
     expect([back.status, back.headers.get('location')]).to.deep.equal([
@@ -108,9 +108,9 @@ describe('an authorization from a connect session', () => {
   it('leaves the session open after a denial, with the words of it, and works the next time', async () => {
     const page = await openGranted();
     const browser = createBrowser();
-    const { answer } = await authorize(browser, page, {}, 'deny');
-    expect(answer.text).to.include('<h1>Nothing was connected</h1>').and.match(CLOSE_SCRIPT);
-    expect(answer.text).to.include('access_denied: Ada said no &amp; closed the page');
+    const { answer: response } = await authorize(browser, page, {}, 'deny');
+    expect(response.text).to.include('<h1>Nothing was connected</h1>').and.match(CLOSE_SCRIPT);
+    expect(response.text).to.include('access_denied: Ada said no &amp; closed the page');
     const error = {
       code: 'REQUEST_INVALID',
       message: 'Granted was not authorized, so no account was connected.',
@@ -140,8 +140,8 @@ describe('an authorization from a connect session', () => {
 
   it('leaves the session open when the provider refuses the client, and says so', async () => {
     const page = await openGranted({ configuration: { ...client(), 'oauth.api.secret': 'a-wrong-client-secret' } });
-    const { answer } = await authorize(createBrowser(), page);
-    expect(answer.text).to.include('<h1>Nothing was connected</h1>').and.not.include('a-wrong-client-secret');
+    const { answer: response } = await authorize(createBrowser(), page);
+    expect(response.text).to.include('<h1>Nothing was connected</h1>').and.not.include('a-wrong-client-secret');
     const { status, error } = await page.read();
     expect([status, error.code]).to.deep.equal(['open', 'PROVIDER_CREDENTIALS_INVALID']);
   });
@@ -154,9 +154,9 @@ describe('an authorization from a connect session', () => {
       ended: 'The session has ended',
     };
 
-    async function expectRefused(answer: Awaited<ReturnType<Browser['open']>>, kind: keyof typeof refusals) {
-      expect(answer.status).to.equal(400);
-      expect(answer.text).to.include(`<h1>${refusals[kind]}</h1>`).and.not.include('<script');
+    async function expectRefused(response: Awaited<ReturnType<Browser['open']>>, kind: keyof typeof refusals) {
+      expect(response.status).to.equal(400);
+      expect(response.text).to.include(`<h1>${refusals[kind]}</h1>`).and.not.include('<script');
     }
 
     it('to a browser that did not begin it, which leaves it to the one that did', async () => {
@@ -220,9 +220,9 @@ describe('an authorization from a connect session', () => {
       const browser = createBrowser();
       const back = await setup.server.authorize(await depart(browser, page));
       back.searchParams.set('state', 'another-state');
-      const answer = await browser.open(back.href);
-      expect(answer.status).to.equal(200);
-      expect(answer.text).to.include('<h1>Authorized</h1>');
+      const response = await browser.open(back.href);
+      expect(response.status).to.equal(200);
+      expect(response.text).to.include('<h1>Authorized</h1>');
       expect(await page.read()).to.deep.include({ status: 'open' });
     });
   });
@@ -256,12 +256,12 @@ describe('an authorization from a connect session', () => {
 
     it('that leaves a cookie which no script and no other site sends', async () => {
       const { body } = await begin(await openGranted());
-      const answer = await sent(createBrowser(), body.url);
-      expect(answer.headers.get('set-cookie')).to.match(
+      const response = await sent(createBrowser(), body.url);
+      expect(response.headers.get('set-cookie')).to.match(
         /^causeway-connect-\d+=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=900$/,
       );
-      expect(answer.headers.get('referrer-policy')).to.equal('no-referrer');
-      expect(answer.headers.get('cache-control')).to.equal('no-store');
+      expect(response.headers.get('referrer-policy')).to.equal('no-referrer');
+      expect(response.headers.get('cache-control')).to.equal('no-store');
     });
   });
 
@@ -305,8 +305,8 @@ describe('an authorization from a connect session', () => {
       expect(back.origin + back.pathname).to.equal(proxy.proxyUrl);
       const through = await arrive(proxy, back.search.slice(1));
       expect(through.status).to.equal(302);
-      const answer = await browser.open(through.headers.get('location') ?? '');
-      expect(answer.text).to.include('<h1>Connected</h1>');
+      const response = await browser.open(through.headers.get('location') ?? '');
+      expect(response.text).to.include('<h1>Connected</h1>');
       const session = await page.read();
       expect(session).to.deep.include({ status: 'completed', proxyId: proxy.id });
       expect(

@@ -45,8 +45,8 @@ describe('tokens and the secret of a client', () => {
   it('do not follow an authorization that was begun for another address', async () => {
     const { id } = await createInstance();
     await setup.oauthUrl({ siteAddress: evil.url });
-    const answer = await change(id, { providerData: { code: 'invented' } });
-    expect(Object.keys(faultsOf(answer))).to.deep.equal([SECRET]);
+    const response = await change(id, { providerData: { code: 'invented' } });
+    expect(Object.keys(faultsOf(response))).to.deep.equal([SECRET]);
   });
 
   it('do not follow the settings of an authorization that were changed in the database', async () => {
@@ -70,8 +70,8 @@ describe('tokens and the secret of a client', () => {
     };
     const { id } = await service.createInstance('machine', configuration);
     for (const secret of [{}, { 'oauth.api.secret': '********' }]) {
-      const answer = await change(id, { configuration: { 'base.url': evil.url, ...secret } });
-      expect(Object.keys(faultsOf(answer))).to.deep.equal([SECRET]);
+      const response = await change(id, { configuration: { 'base.url': evil.url, ...secret } });
+      expect(Object.keys(faultsOf(response))).to.deep.equal([SECRET]);
     }
   });
 

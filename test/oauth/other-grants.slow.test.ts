@@ -64,16 +64,16 @@ describe('an instance by client credentials', () => {
 
   it('takes no code', async () => {
     const { id } = (await create()).body;
-    const answer = await service.call(`/instances/${id}`, { method: 'PATCH', body: { providerData: { code: 'x' } } });
+    const response = await service.call(`/instances/${id}`, { method: 'PATCH', body: { providerData: { code: 'x' } } });
     const message = 'Machine needs no authorization by a user, so there is no code. Leave out providerData.';
-    expectProblem(answer, 'REQUEST_INVALID', message);
+    expectProblem(response, 'REQUEST_INVALID', message);
   });
 
   it('has no page to authorize at', async () => {
-    const answer = await service.call('/elements/machine/oauth/url', {
+    const response = await service.call('/elements/machine/oauth/url', {
       query: { apiKey: 'x', callbackUrl: 'https://a.b' },
     });
-    expectProblem(answer, 'REQUEST_INVALID', /^Machine needs no authorization by a user/);
+    expectProblem(response, 'REQUEST_INVALID', /^Machine needs no authorization by a user/);
   });
 });
 
@@ -85,9 +85,9 @@ describe('an instance by tokens that were obtained elsewhere', () => {
   async function obtainRefreshToken(): Promise<string> {
     let refreshToken = '';
     setup.server.mishap({
-      rewrite: (answer) => {
-        refreshToken = String(answer.refresh_token);
-        return answer;
+      rewrite: (response) => {
+        refreshToken = String(response.refresh_token);
+        return response;
       },
     });
     await create(await setup.authorize());
@@ -125,9 +125,9 @@ describe('an instance by tokens that were obtained elsewhere', () => {
   });
 
   it('is not made of a refresh token that the provider refuses', async () => {
-    const answer = await create(undefined, { ...at(), 'oauth.user.refresh_token': 'invented-refresh-token' });
+    const response = await create(undefined, { ...at(), 'oauth.user.refresh_token': 'invented-refresh-token' });
     const message = 'Granted rejects these credentials. Check oauth.user.refresh_token. Nothing was stored.';
-    expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
+    expectProblem(response, 'PROVIDER_CREDENTIALS_INVALID', message);
   });
 
   it('is made of an access token alone, until the provider refuses it', async () => {
@@ -145,8 +145,8 @@ describe('an instance by tokens that were obtained elsewhere', () => {
   });
 
   it('needs what the URL would have brought', async () => {
-    const answer = await create(undefined, { 'oauth.user.refresh_token': 'some-refresh-token' });
-    expectProblem(answer, 'REQUEST_INVALID');
-    expect(faultsOf(answer)).to.have.keys('body.configuration.base.url');
+    const response = await create(undefined, { 'oauth.user.refresh_token': 'some-refresh-token' });
+    expectProblem(response, 'REQUEST_INVALID');
+    expect(faultsOf(response)).to.have.keys('body.configuration.base.url');
   });
 });

@@ -75,9 +75,9 @@ describe('what a provider tells beside code and token', () => {
 
   it('has to be given with a token from elsewhere, and may lead nowhere else', async () => {
     const refreshed = { 'oauth.user.refresh_token': 'a-refresh-token' };
-    const answer = await create(undefined, refreshed);
-    expectProblem(answer, 'REQUEST_INVALID');
-    expect(faultsOf(answer)).to.have.keys('body.configuration.realm.id');
+    const response = await create(undefined, refreshed);
+    expectProblem(response, 'REQUEST_INVALID');
+    expect(faultsOf(response)).to.have.keys('body.configuration.realm.id');
     const evil = await create(undefined, { ...refreshed, 'realm.id': '1', 'api.url': 'https://evil.example' });
     expectProblem(evil, 'REQUEST_INVALID', /'api.url' must lead to a host of Realm/);
     expect((await create(undefined, { ...refreshed, 'realm.id': '1' })).status).to.equal(200);
@@ -95,12 +95,12 @@ describe('what a provider tells beside code and token', () => {
     afterEach(() => server.answer('/token', json({ ...GRANTED, api: `${server.url}/v7/` })));
 
     /** An instance at /v7 whose access ends; the refresh answers as given. */
-    async function refreshWith(answer: object) {
+    async function refreshWith(response: object) {
       const { id, token } = (await create({ code: `c0de-refreshed-${codes++}`, realmId: '1' })).body;
       const call = (app: Pick<StartedApp, 'call'> = service) => app.call('/items', { token });
       server.answer('/v7/items', json({}));
       await Promise.all([call(service), call(other)]);
-      server.answer('/token', json({ ...GRANTED, access_token: 'another-access-token', ...answer }));
+      server.answer('/token', json({ ...GRANTED, access_token: 'another-access-token', ...response }));
       server.answer('/v7/items', status(401), json({}));
       expect((await call()).status).to.equal(200);
       const read = async () => (await service.call(`/instances/${id}`)).body;

@@ -193,10 +193,10 @@ describe('the flow through an OAuth proxy', () => {
     it('makes nothing of a code that its user did not begin, where the provider accepts no PKCE', async () => {
       const configuration = { 'oauth.callback.url': proxy.proxyUrl };
       const body = { element: { key: 'sited' }, name: 'x', providerData: { code: 'found-somewhere' }, configuration };
-      const answer = await service.call('/instances', { method: 'POST', body, headers: sibling() });
+      const response = await service.call('/instances', { method: 'POST', body, headers: sibling() });
       const message =
         "The OAuth proxy 'shop' belongs to account 1 of your organization. From other accounts, it accepts a code only of an authorization that the caller started with GET /elements/sited/oauth/url in the last 15 minutes, or oauth.api.secret.";
-      expectProblem(answer, 'FORBIDDEN', message);
+      expectProblem(response, 'FORBIDDEN', message);
     });
 
     it('gets nothing for the client alone, nor for a token from elsewhere', async () => {
@@ -206,8 +206,8 @@ describe('the flow through an OAuth proxy', () => {
         ['granted', { 'oauth.user.refresh_token': 'found-somewhere' }],
       ] as const) {
         const body = { element: { key }, name: 'x', configuration: { ...base, ...more } };
-        const answer = await service.call('/instances', { method: 'POST', body, headers: sibling() });
-        expectProblem(answer, 'FORBIDDEN', /belongs to account 1/);
+        const response = await service.call('/instances', { method: 'POST', body, headers: sibling() });
+        expectProblem(response, 'FORBIDDEN', /belongs to account 1/);
       }
     });
   });
@@ -216,10 +216,10 @@ describe('the flow through an OAuth proxy', () => {
     const evil = await startMisbehavingServer({ otherwise: json({ access_token: 'x', token_type: 'bearer' }) });
     for (const headers of [{}, authorizationOf(tenants.sibling)]) {
       await askForUrl({ state: REGISTERED, siteAddress: evil.url }, headers);
-      const answer = await create('invented', { ...WITHOUT_CLIENT, 'base.url': evil.url }, headers);
+      const response = await create('invented', { ...WITHOUT_CLIENT, 'base.url': evil.url }, headers);
       const message = `'oauth.api.secret' is missing: the settings lead to ${evil.url}, and the OAuth proxy 'shop' sends its secret only where "tokenOrigins" of its configuration says.`;
-      expectProblem(answer, 'REQUEST_INVALID', message);
-      expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.configuration.oauth.api.secret']);
+      expectProblem(response, 'REQUEST_INVALID', message);
+      expect(Object.keys(faultsOf(response))).to.deep.equal(['body.configuration.oauth.api.secret']);
     }
     expect(evil.requests).to.deep.equal([]);
     await evil.close();
@@ -253,8 +253,8 @@ describe('the flow through an OAuth proxy', () => {
   });
 
   it('names the nearest proxy to one that is not there', async () => {
-    const answer = await askForUrl({ oauthProxyName: 'shpo' });
-    expectProblem(answer, 'NOT_FOUND', "There is no OAuth proxy 'shpo'. Did you mean 'shop'?");
+    const response = await askForUrl({ oauthProxyName: 'shpo' });
+    expectProblem(response, 'NOT_FOUND', "There is no OAuth proxy 'shpo'. Did you mean 'shop'?");
   });
 
   it('needs a URL to go on to that a browser may be sent to', async () => {

@@ -102,40 +102,40 @@ describe('authenticating an instance again', () => {
       setup.server.expireAccessTokens();
       setup.server.mishap({ until: released });
       const requests = setup.server.tokenRequests.length;
-      const answer = change(id, { providerData: back });
+      const response = change(id, { providerData: back });
       await until(async () => setup.server.tokenRequests.length > requests);
-      return { answer, release };
+      return { answer: response, release };
     }
 
     it('is not overtaken by another configuration: one wins, the other is a conflict', async () => {
       const { id, token } = await createInstance();
-      const { answer, release } = await authenticateSlowly(id);
+      const { answer: response, release } = await authenticateSlowly(id);
       expect((await change(id, { configuration: { 'page.limit': 1 } })).status).to.equal(200);
       release();
-      expectProblem(await answer, 'CONFLICT');
+      expectProblem(await response, 'CONFLICT');
       expect((await read(id)).configuration).to.include({ 'page.limit': 1 });
       expect(await works(token)).to.equal(true);
     });
 
     it('does not lose its code because a call finds the credentials refused meanwhile', async () => {
       const { id, token } = await createInstance();
-      const { answer, release } = await authenticateSlowly(id);
+      const { answer: response, release } = await authenticateSlowly(id);
       setup.server.mishap({ refuse: { status: 400, body: { error: 'invalid_grant' } } });
       expectProblem(await service.call('/items', { token }), 'INSTANCE_CREDENTIALS_FAILED');
       expect(await read(id)).to.include({ valid: false });
       release();
-      expect((await answer).body).to.include({ id, token, valid: true });
+      expect((await response).body).to.include({ id, token, valid: true });
       expect(await works(token)).to.equal(true);
       expect(await read(id)).to.include({ valid: true });
     });
 
     it('goes on beside a new name and beside being switched off, and keeps both', async () => {
       const { id } = await createInstance();
-      const { answer, release } = await authenticateSlowly(id);
+      const { answer: response, release } = await authenticateSlowly(id);
       await change(id, { name: 'Renamed' });
       await service.call(`/instances/${id}/enabled`, { method: 'DELETE' });
       release();
-      expect((await answer).body).to.include({ name: 'Renamed', disabled: true, valid: true });
+      expect((await response).body).to.include({ name: 'Renamed', disabled: true, valid: true });
     });
   });
 });

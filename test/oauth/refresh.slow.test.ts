@@ -58,9 +58,9 @@ describe('the access of an instance', () => {
     await call();
     const { code } = await authorize();
     const body = { providerData: { code } };
-    const answer = await service.call(`/instances/${instance.id}`, { method: 'PATCH', body });
-    expect(answer.status).to.equal(200);
-    expect(answer.body).to.include({ id: instance.id, token: instance.token, valid: true });
+    const response = await service.call(`/instances/${instance.id}`, { method: 'PATCH', body });
+    expect(response.status).to.equal(200);
+    expect(response.body).to.include({ id: instance.id, token: instance.token, valid: true });
     await until(async () => (await call(other)).status === 200);
     expect((await call()).status).to.equal(200);
     expect(await isValid()).to.equal(true);
@@ -72,9 +72,9 @@ describe('the access of an instance', () => {
     await withDatabase(service, (knex) =>
       knex.raw("update oauth_token set tokens = left(tokens, -4) || 'AAAA' where instance_id = ?", [instance.id]),
     );
-    const answer = await call(other);
-    expect(answer.status).to.equal(424);
-    expect(answer.body.message).to.equal(
+    const response = await call(other);
+    expect(response.status).to.equal(424);
+    expect(response.body.message).to.equal(
       `The stored tokens of instance ${instance.id} cannot be read. Authenticate it again.`,
     );
     expect((await whole.call(other)).status).to.equal(200);
@@ -115,9 +115,9 @@ describe('the access of an instance', () => {
       const pass = await connectToPass();
       expect((await pass('GET')).status).to.equal(200);
       setup.server.expireAccessTokens();
-      const answer = await pass('POST', 100);
-      expect([answer.status, callsOf(answer)]).to.deep.equal([200, '2']);
-      expect(answer.body).to.have.property('records');
+      const response = await pass('POST', 100);
+      expect([response.status, callsOf(response)]).to.deep.equal([200, '2']);
+      expect(response.body).to.have.property('records');
     });
 
     it('is refreshed for the next one, where the body of this one was not kept', async () => {

@@ -108,9 +108,9 @@ describe('an instance by the login of', () => {
         [{ where: "updated_at > '2026-01-01'" }, 400, 'updated_at'],
       ] as const;
       for (const [query, status, words] of refusals) {
-        const answer = await service.call('/search', { token, query });
-        expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
-        expect(JSON.stringify(answer.body)).to.include(words);
+        const response = await service.call('/search', { token, query });
+        expect(response.status, JSON.stringify(response.body)).to.equal(status);
+        expect(JSON.stringify(response.body)).to.include(words);
       }
     });
   });

@@ -174,9 +174,9 @@ describe('the configuration of polls', () => {
       const { id } = await bench.service.createInstance('things', body(`${own}/hubs/general/things`));
       const strange = body('https://api.cloud-elements.com/elements/api-v2/things?pageSize=5')[CONFIGURATION];
       for (const configuration of [{ [CONFIGURATION]: strange }, { [CONFIGURATION]: JSON.stringify(strange) }]) {
-        const answer = await bench.service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
-        expectProblem(answer, 'REQUEST_INVALID');
-        expect(answer.body.details).to.deep.equal([
+        const response = await bench.service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
+        expectProblem(response, 'REQUEST_INVALID');
+        expect(response.body.details).to.deep.equal([
           {
             path: `/body/configuration/${CONFIGURATION}/things/url`,
             message: `'${CONFIGURATION}.things.url' cannot be used: polls query this service at ${bench.service.app.url}, not https://api.cloud-elements.com. Write '/things?pageSize=5' instead.`,
@@ -194,9 +194,9 @@ describe('the configuration of polls', () => {
         name: 'Faulty',
         configuration: { 'base.url': bench.provider.url, 'api.key': 'faulty', [CONFIGURATION]: given },
       };
-      const answer = await bench.service.call('/instances', { method: 'POST', body });
-      expectProblem(answer, 'REQUEST_INVALID', /The filter cannot be read at position 12/);
-      expect(answer.body.details.map(({ path }: { path: string }) => path)).to.have.members([
+      const response = await bench.service.call('/instances', { method: 'POST', body });
+      expectProblem(response, 'REQUEST_INVALID', /The filter cannot be read at position 12/);
+      expect(response.body.details.map(({ path }: { path: string }) => path)).to.have.members([
         `/body/configuration/${CONFIGURATION}/things/url`,
         `/body/configuration/${CONFIGURATION}/things/datesConfiguration/updatedDateFormat`,
       ]);

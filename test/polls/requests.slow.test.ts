@@ -47,8 +47,8 @@ describe('polls through the API', () => {
     const { id } = await bench.create('/replay');
     const { runs } = await bench.poll(id);
     const from = new Date(Date.now() - 60_000).toISOString();
-    const answer = await post(`/instances/${id}/polls/things/replay`, { from });
-    expect(answer.body).to.include({ resource: 'things', watermark: from });
+    const response = await post(`/instances/${id}/polls/things/replay`, { from });
+    expect(response.body).to.include({ resource: 'things', watermark: from });
     await until(() => bench.received('/replay').some(([, thing]) => thing === 'replay-1'));
     const arrived = bench.received('/replay');
     expect(arrived).to.deep.include(['things.created', 'replay-1']);

@@ -81,7 +81,7 @@ export type FakeService = ReturnType<typeof createService>;
 export type FakeAnswer = (request: ProviderRequest) => Partial<ProviderResponse>;
 
 /** The normalised calls over a pretended provider; `objects` is static or discovered. */
-export function createService(objects: Connector['objects'], answer: FakeAnswer = () => ({})) {
+export function createService(objects: Connector['objects'], response: FakeAnswer = () => ({})) {
   const sent: unknown[] = [];
   const verdicts: string[] = [];
   let failure: Error | undefined;
@@ -89,7 +89,7 @@ export function createService(objects: Connector['objects'], answer: FakeAnswer 
   const client = createClient(async (request) => {
     sent.push(request);
     if (failure !== undefined) throw failure;
-    return answer(request);
+    return response(request);
   });
   const resources = composeResources(
     { clock, keys: createSeal() },
@@ -147,9 +147,9 @@ export function createService(objects: Connector['objects'], answer: FakeAnswer 
     listAll: async (request: Partial<ListRequest>) => {
       const answers: RecordList[] = [];
       for (let nextPage: string | undefined; ; ) {
-        const answer = await list({ ...request, nextPage });
-        answers.push(answer);
-        nextPage = answer.nextPage;
+        const response = await list({ ...request, nextPage });
+        answers.push(response);
+        nextPage = response.nextPage;
         if (nextPage === undefined) return { rows: answers.flatMap(({ records }) => records), answers };
       }
     },
@@ -173,9 +173,9 @@ function createSeal(): Pick<PlatformKeys, 'seal' | 'open'> {
 function createClient(onSend: (request: ProviderRequest) => Promise<Partial<ProviderResponse>>): ProviderClient {
   const send: ProviderClient['send'] = async (call, request) => {
     if (call.tally !== undefined) call.tally.providerCalls++;
-    const answer = await onSend(request);
+    const response = await onSend(request);
     call.signal.throwIfAborted();
-    return { status: 200, headers: {}, body: undefined, ...answer } satisfies ProviderResponse;
+    return { status: 200, headers: {}, body: undefined, ...response } satisfies ProviderResponse;
   };
   return {
     send,

@@ -231,9 +231,9 @@ describe('a filter that no row can pass', () => {
   for (const query of [{}, { orderBy: 'name' }, { pushdownOnly: true }, { page: 3 }]) {
     it(`is answered without the provider: ${JSON.stringify(query)}`, async () => {
       const service = bounded();
-      const answer = await service.list({ where: "score = 10 AND name = 'odd'", ...query });
-      expect(answer).to.include({ totalCount: 0, providerCalls: 0, pushdown: 'full' });
-      expect([answer.records, answer.nextPage, service.sent]).to.deep.equal([[], undefined, []]);
+      const response = await service.list({ where: "score = 10 AND name = 'odd'", ...query });
+      expect(response).to.include({ totalCount: 0, providerCalls: 0, pushdown: 'full' });
+      expect([response.records, response.nextPage, service.sent]).to.deep.equal([[], undefined, []]);
     });
   }
 

@@ -98,8 +98,8 @@ describe('the spec, read by express-openapi-validator', () => {
       retries: 3,
       'event.poller.configuration': {},
     };
-    const answer = await call('platform', 'POST', '/instances', { ...NEW_INSTANCE, configuration });
-    expect(answer).to.include({ operationId: 'createInstance' });
+    const response = await call('platform', 'POST', '/instances', { ...NEW_INSTANCE, configuration });
+    expect(response).to.include({ operationId: 'createInstance' });
   });
 
   for (const [fault, change] of [
@@ -114,20 +114,20 @@ describe('the spec, read by express-openapi-validator', () => {
     ['/body/providerData/realmId', { providerData: { code: 'x', realmId: 'x'.repeat(4001) } }],
   ] as const) {
     it(`refuses an instance with a fault in ${fault}: ${JSON.stringify(change).slice(0, 50)}`, async () => {
-      const answer = await call('platform', 'POST', '/instances', { ...NEW_INSTANCE, ...change });
-      expect(answer.status).to.equal(400);
-      expect(new Set(answer.faults)).to.deep.equal(new Set([fault]));
+      const response = await call('platform', 'POST', '/instances', { ...NEW_INSTANCE, ...change });
+      expect(response.status).to.equal(400);
+      expect(new Set(response.faults)).to.deep.equal(new Set([fault]));
     });
   }
 
   it('refuses an id that no number can hold', async () => {
-    const answer = await call('platform', 'GET', '/instances/99999999999999999999');
-    expect(answer).to.deep.include({ status: 400, faults: ['/params/id'] });
+    const response = await call('platform', 'GET', '/instances/99999999999999999999');
+    expect(response).to.deep.include({ status: 400, faults: ['/params/id'] });
   });
 
   it('takes a record with any members', async () => {
-    const answer = await call('record', 'POST', '/employees', { name: 'x', manager: null, tags: [1], address: {} });
-    expect(answer).to.include({ operationId: 'createRecord' });
+    const response = await call('record', 'POST', '/employees', { name: 'x', manager: null, tags: [1], address: {} });
+    expect(response).to.include({ operationId: 'createRecord' });
   });
 });
 

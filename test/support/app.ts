@@ -176,10 +176,10 @@ function onceStarted(find: () => StartedApp | undefined, credentials: FirstCrede
 export function createInstanceBy(call: TestApp['call']): TestApp['createInstance'] {
   return async (element, configuration, more = {}) => {
     const body = { element: { key: element }, name: 'Test', configuration, ...more };
-    const answer = await call('/instances', { method: 'POST', body });
-    if (answer.status !== 200)
-      throw new Error(`POST /instances answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const response = await call('/instances', { method: 'POST', body });
+    if (response.status !== 200)
+      throw new Error(`POST /instances answered ${response.status}: ${JSON.stringify(response.body)}`);
+    return response.body;
   };
 }
 

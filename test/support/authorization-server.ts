@@ -16,7 +16,7 @@ export interface TokenMishap {
   /** Waits before the answer is sent. */
   readonly until?: Promise<void>;
   /** Changes the answer, e.g. its `expires_in`. */
-  readonly rewrite?: (answer: Record<string, unknown>) => unknown;
+  readonly rewrite?: (response: Record<string, unknown>) => unknown;
 }
 
 export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationServer>>;

@@ -1,4 +1,12 @@
-import { type Answer, type Call, dayAfter, json, type Routes, type Table, times } from '#connector/simulator';
+import {
+  type Call,
+  dayAfter,
+  json,
+  type Routes,
+  type SimulatedResponse,
+  type Table,
+  times,
+} from '#connector/simulator';
 import { EMPLOYEE_COUNT, FIRST_ID, findEmployee } from './employees.ts';
 import { isDay, refusal } from './fault.ts';
 
@@ -31,7 +39,7 @@ const REQUESTS = times(120, (index) => {
   };
 });
 
-function listRequests(employees: Table, { query }: Call): Answer {
+function listRequests(employees: Table, { query }: Call): SimulatedResponse {
   const [start, end] = [readDay(query, 'start'), readDay(query, 'end')];
   const has = (name: string, value: unknown) => query.get(name)?.split(',').includes(String(value)) ?? true;
   const found = REQUESTS.filter(
@@ -80,7 +88,7 @@ const employeeFile = (employee: number, number: number) => ({
 });
 
 /** One employee in three has files. */
-function listEmployeeFiles(employees: Table, { params }: Call): Answer {
+function listEmployeeFiles(employees: Table, { params }: Call): SimulatedResponse {
   const id = Number(findEmployee({ table: employees }, params.id).eeid);
   if (id % 3 !== 0) throw refusal(404, 'The employee has no accessible file categories');
   return json({

@@ -109,11 +109,11 @@ export type Account = Readonly<Record<'employees' | 'webhooks', Collection>>;
 interface AccountOptions {
   readonly clock: MovableClock;
   readonly memory: SimulatorMemory | undefined;
-  readonly tell: (change: TableChange) => void;
+  readonly notify: (change: TableChange) => void;
 }
 
 /** The same employees every time, and the webhooks of the owner of the key, who keeps them over a restart. */
-export function createAccount({ clock, memory, tell }: AccountOptions): Account {
+export function createAccount({ clock, memory, notify: tell }: AccountOptions): Account {
   return createCollections<keyof Account, CollectionSpec>({
     clock,
     read: {

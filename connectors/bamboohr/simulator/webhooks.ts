@@ -11,13 +11,16 @@ import {
 } from '#connector/simulator';
 import { COLUMNS } from './employees.ts';
 
-interface Told extends Partial<Pick<SimulatorOptions, 'send'>> {
+interface NotificationContext extends Partial<Pick<SimulatorOptions, 'send'>> {
   readonly webhooks: Collection;
   readonly clock: MovableClock;
 }
 
 /** An employee that is made is also changed: BambooHR tells both. */
-export function tell({ key: employeeId, before, after }: TableChange, { webhooks, clock, send }: Told): void {
+export function notify(
+  { key: employeeId, before, after }: TableChange,
+  { webhooks, clock, send }: NotificationContext,
+): void {
   const types = [
     before === undefined && 'employee.created',
     after === undefined ? 'employee.deleted' : 'employee.updated',

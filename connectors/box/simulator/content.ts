@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import {
-  type Answer,
   type Call,
   createBody,
   createResults,
   json,
   type MovableClock,
   redirect,
+  type SimulatedResponse,
   typed,
 } from '#connector/simulator';
 import { type Drive, measure, type Row, wholeSecond } from './drive.ts';
@@ -19,12 +19,12 @@ export const MOST_BYTES = 20_000_000;
 const DOWNLOAD_MS = 15 * 60_000;
 
 /** Routes for uploads and downloads. Calls `tell` after each download. */
-export function createContent(drive: Drive, clock: MovableClock, tell: (row: Row) => void) {
+export function createContent(drive: Drive, clock: MovableClock, notify: (row: Row) => void) {
   const { contents, items } = drive;
   const makeId = () => randomBytes(24).toString('base64url');
   const links = createResults<string>({ most: 1000, makeId, lifetime: { ms: DOWNLOAD_MS, clock } });
 
-  function store(row: Row, bytes: Buffer, call: Call, status: number): Answer {
+  function store(row: Row, bytes: Buffer, call: Call, status: number): SimulatedResponse {
     contents.set(String(row.id), bytes);
     return json({ total_count: 1, entries: [show(drive, row, call, 'standard')] }, status);
   }
@@ -36,14 +36,14 @@ export function createContent(drive: Drive, clock: MovableClock, tell: (row: Row
 
   return {
     /** `POST /files/content`. */
-    upload: async (call: Call): Promise<Answer> => {
+    upload: async (call: Call): Promise<SimulatedResponse> => {
       const { attributes, bytes } = await readUpload(call);
       const values = drive.settle('file', items.file.read(attributes));
       assertRoom(bytes.length);
       return store(items.file.table.insert({ ...values, ...measure(bytes) }), bytes, call, 201);
     },
     /** `POST /files/{id}/content`: a new version. */
-    uploadVersion: async (call: Call): Promise<Answer> => {
+    uploadVersion: async (call: Call): Promise<SimulatedResponse> => {
       const before = drive.get('file', call.params.id);
       const { attributes, bytes } = await readUpload(call);
       const values = drive.settle('file', items.file.read(attributes, before), before);
@@ -56,14 +56,14 @@ export function createContent(drive: Drive, clock: MovableClock, tell: (row: Row
       return store(row ?? before, bytes, call, 200);
     },
     /** `GET /files/{id}/content`: to where the bytes are. */
-    download: (call: Call): Answer => {
+    download: (call: Call): SimulatedResponse => {
       const row = drive.get('file', call.params.id);
       const link = links.keep([String(row.id)]);
-      tell(row);
+      notify(row);
       return redirect(`${call.host === undefined ? call.origin : `https://${DOWNLOAD_HOST}`}/d/1/${link}/download`);
     },
     /** The address is all that it takes. */
-    deliverBytes: ({ params: { link = '' } }: Call): Answer => {
+    deliverBytes: ({ params: { link = '' } }: Call): SimulatedResponse => {
       const id = links.find(link)?.[0] ?? '';
       const row = items.file.table.find(id);
       if (row === undefined) throw new BoxFault(404, 'not_found', 'Not Found');

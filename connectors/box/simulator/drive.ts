@@ -97,7 +97,7 @@ function itemsOf(type: Kind, rows: number, step: number, { vary, initial, ...mor
 export type Drive = ReturnType<typeof createDrive>;
 
 /** Everything of one user: folders below the root, files and bookmarks in them, also those in the trash. */
-export function createDrive(clock: MovableClock, tell: (kind: Kind, change: TableChange) => void) {
+export function createDrive(clock: MovableClock, notify: (kind: Kind, change: TableChange) => void) {
   // Times of the content are now, unless they are said.
   const initial = () => ({
     content_created_at: wholeSecond(clock.now()),
@@ -132,7 +132,7 @@ export function createDrive(clock: MovableClock, tell: (kind: Kind, change: Tabl
     }),
   };
   const items: Readonly<Record<Kind, Collection<CollectionSpec, Kind>>> = createCollections({
-    ...{ clock, of, writeTime: wholeSecond, onChange: tell },
+    ...{ clock, of, writeTime: wholeSecond, onChange: notify },
     refuse: ([{ member = '' } = {}]) => invalid(member, `Invalid value for '${member}'`),
     absent: (_, id) => notFound('item', id),
   });

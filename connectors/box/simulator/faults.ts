@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Answer, Fault, json, type TableRow } from '#connector/simulator';
+import { Fault, json, type SimulatedResponse, type TableRow } from '#connector/simulator';
 
 /** With what Box tells beside code and message: which parameter is wrong, or what a name clashes with. */
 export class BoxFault extends Fault {
@@ -56,7 +56,7 @@ const REFUSED_TOKEN =
   'Bearer realm="Service", error="invalid_token", error_description="The access token provided is invalid."';
 
 /** A refused token has no body: what is wrong with it stands in a header. */
-export function print(fault: Fault): Answer {
+export function print(fault: Fault): SimulatedResponse {
   const { status, headers } = fault;
   if (status === 401) return { status, headers: { ...headers, 'www-authenticate': REFUSED_TOKEN } };
   const context = fault instanceof BoxFault ? fault.context : undefined;

@@ -1,4 +1,4 @@
-import { type Answer, type Call, json, takePage } from '#connector/simulator';
+import { type Call, json, type SimulatedResponse, takePage } from '#connector/simulator';
 import { type Drive, ME, type Row } from './drive.ts';
 import { badPage, invalid, missing } from './faults.ts';
 import { type Indexed, parseQuery, wordsOf } from './query.ts';
@@ -10,7 +10,7 @@ const PAGING = { kind: 'offset', offset: 'offset', size: 'limit', usual: 30, mos
 const MOST_OFFSET = 10_000;
 
 /** `GET /search`: by relevance, what is not in the trash. @throws Fault 400 and 404 for parameters that it does not take */
-export function search(drive: Drive, call: Call): Answer {
+export function search(drive: Drive, call: Call): SimulatedResponse {
   const { query } = call;
   const text = query.get('query') ?? '';
   if (text.trim() === '') throw missing('query');

@@ -76,7 +76,7 @@ export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Su
   }
 
   /** A move is also sent to the webhooks at the item's former place. */
-  function tell(kind: Kind, happening: string, after: Row, before: Row = after): void {
+  function notify(kind: Kind, happening: string, after: Row, before: Row = after): void {
     const [here, there] = [after, before].map((row) => [row, ...driveOf().pathOf(row)].map(keyOf));
     for (const { id, target, address, triggers } of webhooks.table.rows()) {
       const [isHere, wasHere] = [here, there].map((cover) => cover?.includes(keyOf(Object(target))) === true);
@@ -96,9 +96,9 @@ export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Su
   }
 
   return {
-    tell,
+    tell: notify,
     tellChange: (kind: Kind, change: TableChange): void => {
-      for (const done of happeningsOf(change)) tell(kind, done, change.after ?? change.before ?? {}, change.before);
+      for (const done of happeningsOf(change)) notify(kind, done, change.after ?? change.before ?? {}, change.before);
     },
     routes: recordRoutes('/2.0/webhooks', webhooks, {
       list: (call) => {

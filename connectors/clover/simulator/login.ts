@@ -1,5 +1,4 @@
 import {
-  type Answer,
   atHosts,
   type Call,
   createBody,
@@ -8,6 +7,7 @@ import {
   Fault,
   type MovableClock,
   type RegisteredClient,
+  type SimulatedResponse,
   type SimulatorMemory,
 } from '#connector/simulator';
 
@@ -57,10 +57,10 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     return server.authorize({ ...call, query });
   };
 
-  async function ask(call: Call, form: Readonly<Record<string, string>>, message: string): Promise<Answer> {
+  async function ask(call: Call, form: Readonly<Record<string, string>>, message: string): Promise<SimulatedResponse> {
     const body = createBody(Buffer.from(new URLSearchParams(form).toString()), 'application/x-www-form-urlencoded');
-    const answer = await server.token({ ...call, body });
-    if ((answer.status ?? 200) < 400) return answer;
+    const response = await server.token({ ...call, body });
+    if ((response.status ?? 200) < 400) return response;
     throw new Fault(401, 'UNAUTHORIZED', message);
   }
 

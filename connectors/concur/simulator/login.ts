@@ -1,5 +1,4 @@
 import {
-  type Answer,
   atHosts,
   type Call,
   createOAuthServer,
@@ -9,6 +8,7 @@ import {
   type MovableClock,
   type RegisteredClient,
   readBearer,
+  type SimulatedResponse,
   type SimulatorMemory,
 } from '#connector/simulator';
 import { ADMINISTRATOR, TRAVELER, type User } from './company.ts';
@@ -65,13 +65,16 @@ export function createLogin({ memory, clock, badToken }: LoginOptions) {
   });
 
   /** Concur reports a refusal in the parameter `error_code`, unlike OAuth's `error`. */
-  async function authorize(call: Call): Promise<Answer> {
-    const answer = await server.authorize(call);
-    const { location = '' } = answer.headers ?? {};
-    return { ...answer, headers: { ...answer.headers, location: location.replace(/([?&])error=/, '$1error_code=') } };
+  async function authorize(call: Call): Promise<SimulatedResponse> {
+    const response = await server.authorize(call);
+    const { location = '' } = response.headers ?? {};
+    return {
+      ...response,
+      headers: { ...response.headers, location: location.replace(/([?&])error=/, '$1error_code=') },
+    };
   }
 
-  function token(call: Call): Answer | Promise<Answer> {
+  function token(call: Call): SimulatedResponse | Promise<SimulatedResponse> {
     if (!ELSEWHERE.includes(call.host ?? '')) return server.token(call);
     const error = { code: 16, error: 'invalid_request', error_description: 'user lives elsewhere' };
     return json({ ...error, geolocation: GEOLOCATION }, 400);

@@ -1,8 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { type Answer, type Call, escapeMarkup, type Fault, json, type TableRow, xml } from '#connector/simulator';
+import {
+  type Call,
+  escapeMarkup,
+  type Fault,
+  json,
+  type SimulatedResponse,
+  type TableRow,
+  xml,
+} from '#connector/simulator';
 
 /** JSON for those who accept it, and XML for all others. @param nouns of the XML: the element around all, and around each of a list */
-export function print({ headers }: Call, nouns: readonly [all: string, one?: string], content: TableRow): Answer {
+export function print(
+  { headers }: Call,
+  nouns: readonly [all: string, one?: string],
+  content: TableRow,
+): SimulatedResponse {
   if (/\bjson\b/i.test(headers.accept ?? '')) return json(content);
   return xml(`<?xml version="1.0" encoding="utf-8"?>${elementOf(nouns[0], content, nouns[1])}`);
 }
@@ -23,7 +35,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
 };
 
 /** The form of version 3, and below the login that of OAuth with a number. */
-export function printFault(fault: Fault, path: string, nowMs: number): Answer {
+export function printFault(fault: Fault, path: string, nowMs: number): SimulatedResponse {
   const { status, headers } = fault;
   const message = MESSAGES[status] ?? fault.message;
   if (path.startsWith('/oauth2/')) {

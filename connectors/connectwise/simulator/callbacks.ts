@@ -1,9 +1,9 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import {
-  type Answer,
   type Call,
   type Complaint,
   json,
+  type SimulatedResponse,
   type SimulatorOptions,
   type TableChange,
   type TableRow,
@@ -37,7 +37,7 @@ export interface CallbackOptions extends Partial<Pick<SimulatorOptions, 'send'>>
   readonly keyHost?: 'api' | 'site';
 }
 
-interface Told {
+interface Notification {
   /** Name of the collection to which the record belongs. */
   readonly name: string;
   readonly change: TableChange;
@@ -45,7 +45,11 @@ interface Told {
 }
 
 /** Tells those who registered a callback of a change. One of a deleted record has nothing of it but its id. */
-export function tell(callbacks: readonly TableRow[], { name, change, show }: Told, options: CallbackOptions): void {
+export function notify(
+  callbacks: readonly TableRow[],
+  { name, change, show }: Notification,
+  options: CallbackOptions,
+): void {
   const { send, keyHost = 'api' } = options;
   const { key, before, after } = change;
   const action = after === undefined ? 'deleted' : before === undefined ? 'added' : 'updated';
@@ -76,7 +80,7 @@ export function signCallback(body: unknown, signingKey = SIGNING_KEY): WebhookDe
 }
 
 /** For everybody. */
-export function tellKey({ query }: Call): Answer {
+export function tellKey({ query }: Call): SimulatedResponse {
   const id = query.get('id') ?? '';
   if (id !== KEY_ID || query.get('companyName') !== COMPANY) throw absent({ singular: 'Callback key' }, id);
   return json({ signing_key: SIGNING_KEY });

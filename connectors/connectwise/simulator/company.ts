@@ -82,8 +82,8 @@ const SCREENS: readonly Name[] = ['tickets', 'timeEntries', 'companies', 'contac
 
 /** The custom fields of a record as answers show them, each with a value. */
 function customFieldsOf(name: Name, read: (field: { id: number; values: readonly unknown[] }) => unknown) {
-  return CUSTOM.map(({ caption, type, values }, place) => {
-    const id = 15 + SCREENS.indexOf(name) * CUSTOM.length + place;
+  return CUSTOM.map(({ caption, type, values }, source) => {
+    const id = 15 + SCREENS.indexOf(name) * CUSTOM.length + source;
     return { id, caption, type, entryMethod: 'EntryField', numberOfDecimals: 2, value: read({ id, values }) };
   });
 }
@@ -119,11 +119,11 @@ const isSame = (a: unknown, b: unknown) => String(a).toLowerCase() === String(b)
 export interface CompanyOptions {
   readonly clock: MovableClock;
   readonly memory: SimulatorMemory | undefined;
-  readonly tell: (name: Name, change: TableChange) => void;
+  readonly notify: (name: Name, change: TableChange) => void;
 }
 
 /** One company of the cloud, with some hundred records. */
-export function createCompany({ clock, memory, tell }: CompanyOptions): Company {
+export function createCompany({ clock, memory, notify: tell }: CompanyOptions): Company {
   const by = { updatedBy: API_MEMBER.identifier, enteredBy: API_MEMBER.identifier };
   const about = (name: Name, rows: number, start: number, { vary, initial, ...more }: Partial<Resource> = {}) => {
     const { path, noun, label, info, ...schema } = official.schemas[name];

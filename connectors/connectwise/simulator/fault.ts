@@ -1,4 +1,12 @@
-import { type Answer, BAD_BODY, type Complaint, Fault, json, type Member, typed } from '#connector/simulator';
+import {
+  BAD_BODY,
+  type Complaint,
+  Fault,
+  json,
+  type Member,
+  type SimulatedResponse,
+  typed,
+} from '#connector/simulator';
 
 /** An object that cannot be saved; ConnectWise names the kind of object with every complaint. */
 class Refusal extends Fault {
@@ -50,7 +58,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Writes a fault as `{ code, message, errors }`. A response for too many calls has `error` in place of `code`. */
-export function print(fault: Fault): Answer {
+export function print(fault: Fault): SimulatedResponse {
   const { status, code, message, headers } = fault;
   if (code === CANNOT_ROUTE) return typed('text/plain', message, status);
   if (status === 429) {

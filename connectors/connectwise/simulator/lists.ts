@@ -1,8 +1,8 @@
 import {
-  type Answer,
   type Call,
   FOLDS,
   json,
+  type SimulatedResponse,
   sortRows,
   type TableRow,
   type TextRule,
@@ -67,7 +67,7 @@ const readAsked = ({ query }: Call): Asked =>
 const SIZED = { size: 'pagesize', usual: 25, most: 1000, beyond: 'refused', refuse: badCondition } as const;
 
 /** A page of records: of the usual kind, or forward-only where a header asks for that. */
-export function list(listing: Listing, call: Call): Answer {
+export function list(listing: Listing, call: Call): SimulatedResponse {
   const asked = readAsked(call);
   const rows = findRows(listing, asked);
   const isForward = call.headers['pagination-type'] === 'forward-only';
@@ -118,7 +118,7 @@ export function show(
   body: unknown,
   status = 200,
   more: Readonly<Record<string, string>> = {},
-): Answer {
+): SimulatedResponse {
   const [type] = /application\/vnd\.connectwise\.com\+json; ?version=[\w.]+/.exec(headers.accept ?? '') ?? [];
   return json(body, status, { ...more, ...(type !== undefined && { 'content-type': `${type}; charset=utf-8` }) });
 }

@@ -1,4 +1,4 @@
-import { type Answer, BAD_BODY, Fault, json } from '#connector/simulator';
+import { BAD_BODY, Fault, json, type SimulatedResponse } from '#connector/simulator';
 
 /** Errors by Fortnox's codes, in its words: of its page on errors, or of recorded answers. */
 export function refused(code: number, message: string): Fault {
@@ -22,7 +22,7 @@ const KNOWN: Readonly<Record<number | string, readonly [number, string]>> = {
  * What its own code refuses has an `ErrorInformation`, whose members are written small where a request was wrong, and large where
  * a login or a record is missing. What stands in front of it, for 401 and 429, answers `message` alone.
  */
-export function print({ status, code, message, headers }: Fault): Answer {
+export function print({ status, code, message, headers }: Fault): SimulatedResponse {
   if (status === 401 || status === 429) {
     return json({ message: status === 401 ? 'unauthorized' : 'Too Many Requests' }, status, headers);
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type Answer,
   type Call,
   createOAuthServer,
   DAY_MS,
@@ -13,6 +12,7 @@ import {
   type RouteHandler,
   type Routes,
   readBearer,
+  type SimulatedResponse,
   type SimulatorMemory,
   shareMemory,
 } from '#connector/simulator';
@@ -103,7 +103,7 @@ export function createLogin({ memory, deactivatesOnReuse, acceptsBearer }: Login
   }
 
   /** @throws Fault 403 */
-  function exchange({ headers }: Call, code: string): Answer {
+  function exchange({ headers }: Call, code: string): SimulatedResponse {
     if (headers['client-secret'] !== CLIENT_SECRET || !code.startsWith('demo-')) throw badLogin();
     const issued = byCode.get(code);
     if (issued !== undefined) {

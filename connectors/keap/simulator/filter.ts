@@ -94,7 +94,7 @@ export interface Criterion {
 /** A filter or an order as `official.json` writes it: `id category.id none=NONE`. */
 export type Written = Readonly<Record<string, string>>;
 
-export interface FilterPlace {
+export interface FilterContext {
   readonly filters: Written;
   readonly members: Members;
   readonly rule: TextRule;
@@ -131,17 +131,17 @@ export function fieldOf(written: string, rule: TextRule) {
 }
 
 /** `name==value` with semicolons between them, which mean AND. @throws Fault 400 for another grammar, names and values */
-export function compileAll(filter: string | null, place: FilterPlace): Test {
+export function compileAll(filter: string | null, context: FilterContext): Test {
   const criteria = (filter ?? '')
     .split(';')
     .filter((part) => part !== '')
     .map(readCriterion);
-  return compileCriteria(criteria, place);
+  return compileCriteria(criteria, context);
 }
 
 /** @throws Fault 400 for names and values that are not taken */
-export function compileCriteria(criteria: readonly Criterion[], place: FilterPlace): Test {
-  const tests = criteria.map((criterion) => compileOne(criterion, criteria, place));
+export function compileCriteria(criteria: readonly Criterion[], context: FilterContext): Test {
+  const tests = criteria.map((criterion) => compileOne(criterion, criteria, context));
   return (row) => tests.every((test) => test(row));
 }
 
@@ -157,7 +157,7 @@ function isOperator(text: string): text is Operator {
   return ['==', '!=', '>', '<', '>=', '<='].includes(text);
 }
 
-function compileOne(criterion: Criterion, all: readonly Criterion[], { filters, members, rule }: FilterPlace): Test {
+function compileOne(criterion: Criterion, all: readonly Criterion[], { filters, members, rule }: FilterContext): Test {
   const { name, operator, text } = criterion;
   const written = Object.hasOwn(filters, name) ? filters[name] : undefined;
   if (written === undefined) throw badRequest(`Invalid filter field: ${name}`, 'filter');

@@ -1,9 +1,9 @@
 import {
-  type Answer,
   type Call,
   json,
   type Routes,
   recordRoutes,
+  type SimulatedResponse,
   sortRows,
   type TableRow,
   valueAt,
@@ -73,7 +73,7 @@ export function createFirstVersion(records: Records): Routes {
 const USUAL = 1000;
 
 /** With links to pages that need not be there: only `count` tells the end. */
-function answer(records: Records, path: string, list: List, { query, origin, isStuck }: Call): Answer {
+function answer(records: Records, path: string, list: List, { query, origin, isStuck }: Call): SimulatedResponse {
   const { of, filters, orders = {} } = list;
   const { table, members } = Object.values(records).find(({ name }) => name === of) ?? records.tasks;
   const given = Object.keys(filters).flatMap((name): readonly Criterion[] => {

@@ -197,10 +197,10 @@ export function expand(row: TableRow, name: Name, { contacts }: Pick<Records, 'c
   const contact = id === undefined ? null : { id, email, given_name, family_name };
   if (name === 'orders' || name === 'transactions') return { ...row, contact };
   if (name !== 'opportunities') return row;
-  const place = { city: locality, state: region, phone_number: number, company_name: null, job_title };
+  const context = { city: locality, state: region, phone_number: number, company_name: null, job_title };
   return {
     ...row,
-    contact: id === undefined ? null : { id, email, first_name: given_name, last_name: family_name, ...place },
+    contact: id === undefined ? null : { id, email, first_name: given_name, last_name: family_name, ...context },
     stage: STAGES.find((each) => each.id === stage_id) ?? null,
     user: USERS.find((each) => each.id === user_id) ?? null,
   };

@@ -74,11 +74,11 @@ const ROWS: Readonly<Record<string, readonly TableRow[]>> = {
   Countries: makeRows(3, { Code: cycle(['DE', 'FR', 'JP']), Name: cycle(['Deutschland', 'France', '日本']) }),
 };
 
-/** @param tell called for each change of a record */
-export function createShelves(tell: (set: EntitySet, change: TableChange) => void = () => {}): readonly Shelf[] {
+/** @param notify called for each change of a record */
+export function createShelves(notify: (set: EntitySet, change: TableChange) => void = () => {}): readonly Shelf[] {
   return SETS.map((set) => {
     const { [set.name]: rows = [] } = ROWS;
-    const onChange = (change: TableChange) => tell(set, change);
+    const onChange = (change: TableChange) => notify(set, change);
     return { ...set, table: createTable({ rows, keyOf: (row) => keyOf(set, row), onChange }) };
   });
 }

@@ -1,4 +1,4 @@
-import { type Answer, BAD_BODY, Fault, json } from '#connector/simulator';
+import { BAD_BODY, Fault, json, type SimulatedResponse } from '#connector/simulator';
 import { printMoment } from './time.ts';
 
 /** The provider's numbers and what they are called; the detail is the fault's own message. */
@@ -41,7 +41,7 @@ const GATEWAY: Readonly<Record<number, readonly [word: string, code: string, typ
 };
 
 /** @param nowMs of the provider */
-export function printFault(fault: Fault, nowMs: number): Answer {
+export function printFault(fault: Fault, nowMs: number): SimulatedResponse {
   const { status, message, headers } = fault;
   const gateway = GATEWAY[status];
   if (gateway !== undefined) return json(gatewayFault(status, message, gateway, nowMs), status, headers);

@@ -83,12 +83,12 @@ function about(name: Name, one: string, fields: Fields, own: Members = {}) {
   };
 }
 
-/** @param tell called for each change */
-export function createOffice(clock: MovableClock, tell: (name: Name, change: TableChange) => void): Office {
+/** @param notify called for each change */
+export function createOffice(clock: MovableClock, notify: (name: Name, change: TableChange) => void): Office {
   return createCollections<Name, Resource>({
     clock,
     entries,
-    onChange: tell,
+    onChange: notify,
     read: {
       string: (value, { isRequired }) => (isRequired === true && isBlank(value) ? null : value),
       reference: (value) => (value === '' ? null : Number(value)),

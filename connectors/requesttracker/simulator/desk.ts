@@ -59,8 +59,8 @@ function about(noun: string, { fields = {} }: ObjectSpec, own: Members = {}) {
   return { noun, members, hidden, initial, created: ['Created'] };
 }
 
-/** @param tell called for each change of a ticket */
-export function createDesk(clock: MovableClock, tell: (change: TableChange) => void): Desk {
+/** @param notify called for each change of a ticket */
+export function createDesk(clock: MovableClock, notify: (change: TableChange) => void): Desk {
   const ofTickets = about('ticket', tickets, {
     Status: { type: 'string', values: ['new', 'open', 'stalled', 'resolved', 'rejected', 'deleted'] },
     Queue: { type: 'reference', refersTo: 'queues', isNeverNull: true },
@@ -69,7 +69,7 @@ export function createDesk(clock: MovableClock, tell: (change: TableChange) => v
   });
   const desk: Desk = createCollections<keyof Desk, Resource>({
     clock,
-    onChange: (name, change) => name === 'tickets' && tell(change),
+    onChange: (name, change) => name === 'tickets' && notify(change),
     write: { boolean: Number },
     // What cannot be read is undefined, and left to the callers.
     read: {

@@ -1,4 +1,12 @@
-import { type Answer, type Call, fault, json, sortRows, type TableRow, takePage } from '#connector/simulator';
+import {
+  type Call,
+  fault,
+  json,
+  type SimulatedResponse,
+  sortRows,
+  type TableRow,
+  takePage,
+} from '#connector/simulator';
 import { compileQuery, fieldOf } from './conditions.ts';
 import type { Desk, Resource } from './desk.ts';
 
@@ -25,7 +33,7 @@ export function readConditions({ query }: Call): Test {
 const PAGE = { kind: 'number', page: 'page', size: 'per_page', usual: 20, most: 100 } as const;
 
 /** The items of a page, with the members that `fields` names. A page behind the last one is empty. */
-export function list(collection: Collection, call: Call, test: Test): Answer {
+export function list(collection: Collection, call: Call, test: Test): SimulatedResponse {
   const { noun, members, table } = collection;
   const { query } = call;
   // No list shows deleted tickets, unless a query says otherwise, which no query that is sent here does.
@@ -78,7 +86,7 @@ function presentText(text: string): string {
 }
 
 /** Answers one record. It leaves out members without a value, where lists have an empty text. */
-export function show(row: TableRow): Answer {
+export function show(row: TableRow): SimulatedResponse {
   const values = Object.entries(row).filter(([, value]) => value !== null);
   return json(
     Object.fromEntries(values.map(([name, value]) => [name, typeof value === 'string' ? presentText(value) : value])),

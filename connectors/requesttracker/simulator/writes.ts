@@ -1,10 +1,10 @@
-import { type Answer, type Call, empty, fault, json, type TableRow } from '#connector/simulator';
+import { type Call, empty, fault, json, type SimulatedResponse, type TableRow } from '#connector/simulator';
 import type { Desk } from './desk.ts';
 
 const BEGINNINGS = ['new', 'open', 'resolved'];
 
 /** An owner that is not known is nobody. @throws Fault 400 */
-export function createTicket(desk: Desk, call: Call): Answer {
+export function createTicket(desk: Desk, call: Call): SimulatedResponse {
   const { Content, ...said } = call.body.object();
   const values = known(desk.tickets.read(said));
   const { Status = 'new' } = said;
@@ -27,7 +27,7 @@ const REFUSALS: Readonly<Record<string, (value: unknown) => string>> = {
  * Updates a ticket. The response is a success even for refused values, which it reports among its messages.
  * @throws Fault 404
  */
-export function updateTicket({ tickets, ...desk }: Desk, { params: { id = '' }, body }: Call): Answer {
+export function updateTicket({ tickets, ...desk }: Desk, { params: { id = '' }, body }: Call): SimulatedResponse {
   const ticket = tickets.get(id);
   const said = body.object();
   const values = known(tickets.read(said, ticket));
@@ -44,14 +44,18 @@ export function updateTicket({ tickets, ...desk }: Desk, { params: { id = '' }, 
 }
 
 /** The server fails where it is done already. */
-export function removeTicket({ tickets }: Desk, { params: { id = '' } }: Call): Answer {
+export function removeTicket({ tickets }: Desk, { params: { id = '' } }: Call): SimulatedResponse {
   if (tickets.get(id).Status === 'deleted') throw fault(500, 'Internal Server Error');
   tickets.table.update(id, { Status: 'deleted' });
   return empty();
 }
 
 /** @throws Fault 400 also for a ticket that there is not */
-export function addMessage(desk: Desk, Type: 'Comment' | 'Correspond', { params: { id = '' }, body }: Call): Answer {
+export function addMessage(
+  desk: Desk,
+  Type: 'Comment' | 'Correspond',
+  { params: { id = '' }, body }: Call,
+): SimulatedResponse {
   const { Content, ContentType, TimeTaken = 0 } = body.object();
   if (Content && !ContentType) throw fault(400, 'ContentType is a required field for application/json');
   const ticket = desk.tickets.table.find(id);

@@ -85,9 +85,9 @@ interface Spec extends CollectionSpec {
 
 /**
  * All records, and the ways in which calls and jobs change them.
- * @param tell called for each change
+ * @param notify called for each change
  */
-export function createOrganization(clock: MovableClock, tell: (object: string, change: TableChange) => void) {
+export function createOrganization(clock: MovableClock, notify: (object: string, change: TableChange) => void) {
   const readings = createReadings();
   const of = Object.fromEntries(Object.entries(KEPT).map(([object, kept]) => [object, specOf(object, kept)]));
   const collections = createCollections<string, Spec>({
@@ -103,7 +103,7 @@ export function createOrganization(clock: MovableClock, tell: (object: string, c
     },
     refuse,
     absent: () => notFound(),
-    onChange: tell,
+    onChange: notify,
   });
 
   /** Also in the recycle bin. */

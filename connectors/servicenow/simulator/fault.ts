@@ -1,4 +1,4 @@
-import { type Answer, Fault, typed } from '#connector/simulator';
+import { Fault, type SimulatedResponse, typed } from '#connector/simulator';
 
 /** ServiceNow's own message and detail: the message is the fault's code. */
 export function refusal(status: number, message: string, detail = ''): Fault {
@@ -20,7 +20,7 @@ const MESSAGES: Readonly<Record<number, readonly [message: string, detail?: stri
 const NO_RESOURCE = ['Requested URI does not represent any resource'] as const;
 
 /** `{ error: { message, detail }, status: "failure" }`; there is nothing but 400 for what is no resource. */
-export function printFault({ status, code, message, headers }: Fault, path: string): Answer {
+export function printFault({ status, code, message, headers }: Fault, path: string): SimulatedResponse {
   const isResource = /^\/api\/now\/(?:table|attachment)\//.test(`${path}/`);
   const isNothing = status === 404 && !isResource;
   // The kit's own codes are in capitals.
@@ -30,6 +30,6 @@ export function printFault({ status, code, message, headers }: Fault, path: stri
   return reply({ error, status: 'failure' }, isNothing ? 400 : status, headers);
 }
 
-export function reply(value: unknown, status = 200, headers: Fault['headers'] = {}): Answer {
+export function reply(value: unknown, status = 200, headers: Fault['headers'] = {}): SimulatedResponse {
   return typed('application/json;charset=UTF-8', JSON.stringify(value), status, headers);
 }

@@ -8,13 +8,13 @@ export interface Field {
   readonly read: (row: TableRow) => unknown;
 }
 
-export interface FieldPlace {
+export interface FieldContext {
   readonly instance: InstanceTables;
   readonly table: string;
 }
 
 /** Follows references: `caller_id.company.name`. Undefined where there is no such field. */
-export function resolve(path: string, { instance, table }: FieldPlace): Field | undefined {
+export function resolve(path: string, { instance, table }: FieldContext): Field | undefined {
   const [name = '', ...rest] = path.split('.');
   const { columns = {} } = instance[table] ?? {};
   const column = Object.hasOwn(columns, name) ? columns[name] : undefined;

@@ -171,10 +171,10 @@ function readWritten(value: unknown, { type, longest }: Member): unknown {
 
 const READ = Object.fromEntries(Object.keys(READERS).map((type) => [type, readWritten]));
 
-/** @param tell called for each change of a record that users see, as business rules are */
+/** @param notify called for each change of a record that users see, as business rules are */
 export function createInstance(
   clock: MovableClock,
-  tell: (table: string, change: TableChange) => void,
+  notify: (table: string, change: TableChange) => void,
 ): InstanceTables {
   const names = Object.keys(TABLES);
   const own: InstanceTables = createCollections<string, TableSpec>({
@@ -192,7 +192,7 @@ export function createInstance(
     onChange: (name, change) => {
       if (change.after === undefined) audit(name, change.before);
       keepJournal(name, change);
-      if (isVisible(change.after ?? change.before ?? {})) tell(name, change);
+      if (isVisible(change.after ?? change.before ?? {})) notify(name, change);
     },
   });
 

@@ -1,5 +1,5 @@
 import { compileFilter, escapePattern, type FilterTree, type RowOrder, type TableRow } from '#connector/simulator';
-import { displayed, type Field, type FieldPlace, resolve } from './fields.ts';
+import { displayed, type Field, type FieldContext, resolve } from './fields.ts';
 import { kindOf, READERS } from './schema.ts';
 
 /** How texts are compared. */
@@ -17,7 +17,7 @@ export interface CompiledQuery {
   readonly isTotal: boolean;
 }
 
-export interface QueryPlace extends FieldPlace {
+export interface QueryContext extends FieldContext {
   readonly rules: TextRules;
 }
 
@@ -27,7 +27,7 @@ type Test = CompiledQuery['test'];
  * `^` joins conditions, `^OR` adds an alternative to the condition before it, `^NQ` begins another query, `^^` is a caret.
  * What cannot be understood is left out, so that more is found.
  */
-export function compileQuery(text: string, place: QueryPlace): CompiledQuery {
+export function compileQuery(text: string, context: QueryContext): CompiledQuery {
   const queries: Test[][][] = [[]];
   const order: RowOrder[] = [];
   let isTotal = false;
@@ -36,7 +36,7 @@ export function compileQuery(text: string, place: QueryPlace): CompiledQuery {
   for (const term of splitTerms(text)) {
     const [, prefix = '', rest = ''] = /^(ORDERBYDESC|ORDERBY|OR|NQ|EQ$)?(.*)$/s.exec(term) ?? [];
     if (prefix.startsWith('ORDERBY')) {
-      order.push(...readOrder(rest, prefix === 'ORDERBYDESC', place));
+      order.push(...readOrder(rest, prefix === 'ORDERBYDESC', context));
       isTotal ||= rest === 'sys_id';
       continue;
     }
@@ -45,7 +45,7 @@ export function compileQuery(text: string, place: QueryPlace): CompiledQuery {
       group = [];
       queries.at(-1)?.push(group);
     }
-    const test = compileCondition(rest, place);
+    const test = compileCondition(rest, context);
     if (test !== undefined) group.push(test);
   }
   const valid = queries
@@ -67,17 +67,17 @@ function splitTerms(text: string): readonly string[] {
 const OPERATORS = 'NOT LIKE|NOT IN|STARTSWITH|ENDSWITH|ISNOTEMPTY|ISEMPTY|LIKE|IN|!=|>=|<=|=|<|>';
 const CONDITION = new RegExp(`^([a-z][a-z0-9_]*(?:\\.[a-z][a-z0-9_]*)*)(${OPERATORS})(.*)$`, 's');
 
-function compileCondition(condition: string, place: QueryPlace): Test | undefined {
+function compileCondition(condition: string, context: QueryContext): Test | undefined {
   const [, path = '', operator = '', value = ''] = CONDITION.exec(condition) ?? [];
-  const field = resolve(path, place);
+  const field = resolve(path, context);
   if (field === undefined) return undefined;
   assertPlain(value);
   const kind = kindOf(field.column);
   const isPattern = /LIKE|WITH/.test(operator);
   // A reference is compared by its id, but searched by what people see of it.
-  const target = isPattern && kind === 'reference' ? { ...field, read: displayed(field, place.instance) } : field;
-  const tree = TREES[operator]?.({ kind: isPattern && kind === 'reference' ? 'string' : kind, value, place });
-  return tree && compileFilter(tree, { field: () => filterField(target, place.rules) });
+  const target = isPattern && kind === 'reference' ? { ...field, read: displayed(field, context.instance) } : field;
+  const tree = TREES[operator]?.({ kind: isPattern && kind === 'reference' ? 'string' : kind, value, place: context });
+  return tree && compileFilter(tree, { field: () => filterField(target, context.rules) });
 }
 
 /** ServiceNow runs such a value as a script: nobody's value may come to that, so this is a fault of the simulation, for all to see. */
@@ -88,7 +88,7 @@ function assertPlain(value: string): void {
 interface Literal {
   readonly kind: ReturnType<typeof kindOf>;
   readonly value: string;
-  readonly place: QueryPlace;
+  readonly place: QueryContext;
 }
 
 type MakeTree = (literal: Literal) => FilterTree | undefined;
@@ -102,9 +102,9 @@ const compare =
   (literal) =>
     test(operator, literal, [literal.value]);
 const pattern = (operator: 'LIKE' | 'NOT LIKE', before: string, after: string): MakeTree => {
-  return ({ kind, value, place }) => {
+  return ({ kind, value, place: context }) => {
     if (kind !== 'string') return undefined;
-    const text = place.rules.wildcards === 'active' ? value.replaceAll('\\', '\\\\') : escapePattern(value);
+    const text = context.rules.wildcards === 'active' ? value.replaceAll('\\', '\\\\') : escapePattern(value);
     return { kind: 'test', field: '', operator, values: [before + text + after] };
   };
 };
@@ -146,9 +146,9 @@ function filterField({ column, read }: Field, { text }: TextRules): RowOrder {
 }
 
 /** References stand in the order of what people see of them. */
-function readOrder(path: string, descending: boolean, place: QueryPlace): readonly RowOrder[] {
-  const field = resolve(path, place);
+function readOrder(path: string, descending: boolean, context: QueryContext): readonly RowOrder[] {
+  const field = resolve(path, context);
   if (field === undefined) return [];
-  const read = kindOf(field.column) === 'reference' ? displayed(field, place.instance) : field.read;
-  return [{ ...filterField({ column: field.column, read }, place.rules), descending }];
+  const read = kindOf(field.column) === 'reference' ? displayed(field, context.instance) : field.read;
+  return [{ ...filterField({ column: field.column, read }, context.rules), descending }];
 }

@@ -1,4 +1,4 @@
-import { type Answer, type Call, Fault, json, type TableRow } from '#connector/simulator';
+import { type Call, Fault, json, type SimulatedResponse, type TableRow } from '#connector/simulator';
 import { type Account, present } from './account.ts';
 
 type Collection = Account[keyof Account];
@@ -10,14 +10,18 @@ export function isThere({ query }: Call): (row: TableRow) => boolean {
 }
 
 /** @param where beside what the parameters say. @throws Fault 400 for a page without its token */
-export function list(collection: Collection, call: Call, where: (row: TableRow) => boolean = () => true): Answer {
+export function list(
+  collection: Collection,
+  call: Call,
+  where: (row: TableRow) => boolean = () => true,
+): SimulatedResponse {
   const { name, table, latest } = collection;
   const { query, path } = call;
   const [page, size] = [Number(query.get('Page') ?? 0), Math.min(Number(query.get('PageSize') ?? 50), 1000)];
   const tests = [where, isThere(call), ...readFilters(collection, query)];
   const isMatch = (row: TableRow) => tests.every((test) => test(row));
-  const placeOf = (row: TableRow) => Number(row[latest] ?? Number.MAX_SAFE_INTEGER);
-  const inOrder = table.rows(true).toSorted((a, b) => placeOf(b) - placeOf(a));
+  const positionOf = (row: TableRow) => Number(row[latest] ?? Number.MAX_SAFE_INTEGER);
+  const inOrder = table.rows(true).toSorted((a, b) => positionOf(b) - positionOf(a));
   const token = query.get('PageToken');
   // A token names the record after which a page lies: what is made or deleted meanwhile moves no page.
   const before = token === null ? -1 : inOrder.findIndex(({ sid }) => token === `PA${sid}`);

@@ -1,4 +1,4 @@
-import { type Answer, type Call, empty, Fault, json, type TableRow } from '#connector/simulator';
+import { type Call, empty, Fault, json, type SimulatedResponse, type TableRow } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 import { type Account, present } from './account.ts';
 import { invalid } from './lists.ts';
@@ -17,7 +17,7 @@ const NOT_VALID = '+15005550001';
 const QUEUED = { status: 'queued', date_sent: null, start_time: null, end_time: null, price: null };
 
 /** The answer says `queued`; on its next look the message has been delivered, and the call is over. @throws Fault 400 */
-export function create(collection: Collection, call: Call): Answer {
+export function create(collection: Collection, call: Call): SimulatedResponse {
   const { name, needed, table } = collection;
   const form = readForm(call);
   const missing = Object.entries(needed).find(([, fields]) => !fields.split(' ').some((field) => form.get(field)));
@@ -36,7 +36,7 @@ export function create(collection: Collection, call: Call): Answer {
  * A text can be emptied; what is not over can get to its end, or get other instructions.
  * @throws Fault 400 for anything else, and for what is not where the change could be made
  */
-export function update(collection: Collection, { sid, status }: TableRow, call: Call): Answer {
+export function update(collection: Collection, { sid, status }: TableRow, call: Call): SimulatedResponse {
   const { name, ends, table } = collection;
   const form = readForm(call);
   const wanted = form.get('Status');
@@ -53,7 +53,7 @@ export function update(collection: Collection, { sid, status }: TableRow, call: 
 }
 
 /** @throws Fault 409 for a message or call that is on its way */
-export function remove({ name, table }: Collection, { sid, status }: TableRow): Answer {
+export function remove({ name, table }: Collection, { sid, status }: TableRow): SimulatedResponse {
   if (name !== 'Recordings' && official.unfinished.split(' ').includes(String(status))) {
     throw new Fault(409, '20009', 'Cannot delete this resource before it is complete');
   }

@@ -21,7 +21,7 @@ export interface HostileRequest {
   readonly keptCharacters?: number;
 }
 
-export interface HostileAnswer {
+export interface HostileResponse {
   readonly status: number;
   /** Its beginning. */
   readonly text: string;
@@ -29,7 +29,7 @@ export interface HostileAnswer {
 
 /** The counts of the responses to the hostile client. */
 export interface Tally {
-  readonly note: (answer: string) => void;
+  readonly note: (response: string) => void;
   readonly print: () => string;
   readonly has: (pattern: RegExp) => boolean;
 }
@@ -38,13 +38,13 @@ export function createTally(): Tally {
   const counts = new Map<string, number>();
   const sorted = () => [...counts].sort(([, one], [, other]) => other - one);
   return {
-    note: (answer) => void counts.set(answer, (counts.get(answer) ?? 0) + 1),
+    note: (response) => void counts.set(response, (counts.get(response) ?? 0) + 1),
     print: () =>
       sorted()
         .slice(0, 5)
-        .map(([answer, count]) => `${answer} ×${count}`)
+        .map(([response, count]) => `${response} ×${count}`)
         .join(', '),
-    has: (pattern) => [...counts.keys()].some((answer) => pattern.test(answer)),
+    has: (pattern) => [...counts.keys()].some((response) => pattern.test(response)),
   };
 }
 
@@ -53,7 +53,7 @@ export interface Attacker {
   /** Sends a request and records its status once the whole response was read. It never fails. */
   readonly send: (what: HostileRequest) => Promise<void>;
   /** Does the same where the response is needed. */
-  readonly ask: (what: HostileRequest) => Promise<HostileAnswer>;
+  readonly ask: (what: HostileRequest) => Promise<HostileResponse>;
   /** A connection to do with as one likes; it is ended with the attack. */
   readonly open: () => Socket;
   readonly close: () => void;
@@ -71,7 +71,7 @@ export function createAttacker(origin: string, tally: Tally, signal: AbortSignal
     headers,
     body,
     keptCharacters = KEPT_CHARACTERS,
-  }: HostileRequest): Promise<HostileAnswer> {
+  }: HostileRequest): Promise<HostileResponse> {
     return new Promise((resolve, reject) => {
       const options = { hostname, port, method, path, headers, agent, signal, localAddress };
       const sent = request(options, (response) => {

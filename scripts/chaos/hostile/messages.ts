@@ -5,7 +5,7 @@ export type ProbeQuestion = { readonly id: number } & (
   | { readonly kind: 'memory' }
 );
 
-export interface ProbeAnswer {
+export interface ProbeResponse {
   readonly id: number;
   readonly value: unknown;
 }

@@ -6,7 +6,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
-import type { ProbeAnswer, ProbeQuestion, Stretch } from './messages.ts';
+import type { ProbeQuestion, ProbeResponse, Stretch } from './messages.ts';
 
 const BYTES_PER_KB = 1024;
 /** proc_pid_clear_refs(5): sets the peak to what it is now. */
@@ -96,9 +96,9 @@ const ANSWERS: { readonly [Kind in ProbeQuestion['kind']]: (question: ProbeQuest
     beginTurn(cpuMs());
   },
   end: async ({ profile }) => {
-    const answer = { longest, peakRssBytes: peakRssBytes(), starvedMs: starvedMs() - starvedBeforeMs };
+    const response = { longest, peakRssBytes: peakRssBytes(), starvedMs: starvedMs() - starvedBeforeMs };
     if (profile !== undefined) await writeProfile(profile);
-    return answer;
+    return response;
   },
   memory: () => keptBytes(),
 };
@@ -106,7 +106,7 @@ const ANSWERS: { readonly [Kind in ProbeQuestion['kind']]: (question: ProbeQuest
 async function answer(question: ProbeQuestion): Promise<void> {
   const handle: (question: never) => unknown = ANSWERS[question.kind];
   const value = await handle(question as never);
-  if (process.connected) process.send?.({ id: question.id, value } satisfies ProbeAnswer);
+  if (process.connected) process.send?.({ id: question.id, value } satisfies ProbeResponse);
 }
 
 subscribe('http.server.request.start', () => {

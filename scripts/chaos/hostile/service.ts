@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findCluster, SUPERUSER } from '../../../embedded/cluster.ts';
 import { findRunningPostmaster, signalProcess, stopPostmaster } from '../../../embedded/postmaster.ts';
-import type { ProbeAnswer, ProbeQuestion, ProbeReport } from './messages.ts';
+import type { ProbeQuestion, ProbeReport, ProbeResponse } from './messages.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const HEAP_MB = 512;
@@ -148,7 +148,7 @@ function watchEnd(child: ChildProcess, errors: () => string): () => string | und
 function createProbe(child: ChildProcess): (question: Question) => Promise<unknown> {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;
-  child.on('message', ({ id, value }: ProbeAnswer) => {
+  child.on('message', ({ id, value }: ProbeResponse) => {
     waiting.get(id)?.resolve(value);
     waiting.delete(id);
   });

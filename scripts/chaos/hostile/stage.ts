@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Attacker, HostileAnswer, HostileRequest, Tally } from './attacker.ts';
+import type { Attacker, HostileRequest, HostileResponse, Tally } from './attacker.ts';
 import type { HostileService, HostileSite } from './provider.ts';
 import type { Random } from './random.ts';
 import { authorizationOf, type Tenant } from './tenants.ts';
@@ -78,8 +78,8 @@ export async function createInstance(
   more: object = {},
 ): Promise<StagedInstance> {
   const body = JSON.stringify({ element: { key }, name: 'hostile', configuration, ...more });
-  const answer = await attacker.ask({ ...post('/instances', tenant), body });
-  return JSON.parse(assertOk(answer).text);
+  const response = await attacker.ask({ ...post('/instances', tenant), body });
+  return JSON.parse(assertOk(response).text);
 }
 
 export function connectBamboo(ground: Pick<Stage, 'tenant' | 'attacker'>, more: object = {}): Promise<StagedInstance> {
@@ -108,7 +108,7 @@ export function listing(
   return { path: `${API}/${object}${text === '' ? '' : `?${text}`}`, headers: onInstance(tenant, token) };
 }
 
-export function assertOk(answer: HostileAnswer): HostileAnswer {
-  if (answer.status !== 200) throw new Error(`The input could not be armed: ${answer.status} ${answer.text}`);
-  return answer;
+export function assertOk(response: HostileResponse): HostileResponse {
+  if (response.status !== 200) throw new Error(`The input could not be armed: ${response.status} ${response.text}`);
+  return response;
 }

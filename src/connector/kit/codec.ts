@@ -36,7 +36,7 @@ export const codec = {
    */
   money: { read: readMoney, write: toDecimalText },
   /** An amount in the smallest unit of its currency, `1999` ↔ `19.99`. `places` is the number of decimals of the currency. */
-  minorUnits: (places = 2): Codec => ({ read: shiftBy(-places), write: shiftBy(places) }),
+  minorUnits: (decimals = 2): Codec => ({ read: shiftBy(-decimals), write: shiftBy(decimals) }),
   /** A boolean as two words. Reading also accepts `1`, `0`, `true` and `false`. */
   flag: (yes: string | number, no: string | number): Codec => ({
     read: (native) => flagOf(new Map([...FLAGS, [String(yes), true], [String(no), false]]), native),
@@ -87,10 +87,10 @@ function readMoney(native: unknown): unknown {
   return toJsonNumber(typeof native === 'string' ? native.replace(/^(-?\d+(?:\.\d+)?) [A-Z]{3}$/, '$1') : native);
 }
 
-function shiftBy(places: number): Convert {
+function shiftBy(decimals: number): Convert {
   return (value) => {
     const text = readDecimal(value);
-    const shifted = text === undefined ? undefined : canonicalDecimal(`${text}e${places}`);
+    const shifted = text === undefined ? undefined : canonicalDecimal(`${text}e${decimals}`);
     return shifted === undefined ? value : toJsonNumber(shifted);
   };
 }

@@ -79,7 +79,7 @@ type PageInput = Pick<ListInput<unknown>, 'limit' | 'cursor'>;
 export interface Pager {
   readonly maxPageSize: number;
   readonly parameters: (input: PageInput) => Readonly<Record<string, string | number>>;
-  readonly end: (input: PageInput, answer: RowsOf) => ListPage;
+  readonly end: (input: PageInput, response: RowsOf) => ListPage;
   /** Returns the cursor of a row, counted from 0. Only pages by position have it. */
   readonly cursorAt?: (offset: number) => string;
   /** Maximum number of pages at a time. Only pages by position whose cost depends on their own rows have it. */

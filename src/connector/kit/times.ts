@@ -19,8 +19,8 @@ const IN_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/;
 /**
  * Returns a function that converts seconds (`places` 0) or milliseconds (`places` 3) since 1970 to an instant. It accepts digits as text.
  */
-export function readEpoch(places: 0 | 3): (native: unknown) => unknown {
-  const unitMs = 10 ** (3 - places);
+export function readEpoch(decimals: 0 | 3): (native: unknown) => unknown {
+  const unitMs = 10 ** (3 - decimals);
   return (native) => {
     const isWritten = typeof native === 'number' || (typeof native === 'string' && /^-?\d+$/.test(native));
     return (isWritten ? printInstant(Number(native) * unitMs) : undefined) ?? native;
@@ -28,8 +28,8 @@ export function readEpoch(places: 0 | 3): (native: unknown) => unknown {
 }
 
 /** Returns a function that converts an instant to whole seconds (`places` 0) or milliseconds (`places` 3) since 1970. It drops the rest. */
-export function writeEpoch(places: 0 | 3): (value: unknown) => unknown {
-  const unitMs = 10 ** (3 - places);
+export function writeEpoch(decimals: 0 | 3): (value: unknown) => unknown {
+  const unitMs = 10 ** (3 - decimals);
   return (value) => {
     const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
     return Number.isNaN(ms) ? value : Math.floor(ms / unitMs);

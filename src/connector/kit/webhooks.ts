@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../numbers/exact-json.ts';
 import { decodeForm } from '../../pairs.ts';
-import type { Handshake, Verify, WebhookAnswer, WebhookCall, Webhooks } from '../contract.ts';
+import type { Handshake, Verify, WebhookCall, WebhookResponse, Webhooks } from '../contract.ts';
 import { json } from './json.ts';
 import { type XmlElement, xml } from './xml.ts';
 
@@ -126,13 +126,17 @@ export const handshakes = {
     };
   },
   /** Returns the text of the request in JSON, together with its HMAC by the secret. */
-  challenge: ({ where, algorithm, encoding, answer }: ChallengeOptions): Handshake => {
+  challenge: ({ where, algorithm, encoding, answer: response }: ChallengeOptions): Handshake => {
     const find = findAsked(where);
     return (call, { secret }) => {
       const text = find(call);
       if (text === undefined) return undefined;
       const made = createHmac(algorithm, secret).update(text).digest(encoding);
-      return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer(text, made)) };
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(response(text, made)),
+      };
     };
   },
 } as const;
@@ -157,7 +161,7 @@ function findAsked(where: Where): (call: WebhookCall) => string | undefined {
 }
 
 /** The sender chooses the text, so browsers must not read it as a page. */
-function plain(body: string): WebhookAnswer {
+function plain(body: string): WebhookResponse {
   return {
     status: 200,
     headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },

@@ -1,5 +1,5 @@
-import { json } from './answer.ts';
 import { fault } from './fault.ts';
+import { json } from './response.ts';
 import type { Routes } from './route.ts';
 import type { Table, TableRow } from './table.ts';
 

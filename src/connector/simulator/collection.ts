@@ -1,11 +1,11 @@
 import type { SimulatorMemory } from '../contract.ts';
-import type { Answer } from './answer.ts';
-import { empty } from './answer.ts';
 import type { Changeable } from './changes.ts';
 import type { MovableClock } from './clock.ts';
 import type { Fault } from './fault.ts';
 import { type Complaint, type InputForm, readInput } from './input.ts';
 import type { Members } from './members.ts';
+import type { SimulatedResponse } from './response.ts';
+import { empty } from './response.ts';
 import type { Call, RouteHandler, Routes } from './route.ts';
 import { type Column, columnsFor, makeRow, makeRows, type RowForm, times, writeSeconds } from './rows.ts';
 import { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
@@ -160,7 +160,7 @@ function labelOf(members: Members): string {
 /** How the routes of a collection behave. */
 export interface RecordRoutesOptions {
   /** Returns the response with a record. */
-  readonly show: (row: TableRow, call: Call, status?: number) => Answer;
+  readonly show: (row: TableRow, call: Call, status?: number) => SimulatedResponse;
   readonly list?: RouteHandler;
   /** The operations that have routes. Default: all four. */
   readonly can?: readonly ('get' | 'create' | 'update' | 'remove')[];
@@ -169,7 +169,7 @@ export interface RecordRoutesOptions {
   /** The status of a creation. Default 201. */
   readonly createdStatus?: number;
   /** Returns the response to a deletion. Default 204. */
-  readonly removed?: () => Answer;
+  readonly removed?: () => SimulatedResponse;
   /** Returns the values in a request. Default: its body, a JSON object. */
   readonly body?: (call: Call, old?: TableRow) => TableRow | Promise<TableRow>;
   /** Returns the values to store. Default: those that were read. */

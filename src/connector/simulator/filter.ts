@@ -121,14 +121,14 @@ function predicateOf(
   operator: Exclude<Operator, 'IS NULL' | 'IS NOT NULL'>,
   written: readonly FilterLiteral[],
 ): Predicate | undefined {
-  const place = { field: { name: 'value', native: 'value', type, collation }, loc: NOWHERE };
+  const common = { field: { name: 'value', native: 'value', type, collation }, loc: NOWHERE };
   const negated = operator.startsWith('NOT ');
   const values = written.map((literal) => readValue(literal, type, fold)).filter((value) => value !== undefined);
   const [value] = values;
   if (value === undefined || values.length < written.length) return undefined;
-  if (operator === 'IN' || operator === 'NOT IN') return { ...place, kind: 'in', negated, values };
-  if (operator !== 'LIKE' && operator !== 'NOT LIKE') return { ...place, kind: 'compare', operator, value };
-  return { ...place, kind: 'like', negated, pattern: readLikePattern(fold(String(written[0]))) };
+  if (operator === 'IN' || operator === 'NOT IN') return { ...common, kind: 'in', negated, values };
+  if (operator !== 'LIKE' && operator !== 'NOT LIKE') return { ...common, kind: 'compare', operator, value };
+  return { ...common, kind: 'like', negated, pattern: readLikePattern(fold(String(written[0]))) };
 }
 
 function readValue(literal: FilterLiteral, type: ScalarType, fold: (text: string) => string): Value | undefined {

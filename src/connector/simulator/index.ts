@@ -2,7 +2,6 @@
 
 export { type Clock, SYSTEM_CLOCK } from '../../clock.ts';
 export type { Simulator, SimulatorMemory, SimulatorOptions } from '../contract.ts';
-export { type Answer, empty, escapeMarkup, html, json, redirect, typed, xml } from './answer.ts';
 export { basic, bearer, type Credentials, type Guard, keyHeader, readBasic, readBearer } from './authenticate.ts';
 export { type Body, createBody, type RequestLimits } from './body.ts';
 export { type BudgetOptions, type BudgetState, createBudget, type RequestBudget } from './budget.ts';
@@ -49,6 +48,7 @@ export {
 } from './oauth.ts';
 export { type RowOrder, sortRows } from './order.ts';
 export { createResults, type Page, type PagedCall, type PageStyle, type Results, takePage } from './paging.ts';
+export { empty, escapeMarkup, html, json, redirect, type SimulatedResponse, typed, xml } from './response.ts';
 export { atHosts, type Call, createRouter, decode, type RouteHandler, type Router, type Routes } from './route.ts';
 export {
   type Column,

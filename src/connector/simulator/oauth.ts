@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { SimulatorMemory } from '../contract.ts';
-import { type Answer, empty, escapeMarkup, html, json, redirect, typed } from './answer.ts';
 import { readBasic } from './authenticate.ts';
+import { empty, escapeMarkup, html, json, redirect, type SimulatedResponse, typed } from './response.ts';
 import { type Call, decode, type RouteHandler, type Routes } from './route.ts';
 import { createSessions, type Session, type Token } from './sessions.ts';
 
@@ -50,7 +50,7 @@ export interface OAuthOptions {
   /** Parameters of the redirect beside code and state, such as the chosen company. */
   readonly callback?: Readonly<Record<string, string>> | ((call: Call) => Readonly<Record<string, string>>);
   /** Returns the provider's own token response. Default: the members of RFC 6749. */
-  readonly answer?: (standard: TokenAnswer, call: Call) => Readonly<Record<string, unknown>>;
+  readonly answer?: (standard: TokenResponse, call: Call) => Readonly<Record<string, unknown>>;
   /** Returns whether a token response is a form instead of JSON. Default: never. */
   readonly answersForm?: (call: Call, form: URLSearchParams) => boolean;
   /** The provider's words for an error, where they differ from RFC 6749. */
@@ -60,7 +60,7 @@ export interface OAuthOptions {
 }
 
 /** The token response of RFC 6749, section 5.1. It has `expires_in` only where access tokens expire. */
-export interface TokenAnswer {
+export interface TokenResponse {
   readonly access_token: string;
   readonly token_type: 'Bearer';
   readonly expires_in?: number;
@@ -124,7 +124,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return Object.hasOwn(clients, clientId) ? clients[clientId] : undefined;
   }
 
-  function authorize(call: Call): Answer {
+  function authorize(call: Call): SimulatedResponse {
     const { query } = call;
     const [clientId, redirectUri] = [query.get('client_id') ?? '', query.get('redirect_uri') ?? ''];
     const challenge = query.get('code_challenge');
@@ -149,7 +149,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return sendBack(query, { code, ...(typeof callback === 'function' ? callback(call) : callback) });
   }
 
-  function token(call: Call): Answer {
+  function token(call: Call): SimulatedResponse {
     const form = call.body.form();
     const { clientId, secret } = readClient(form, call);
     const client = findClient(clientId);
@@ -171,7 +171,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return isWrongWay ? { clientId: '', secret: undefined } : { clientId, secret };
   }
 
-  function exchange(clientId: string, client: RegisteredClient, form: URLSearchParams, call: Call): Answer {
+  function exchange(clientId: string, client: RegisteredClient, form: URLSearchParams, call: Call): SimulatedResponse {
     const code = form.get('code') ?? '';
     const authorization = codes.get(code);
     codes.delete(code);
@@ -185,16 +185,16 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     const session = { clientId, scope, accessTokens: [], refreshTokens: [], refreshedMs: clock.now() };
     const opened = renew(session, client, isLasting);
     sessions.open(opened);
-    return answerTokens(opened, isLasting, { form, call });
+    return respondWithTokens(opened, isLasting, { form, call });
   }
 
-  function refresh(clientId: string, client: RegisteredClient, form: URLSearchParams, call: Call): Answer {
+  function refresh(clientId: string, client: RegisteredClient, form: URLSearchParams, call: Call): SimulatedResponse {
     const session = sessions.findByRefresh(form.get('refresh_token') ?? '');
     if (session?.clientId !== clientId) return refuse('unknownRefreshToken');
     const isNew = client.rotates !== undefined && clock.now() - session.refreshedMs >= (client.rotates.afterMs ?? 0);
     const renewed = renew(session, client, isNew);
     sessions.replace(session, renewed);
-    return answerTokens(renewed, isNew, { form, call });
+    return respondWithTokens(renewed, isNew, { form, call });
   }
 
   /** Issues an access token, and a refresh token beside those in their grace period. */
@@ -216,14 +216,14 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return lifetimeMs === undefined ? { text } : { text, untilMs: clock.now() + lifetimeMs };
   }
 
-  function answerTokens(
+  function respondWithTokens(
     { accessTokens, refreshTokens, scope }: Session,
     isNew: boolean,
     { form, call }: { readonly form: URLSearchParams; readonly call: Call },
-  ): Answer {
+  ): SimulatedResponse {
     const { accessMs } = lifetimes;
     const refreshToken = refreshTokens.at(-1)?.text;
-    const standard: TokenAnswer = {
+    const standard: TokenResponse = {
       access_token: accessTokens.at(-1)?.text ?? '',
       token_type: 'Bearer',
       ...(accessMs !== undefined && { expires_in: Math.floor(accessMs / 1000) }),
@@ -237,7 +237,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
   }
 
   /** Revokes an access token alone, or a refresh token with all its access tokens. */
-  function revoke({ body, query }: Call): Answer {
+  function revoke({ body, query }: Call): SimulatedResponse {
     const text = body.form().get('token') ?? query.get('token') ?? '';
     const session = sessions.findByRefresh(text) ?? sessions.findByAccess(text);
     if (session === undefined) return refuse('unknownToken');
@@ -251,13 +251,13 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return options.errors?.[error] ?? ERRORS[error];
   }
 
-  function refuse(reason: OAuthError): Answer {
+  function refuse(reason: OAuthError): SimulatedResponse {
     const [error, description, status = 400] = errorOf(reason);
     return json({ error, error_description: description }, status);
   }
 
   /** A page for people, because the redirect URI is not trusted. */
-  function refusalPage(reason: OAuthError): Answer {
+  function refusalPage(reason: OAuthError): SimulatedResponse {
     const [error, description] = errorOf(reason);
     const text = `error=${error}&error_description=${description}`;
     return html(`<h1>${escapeMarkup(options.title)}</h1><p>${escapeMarkup(text)}</p>`, 400);
@@ -282,7 +282,7 @@ function makeToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-function sendBack(query: URLSearchParams, members: Readonly<Record<string, string>>): Answer {
+function sendBack(query: URLSearchParams, members: Readonly<Record<string, string>>): SimulatedResponse {
   const back = new URL(query.get('redirect_uri') ?? '');
   const state = query.get('state');
   for (const [name, value] of Object.entries(members)) back.searchParams.set(name, value);

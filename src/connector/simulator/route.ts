@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Answer } from './answer.ts';
 import type { Body } from './body.ts';
 import { fault } from './fault.ts';
+import type { SimulatedResponse } from './response.ts';
 
 /** A request to a simulator in its parts. */
 export interface Call {
@@ -24,7 +24,7 @@ export interface Call {
 }
 
 /** Responds to a request. */
-export type RouteHandler = (call: Call) => Answer | Promise<Answer>;
+export type RouteHandler = (call: Call) => SimulatedResponse | Promise<SimulatedResponse>;
 
 /**
  * Handlers by method and path template: `GET /employees/{id}`. Braces match one segment, decoded. With a star (`{rest*}`) they match the

@@ -3,12 +3,12 @@ import { pipeline, type Readable } from 'node:stream';
 import { sleep } from '../../clock.ts';
 import { hasMorePairs, MOST_PAIRS } from '../../pairs.ts';
 import type { Simulator, SimulatorOptions } from '../contract.ts';
-import { type Answer, empty, html, json } from './answer.ts';
 import type { Guard } from './authenticate.ts';
 import { createBody, type RequestLimits, readBody } from './body.ts';
 import type { RequestBudget } from './budget.ts';
 import { createMovableClock, type MovableClock } from './clock.ts';
 import { Fault, fault, KIT_CODES } from './fault.ts';
+import { empty, html, json, type SimulatedResponse } from './response.ts';
 import { type Call, createRouter, type Router, type Routes } from './route.ts';
 import { createTroublePlan, readTrouble, type Trouble, type TroublePlan } from './trouble.ts';
 
@@ -19,7 +19,7 @@ export interface SimulatedProvider {
   readonly open?: Routes;
   readonly authenticate?: Guard;
   /** Returns an error in the provider's form. */
-  readonly print: (fault: Fault, request: Pick<Call, 'method' | 'path'>) => Answer;
+  readonly print: (fault: Fault, request: Pick<Call, 'method' | 'path'>) => SimulatedResponse;
   readonly budget?: RequestBudget;
   readonly limits?: RequestLimits & { readonly urlCharacters?: number };
   /** Headers of every response. */
@@ -89,15 +89,15 @@ function createCommands(plan: TroublePlan, clock: MovableClock): Routes {
 async function serve(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { provider, clock } = server;
   const address = readAddress(request);
-  const told: Record<string, string> = { date: new Date(clock.now()).toUTCString(), ...provider.headers };
+  const commonHeaders: Record<string, string> = { date: new Date(clock.now()).toUTCString(), ...provider.headers };
   try {
     const trouble = troubleOf(server, request, address);
-    if (!isCommand(address)) Object.assign(told, provider.budget?.take());
+    if (!isCommand(address)) Object.assign(commonHeaders, provider.budget?.take());
     const answer = await answerOf(server, { request, address, trouble });
-    send(response, { ...answer, headers: { ...told, ...answer.headers } }, trouble?.kind === 'cut');
+    send(response, { ...answer, headers: { ...commonHeaders, ...answer.headers } }, trouble?.kind === 'cut');
   } catch (error) {
     const answer = provider.print(asFault(error), address);
-    send(response, { ...answer, headers: { ...told, ...answer.headers } });
+    send(response, { ...answer, headers: { ...commonHeaders, ...answer.headers } });
   } finally {
     // An unread body would prevent the connection from being used again.
     request.resume();
@@ -130,7 +130,7 @@ interface Asked {
   readonly trouble: Trouble | undefined;
 }
 
-async function answerOf(server: Server, asked: Asked): Promise<Answer> {
+async function answerOf(server: Server, asked: Asked): Promise<SimulatedResponse> {
   const { request, address, trouble } = asked;
   const { provider, open, routes, commands } = server;
   const { urlCharacters = Number.POSITIVE_INFINITY } = provider.limits ?? {};
@@ -170,7 +170,7 @@ function readQuery({ search }: Address): URLSearchParams {
  * Returns the response that trouble puts in place of the correct one.
  * @throws Fault with the requested status
  */
-function insteadOf(trouble: Trouble): Answer | undefined {
+function insteadOf(trouble: Trouble): SimulatedResponse | undefined {
   if (trouble.kind === 'status') throw simulatedFault(trouble.status, trouble.retryAfter);
   if (trouble.kind === 'html')
     return html('<!doctype html><html><title>Simulated</title><h1>Gateway</h1></html>', trouble.status);
@@ -191,7 +191,11 @@ function asFault(error: unknown): Fault {
   return fault(500, 'The simulator failed.');
 }
 
-function send(response: ServerResponse, { status = 200, headers, body = '', stream }: Answer, isCut = false): void {
+function send(
+  response: ServerResponse,
+  { status = 200, headers, body = '', stream }: SimulatedResponse,
+  isCut = false,
+): void {
   if (stream !== undefined) {
     response.writeHead(status, { ...headers });
     sendStream(response, stream, isCut);

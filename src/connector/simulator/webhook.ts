@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { SimulatorOptions } from '../contract.ts';
-import { empty } from './answer.ts';
 import { fault } from './fault.ts';
+import { empty } from './response.ts';
 import type { Routes } from './route.ts';
 
 /** How a provider signs its webhooks. */
@@ -26,16 +26,16 @@ export interface WebhookDelivery {
 
 /**
  * Returns a signed webhook.
- * @param place the time, and the address for providers that sign it
+ * @param context the time, and the address for providers that sign it
  */
 export function signWebhook(
   { secret, header, algorithm = 'sha256', encoding = 'hex', prefix = '', timestamp, signed }: WebhookSignature,
   event: unknown,
-  place: { readonly nowMs: number; readonly url?: string },
+  context: { readonly nowMs: number; readonly url?: string },
 ): WebhookDelivery {
   const body = typeof event === 'string' ? event : JSON.stringify(event);
-  const at = String(timestamp?.unit === 'seconds' ? Math.floor(place.nowMs / 1000) : place.nowMs);
-  const text = signed?.({ body, timestamp: at, url: place.url ?? '' }) ?? body;
+  const at = String(timestamp?.unit === 'seconds' ? Math.floor(context.nowMs / 1000) : context.nowMs);
+  const text = signed?.({ body, timestamp: at, url: context.url ?? '' }) ?? body;
   const signature = prefix + createHmac(algorithm, secret).update(text).digest(encoding);
   const headers = { 'content-type': 'application/json', [header]: signature };
   return { headers: timestamp === undefined ? headers : { ...headers, [timestamp.header]: at }, body };

@@ -82,12 +82,12 @@ function startThread(workerData: SimulatorsOptions): Worker {
 }
 
 async function askForAccount(worker: Worker, key: string): Promise<DemoAccount | undefined> {
-  const answer = receive(
+  const response = receive(
     worker,
     (message) => (message.kind === 'account' || message.kind === 'fault') && message.key === key && message,
   );
   worker.postMessage(key);
-  const message = await answer;
+  const message = await response;
   if (message.kind === 'fault') throw new Error(message.message);
   return message.account;
 }

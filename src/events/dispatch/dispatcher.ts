@@ -99,18 +99,18 @@ export function createDispatcher(
   function noteDelivered(lane: Lane, durationMs: number, wasFull: boolean, nowMs: number): void {
     lane.concurrency.succeed(durationMs, wasFull);
     const closesLane = lane.breaker.succeed();
-    if (!noteAnswer(lane, nowMs) && closesLane) agenda.callBack([lane]);
+    if (!noteResponse(lane, nowMs) && closesLane) agenda.callBack([lane]);
   }
 
   function noteFailed(lane: Lane, isHard: boolean, startedMs: number, nowMs: number): void {
     lane.concurrency.fail();
     if (lane.breaker.fail(nowMs, isHard)) parkUntilRetry(lane, nowMs);
-    if (!isHard) noteAnswer(lane, nowMs);
+    if (!isHard) noteResponse(lane, nowMs);
     else if (hosts.fail(lane, startedMs, nowMs)) parkHost(lane.host, nowMs);
   }
 
   /** @returns whether the host's first attempts were parked until now */
-  function noteAnswer({ host }: Lane, nowMs: number): boolean {
+  function noteResponse({ host }: Lane, nowMs: number): boolean {
     const closesHost = hosts.succeed(host, nowMs);
     if (closesHost) agenda.callBack([...host.lanes]);
     return closesHost;

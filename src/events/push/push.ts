@@ -256,9 +256,9 @@ function judge({ status, headers }: EgressResponse, nowMs: number) {
 }
 
 function toRecord(report: Exclude<AttemptReport, { kind: 'aborted' }>): AttemptOutcome {
-  const { attemptedAtMs, durationMs, statusCode, answer, requestHeaders } = report;
+  const { attemptedAtMs, durationMs, statusCode, answer: response, requestHeaders } = report;
   const error = report.kind === 'failed' ? `${report.failure}: ${report.error}` : undefined;
-  return { attemptedAt: new Date(attemptedAtMs), durationMs, statusCode, answer, requestHeaders, error };
+  return { attemptedAt: new Date(attemptedAtMs), durationMs, statusCode, answer: response, requestHeaders, error };
 }
 
 function toNextRow(transition: Transition): NextRow {

@@ -17,7 +17,7 @@ export function createAnnouncement(
   let sending: Promise<void> = Promise.resolve();
 
   /** Lost, it is made up for by the regular look of the others. */
-  async function tell(): Promise<void> {
+  async function announce(): Promise<void> {
     endWait = undefined;
     try {
       await send();
@@ -31,7 +31,7 @@ export function createAnnouncement(
     announce: () => {
       if (stopped) return;
       endWait ??= clock.after(everyMs, () => {
-        sending = tell();
+        sending = announce();
       });
     },
     /** Resolves when nothing is sent any more. */

@@ -4,8 +4,8 @@ import type {
   Config,
   ProviderEvent,
   Verify,
-  WebhookAnswer,
   WebhookCall,
+  WebhookResponse,
   Webhooks,
   WebhookVerdict,
 } from '../../connector/contract.ts';
@@ -235,11 +235,11 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     receive: async (target: WebhookTarget, call: WebhookCall) => {
       const { webhooks, instance, secret } = target;
       const { key } = instance.connector;
-      const answer = webhooks.handshake?.(call, { secret: secret ?? '' });
-      if (answer !== undefined) {
+      const response = webhooks.handshake?.(call, { secret: secret ?? '' });
+      if (response !== undefined) {
         measures.received(key, 'handshake');
-        if (answer.notice !== undefined) await noteEventWarning(instance, answer.notice);
-        return answer;
+        if (response.notice !== undefined) await noteEventWarning(instance, response.notice);
+        return response;
       }
       await assertGenuine(target, call);
       // Where there is a registration, it knows what stands in its way.
@@ -283,7 +283,7 @@ function idleness({ instance, settings }: WebhookInstance): Idle | undefined {
   return settings.vendorType === 'polling' ? 'polling' : undefined;
 }
 
-function answerOf(accepted: number): WebhookAnswer {
+function answerOf(accepted: number): WebhookResponse {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ accepted }) };
 }
 

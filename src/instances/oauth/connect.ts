@@ -73,8 +73,8 @@ export async function connect(neighbours: ConnectNeighbours, request: ConnectReq
   const authorization = isCode ? await findAuthorization(neighbours, { ...request, given }, source.code) : undefined;
   const settings = resolveConfiguration(connector, { ...authorization?.settings, ...given }, base);
   const simulator = simulatorOf(neighbours.simulatorsUrl, connector, settings);
-  const told = isCode ? readCallbackValues(connector, providerData, { config: settings, simulator }) : {};
-  const config = { ...settings, ...told };
+  const callbackValues = isCode ? readCallbackValues(connector, providerData, { config: settings, simulator }) : {};
+  const config = { ...settings, ...callbackValues };
   assertGivenValues(connector, config);
   const { origin } = tokenUrlOf(connector, config);
   assertSecretsStay(connector, proxy === undefined ? earlier : withProxySecret(earlier), config);

@@ -36,9 +36,9 @@ describe('the configuration of events', () => {
   });
 
   it('needs a callback URL while events are enabled', async () => {
-    const answer = await create({ ...BAMBOOHR, 'event.notification.enabled': true });
-    expectProblem(answer, 'REQUEST_INVALID');
-    expect(faultsOf(answer)).to.deep.equal({
+    const response = await create({ ...BAMBOOHR, 'event.notification.enabled': true });
+    expectProblem(response, 'REQUEST_INVALID');
+    expect(faultsOf(response)).to.deep.equal({
       'body.configuration.event.notification.callback.url':
         "'event.notification.callback.url' is required when 'event.notification.enabled' is true.",
     });
@@ -51,10 +51,10 @@ describe('the configuration of events', () => {
       ['http://169.254.169.254/latest', /169\.254\.169\.254/],
       [`https://127.0.0.1/${'x'.repeat(2048)}`, /2048 characters/],
     ] as const) {
-      const answer = await create({ ...ON, 'event.notification.callback.url': url });
-      expectProblem(answer, 'REQUEST_INVALID', reason);
-      expect(answer.body.message).to.match(/^'event\.notification\.callback\.url' cannot be called: /);
-      expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.configuration.event.notification.callback.url']);
+      const response = await create({ ...ON, 'event.notification.callback.url': url });
+      expectProblem(response, 'REQUEST_INVALID', reason);
+      expect(response.body.message).to.match(/^'event\.notification\.callback\.url' cannot be called: /);
+      expect(Object.keys(faultsOf(response))).to.deep.equal(['body.configuration.event.notification.callback.url']);
     }
     for (const url of ['x', 'ftp://127.0.0.1/', 'https://user:word@127.0.0.1/']) {
       expectProblem(await create({ ...ON, 'event.notification.callback.url': url }), 'REQUEST_INVALID');
@@ -70,7 +70,7 @@ describe('the configuration of events', () => {
       service.call(`/instances/${id}/configuration`, { method: 'PATCH', body: change }),
       service.call(`/instances/${id}`, { method: 'PUT', body: { name: 'y', configuration: { ...ON, ...change } } }),
     ];
-    for (const answer of await Promise.all(calls)) expectProblem(answer, 'REQUEST_INVALID', /10\.1\.2\.3/);
+    for (const response of await Promise.all(calls)) expectProblem(response, 'REQUEST_INVALID', /10\.1\.2\.3/);
     expect((await service.call(`/instances/${id}`)).body).to.include({ eventsNotificationCallbackUrl: URL, name: 'x' });
   });
 
@@ -80,9 +80,9 @@ describe('the configuration of events', () => {
       { 'event.notification.ordered': 3 },
       { 'event.notification.signature.key': {} },
     ]) {
-      const answer = await create({ ...ON, ...wrong });
-      expectProblem(answer, 'REQUEST_INVALID');
-      expect(Object.keys(faultsOf(answer))).to.deep.equal([`body.configuration.${Object.keys(wrong)[0]}`]);
+      const response = await create({ ...ON, ...wrong });
+      expectProblem(response, 'REQUEST_INVALID');
+      expect(Object.keys(faultsOf(response))).to.deep.equal([`body.configuration.${Object.keys(wrong)[0]}`]);
     }
   });
 

@@ -39,9 +39,9 @@ describe('deliveries', () => {
     it('are queued, and reading them consumes nothing', async () => {
       const { url, eventIds, where } = await createQueue('pulled', 3);
       for (let time = 0; time < 2; time++) {
-        const answer = await service.call(DELIVERIES, { query: { where } });
-        expect(eventIdsOf(answer)).to.deep.equal(eventIds);
-        for (const delivery of answer.body) {
+        const response = await service.call(DELIVERIES, { query: { where } });
+        expect(eventIdsOf(response)).to.deep.equal(eventIds);
+        for (const delivery of response.body) {
           expect(delivery).to.deep.include({ channel: 'webhook', status: 'queued', config: { url }, attempts: 0 });
           expect(delivery).not.to.have.any.keys('nextAttemptDate', 'lastError');
         }
@@ -62,8 +62,8 @@ describe('deliveries', () => {
 
     it('are released by PUT though the policy stays, and counted', async () => {
       const { url, eventIds, where } = await createQueue('released', 3);
-      const answer = await release(where);
-      expect(answer.body).to.deep.equal({ reactivated: 0, released: 3 });
+      const response = await release(where);
+      expect(response.body).to.deep.equal({ reactivated: 0, released: 3 });
       const came = await receiver.waitFor(url, 3);
       expect(came.map(({ body }) => body.id)).to.have.members(eventIds);
       await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 3);
@@ -84,10 +84,10 @@ describe('deliveries', () => {
         await createQueue('named-2', 1),
         await createQueue('named-3', 2),
       ];
-      const answer = await release(
+      const response = await release(
         `${QUEUED} AND config.url IN ('${first.url}', '${second.url}', 'https://unknown.example')`,
       );
-      expect(answer.body).to.deep.equal({ reactivated: 0, released: 2 });
+      expect(response.body).to.deep.equal({ reactivated: 0, released: 2 });
       await receiver.waitFor(first.url, 1);
       await receiver.waitFor(second.url, 1);
       expect(await listDeliveries(service, third.where)).to.have.length(2);

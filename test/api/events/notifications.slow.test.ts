@@ -110,8 +110,8 @@ describe('operational events', () => {
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'key-of-the-tests' };
     const instance = await service.createInstance('impatient', configuration);
-    for (const answer of [status(401), status(401), json({ records: [] }), status(401)]) {
-      provider.answer('/items', answer);
+    for (const response of [status(401), status(401), json({ records: [] }), status(401)]) {
+      provider.answer('/items', response);
       await service.call('/items', { token: instance.token });
     }
     await provider.close();

@@ -120,10 +120,10 @@ export function createSource(service: Service, url: string, more: object = {}): 
 
 /** @returns the id of the event */
 export async function sendEvent(service: Service, instanceId: number, data: object = {}): Promise<string> {
-  const answer = await service.call('/events/test', { method: 'POST', body: { instanceId, data } });
-  if (answer.status !== 200)
-    throw new Error(`POST /events/test answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  return answer.body.eventId;
+  const response = await service.call('/events/test', { method: 'POST', body: { instanceId, data } });
+  if (response.status !== 200)
+    throw new Error(`POST /events/test answered ${response.status}: ${JSON.stringify(response.body)}`);
+  return response.body.eventId;
 }
 
 /** What is queued of an account, or of one URL. */

@@ -151,9 +151,9 @@ describe('redelivery', () => {
           [subscriptionId],
         );
       });
-      const answer = await redeliverPeriod({ ...FAR, subscriptionId });
+      const response = await redeliverPeriod({ ...FAR, subscriptionId });
       const message = /^There are more than 100000 events to send again, and none was sent\. Shorten the period/;
-      expectProblem(answer, 'REQUEST_INVALID', message);
+      expectProblem(response, 'REQUEST_INVALID', message);
       const counts = await service.call(`${DELIVERIES}/counts`, { query: { where: `config.url = '${url}'` } });
       expect(counts.body).to.deep.equal({ queued: 100_000, delivering: 0, retrying: 0, delivered: 1 });
     });

@@ -37,22 +37,22 @@ describe('the registration of webhooks at a provider', () => {
   const watch = () => service.createInstance('bamboohr', BAMBOOHR);
 
   async function change(changes: object): Promise<ApiAnswer['body']> {
-    const answer = await post(
+    const response = await post(
       `${service.app.simulatorsUrl}/bamboohr/simulate/changes`,
       JSON.stringify({ table: 'employees', ...changes }),
       {
         'content-type': 'application/json',
       },
     );
-    return answer.body;
+    return response.body;
   }
 
   /** What is asked for fails so many times. */
   async function trouble(plan: object): Promise<void> {
-    const answer = await post(`${service.app.simulatorsUrl}/bamboohr/simulate/trouble`, JSON.stringify(plan), {
+    const response = await post(`${service.app.simulatorsUrl}/bamboohr/simulate/trouble`, JSON.stringify(plan), {
       'content-type': 'application/json',
     });
-    expect(answer.status).to.equal(204);
+    expect(response.status).to.equal(204);
   }
 
   async function get({ id }: ApiAnswer['body']): Promise<ApiAnswer['body']> {

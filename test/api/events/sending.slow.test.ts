@@ -26,12 +26,12 @@ describe('a test event', () => {
       'event.notification.format': 'elements',
       'event.notification.signature.key': key,
     });
-    const answer = await service.call('/events/test', {
+    const response = await service.call('/events/test', {
       method: 'POST',
       body: { instanceId: id, type: 'employees.updated', data: { lastName: 'O’Neil' } },
     });
     const [event] = await receiver.waitFor(url, 1);
-    const { eventId } = answer.body;
+    const { eventId } = response.body;
     const date = event?.body.createdDate;
     expect(event?.body).to.deep.equal({
       id: eventId,
@@ -81,24 +81,24 @@ describe('a test event', () => {
   it('reaches the callback URL of its instance, signed as the published package verifies', async () => {
     const url = receiver.open('first');
     const instance = await createSource(service, url);
-    const answer = await service.call('/events/test', {
+    const response = await service.call('/events/test', {
       method: 'POST',
       body: { instanceId: instance.id, type: 'employees.updated', data: { lastName: 'O’Neil' } },
     });
     const subscription = await findSubscription(service, url);
-    expect(answer.body).to.deep.equal({
-      eventId: answer.body.eventId,
+    expect(response.body).to.deep.equal({
+      eventId: response.body.eventId,
       subscriptionId: subscription.id,
       config: { url },
     });
     const [event] = await receiver.waitFor(url, 1);
     expect(event?.request.method).to.equal('POST');
     expect(event?.request.headers).to.include({
-      'webhook-id': answer.body.eventId,
+      'webhook-id': response.body.eventId,
       'content-type': 'application/json',
     });
     expect(event && verify(event, subscription.secret)).to.deep.equal({
-      id: answer.body.eventId,
+      id: response.body.eventId,
       type: 'employees.updated',
       timestamp: event?.body.timestamp,
       data: {
@@ -192,8 +192,8 @@ describe('a test event', () => {
       { 'event.notification.enabled': false, 'event.notification.callback.url': receiver.open('off') },
     ]) {
       await service.call(`/instances/${id}/configuration`, { method: 'PATCH', body: configuration });
-      const answer = await service.call('/events/test', { method: 'POST', body: { instanceId: id } });
-      expectProblem(answer, 'CONFLICT', new RegExp(`^Events are off for instance ${id}\\. Set `));
+      const response = await service.call('/events/test', { method: 'POST', body: { instanceId: id } });
+      expectProblem(response, 'CONFLICT', new RegExp(`^Events are off for instance ${id}\\. Set `));
     }
   });
 

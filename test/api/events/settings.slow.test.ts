@@ -51,12 +51,12 @@ describe('the settings of an account', () => {
 
   for (const method of ['POST', 'PATCH'] as const) {
     it(`refuse an unknown key by ${method}, naming it and the nearest one`, async () => {
-      const answer = await send(method, { 'notification.webhook.failure.polcy': 'queue', other: 1 });
+      const response = await send(method, { 'notification.webhook.failure.polcy': 'queue', other: 1 });
       const message =
         "Unknown setting 'notification.webhook.failure.polcy'. Did you mean 'notification.webhook.failure.policy'? (and 1 more, see details)";
-      expectProblem(answer, 'REQUEST_INVALID', message);
-      expect(faultsOf(answer)).to.have.property('body.other', "Unknown setting 'other'.");
-      expect(answer.body.details[0].nearest).to.equal('notification.webhook.failure.policy');
+      expectProblem(response, 'REQUEST_INVALID', message);
+      expect(faultsOf(response)).to.have.property('body.other', "Unknown setting 'other'.");
+      expect(response.body.details[0].nearest).to.equal('notification.webhook.failure.policy');
       expect(await get()).to.deep.equal(DEFAULTS);
     });
 
@@ -68,8 +68,8 @@ describe('the settings of an account', () => {
         { 'notification.webhook.retry.count': '5' },
         { 'notification.operational.callback.url': 12 },
       ]) {
-        const answer = await send(method, body);
-        expectProblem(answer, 'REQUEST_INVALID', new RegExp(Object.keys(body)[0] ?? ''));
+        const response = await send(method, body);
+        expectProblem(response, 'REQUEST_INVALID', new RegExp(Object.keys(body)[0] ?? ''));
       }
       expect(await get()).to.deep.equal(DEFAULTS);
     });
@@ -82,10 +82,10 @@ describe('the settings of an account', () => {
         ['not a url', /absolute URL/],
         ['https://user:secret@127.0.0.1/', /user name/],
       ] as const) {
-        const answer = await send(method, { [key]: url });
-        expectProblem(answer, 'REQUEST_INVALID', reason);
-        expect(answer.body.message).to.match(new RegExp(`^'${key}' cannot be called: `));
-        expect(answer.body.details[0].path).to.equal(`/body/${key}`);
+        const response = await send(method, { [key]: url });
+        expectProblem(response, 'REQUEST_INVALID', reason);
+        expect(response.body.message).to.match(new RegExp(`^'${key}' cannot be called: `));
+        expect(response.body.details[0].path).to.equal(`/body/${key}`);
       }
       expect(await get()).to.deep.equal(DEFAULTS);
     });
@@ -93,8 +93,8 @@ describe('the settings of an account', () => {
 
   it('refuse a body that is no object', async () => {
     for (const body of [[], 'text', null]) {
-      const answer = await service.call(PATH, { method: 'PATCH', body: JSON.stringify(body) });
-      expectProblem(answer, 'REQUEST_INVALID');
+      const response = await service.call(PATH, { method: 'PATCH', body: JSON.stringify(body) });
+      expectProblem(response, 'REQUEST_INVALID');
     }
   });
 

@@ -47,8 +47,8 @@ describe('a webhook of a provider', () => {
   it('arrives at the callback URL with the record, signed as every event is', async () => {
     const { instance, callback } = await open();
     const event = { id: 'e1', what: 'updated', item: 'a1', at: '2026-01-31T18:42:00Z' };
-    const answer = await send(instance, event);
-    expect([answer.status, answer.body]).to.deep.equal([200, { accepted: 1 }]);
+    const response = await send(instance, event);
+    expect([response.status, response.body]).to.deep.equal([200, { accepted: 1 }]);
     const [received] = await receiver.waitFor(callback, 1);
     const { secret } = await findSubscription(service, callback);
     expect(received && verify(received, secret)).to.deep.equal({
@@ -170,8 +170,8 @@ describe('a webhook of a provider', () => {
 
   it('is taken unsigned where its provider signs nothing, and answered as the provider wants', async () => {
     const { instance, callback } = await open({}, 'market');
-    const answer = await post(instance.eventUrl, bodyOf({ what: 'unknown', item: 'e1' }));
-    expect([answer.status, answer.body, answer.headers.get('content-type')]).to.deep.equal([
+    const response = await post(instance.eventUrl, bodyOf({ what: 'unknown', item: 'e1' }));
+    expect([response.status, response.body, response.headers.get('content-type')]).to.deep.equal([
       202,
       '<Response/>',
       'text/xml',
@@ -239,8 +239,8 @@ describe('a webhook of a provider', () => {
   it('is delivered without a record that cannot be read, that is not wanted, or that is one too many', async () => {
     const { instance } = await open();
     shop.current.server.answer('/shop/items/h1', status(500));
-    const answer = await send(instance, { what: 'updated', item: 'h1' }, { what: 'updated', item: 'missing' });
-    expect(answer.body).to.deep.equal({ accepted: 2 });
+    const response = await send(instance, { what: 'updated', item: 'h1' }, { what: 'updated', item: 'missing' });
+    expect(response.body).to.deep.equal({ accepted: 2 });
     const without = (events: readonly ApiAnswer['body'][]) => events.filter(({ data }) => data.object === undefined);
     expect(without(await eventsOf(instance))).to.have.length(2);
 
@@ -338,7 +338,7 @@ describe('a webhook of a provider', () => {
     const answers = await Promise.all(
       spellings.map((spelling) => fetch(`${instance.eventUrl.replace(key, spelling)}?challenge=1`)),
     );
-    expect(answers.filter((answer) => answer.status === 200)).to.have.length(1);
+    expect(answers.filter((response) => response.status === 200)).to.have.length(1);
   });
 
   it('has an address that stays, that no two instances share, and that no line of the log has', async () => {
@@ -381,8 +381,8 @@ describe('a webhook of a provider', () => {
     for (const path of paths) {
       for (const method of methods) {
         for (const authorization of ['', `User ${service.userSecret}, Organization ${service.organizationSecret}`]) {
-          const answer = await sendRaw(origin, { method, path, headers: authorization ? { authorization } : {} });
-          expect(JSON.stringify(answer.body ?? ''), `${method} ${path}`).to.not.include(key);
+          const response = await sendRaw(origin, { method, path, headers: authorization ? { authorization } : {} });
+          expect(JSON.stringify(response.body ?? ''), `${method} ${path}`).to.not.include(key);
         }
       }
     }
@@ -456,8 +456,8 @@ describe('a webhook that finds no room', () => {
       'event.notification.enabled': true,
       'event.notification.callback.url': 'http://127.0.0.1:9/',
     });
-    const answer = await post(instance.eventUrl, bodyOf({ what: 'created', item: 'a' }));
-    expectProblem(answer, 'OVERLOADED', 'Too many events are waiting to be stored. Try again later.');
-    expect(answer.headers.get('retry-after')).to.equal('1');
+    const response = await post(instance.eventUrl, bodyOf({ what: 'created', item: 'a' }));
+    expectProblem(response, 'OVERLOADED', 'Too many events are waiting to be stored. Try again later.');
+    expect(response.headers.get('retry-after')).to.equal('1');
   });
 });

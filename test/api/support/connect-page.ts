@@ -47,8 +47,8 @@ export function pageOf(
 export const PRODUCT = 'https://app.example.com';
 
 export async function registerOrigins(service: Service, origins: readonly string[] = [PRODUCT]): Promise<void> {
-  const answer = await service.call('/organizations/me/connect-origins', { method: 'PUT', body: { origins } });
-  expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+  const response = await service.call('/organizations/me/connect-origins', { method: 'PUT', body: { origins } });
+  expect(response.status, JSON.stringify(response.body)).to.equal(200);
 }
 
 /** A browser: it keeps cookies of the service, and follows nothing by itself. */

@@ -3,8 +3,8 @@ import { ERROR_STATUS, type ErrorCode } from '../../../src/errors.ts';
 import type { ApiAnswer } from '../../support/app.ts';
 
 /** An error as decisions D4 have it: status by code, the body's members and no others, the request's id. */
-export function expectProblem(answer: Readonly<ApiAnswer>, code: ErrorCode, message?: string | RegExp): void {
-  const { body, headers, status } = answer;
+export function expectProblem(response: Readonly<ApiAnswer>, code: ErrorCode, message?: string | RegExp): void {
+  const { body, headers, status } = response;
   expect(body, `${status} ${JSON.stringify(body)}`).to.include({ code });
   expect(status).to.equal(ERROR_STATUS[code]);
   expect(headers.get('content-type')).to.match(/^application\/json/);

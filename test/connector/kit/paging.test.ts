@@ -92,12 +92,12 @@ describe('lists by position', () => {
       (rows: readonly string[]) => pageBy(rows, 0),
     ],
   ];
-  for (const [name, paging, answer] of cases) {
+  for (const [name, paging, response] of cases) {
     it(`show every row once, ${name}, in pages of any size, and end where the rows do`, () => {
       for (const count of [0, 1, 2, 3, 4, 5, 13]) {
         const rows = Array.from({ length: count }, (_, index) => `row ${index}`);
         for (const limit of [1, 2, 3]) {
-          const { all, asked, operation } = provider(paging, answer(rows));
+          const { all, asked, operation } = provider(paging, response(rows));
           expect(limit).to.be.at.most(operation.maxPageSize);
           expect(all(limit)).to.deep.equal(rows);
           const pages = Math.max(1, Math.ceil(count / limit));
@@ -109,7 +109,7 @@ describe('lists by position', () => {
     });
 
     it(`begin at any row, ${name}`, () => {
-      const { page, operation } = provider(paging, answer(ROWS));
+      const { page, operation } = provider(paging, response(ROWS));
       const { records } = page({ cursor: operation.cursorAt?.(3) ?? '' });
       expect(ROWS.slice(3)).to.include.members(records);
       expect(records[0]).to.equal('d');

@@ -26,9 +26,9 @@ function answering(...answers: readonly (Partial<ProviderResponse> | Error)[]) {
   const controller = new AbortController();
   const send = async (request: ProviderRequest): Promise<ProviderResponse> => {
     asked.push(request);
-    const answer = answers[asked.length - 1];
-    if (answer instanceof Error) throw answer;
-    return { status: 200, headers: {}, body: undefined, ...answer };
+    const response = answers[asked.length - 1];
+    if (response instanceof Error) throw response;
+    return { status: 200, headers: {}, body: undefined, ...response };
   };
   return { asked, controller, send, context: { config: {}, send, signal: controller.signal } };
 }

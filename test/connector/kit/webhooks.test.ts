@@ -251,8 +251,8 @@ describe('handshakes', () => {
 
   it('send it back in a header, but nothing that could end one', () => {
     const echo = handshakes.echo({ header: 'x-hook-secret' }, { header: 'x-hook-secret' });
-    const answer = { status: 200, headers: { 'x-hook-secret': 'abc' }, body: '' };
-    expect(echo(call({ headers: { 'x-hook-secret': 'abc' } }), known)).to.deep.equal(answer);
+    const response = { status: 200, headers: { 'x-hook-secret': 'abc' }, body: '' };
+    expect(echo(call({ headers: { 'x-hook-secret': 'abc' } }), known)).to.deep.equal(response);
     expect(echo(call({ headers: { 'x-hook-secret': 'abc\r\nset-cookie: x' } }), known)).to.equal(undefined);
   });
 

@@ -92,9 +92,9 @@ describe('a simulated login, to oauth4webapi', () => {
       auto: 'approve',
       ...more,
     });
-    const answer = await fetch(`${served.url}/authorize?${query}`, { redirect: 'manual' });
-    const location = answer.headers.get('location');
-    if (location === null) throw new Error(await answer.text());
+    const response = await fetch(`${served.url}/authorize?${query}`, { redirect: 'manual' });
+    const location = response.headers.get('location');
+    if (location === null) throw new Error(await response.text());
     return new URL(location);
   }
 
@@ -104,7 +104,7 @@ describe('a simulated login, to oauth4webapi', () => {
     const back = await authorize(id, { code_challenge: challenge, code_challenge_method: 'S256', scope: 'read write' });
     const client = { client_id: id };
     const parameters = oauth.validateAuthResponse(server(), client, back, 'a&b');
-    const answer = await oauth.authorizationCodeGrantRequest(
+    const response = await oauth.authorizationCodeGrantRequest(
       server(),
       client,
       authOf(id, how),
@@ -113,13 +113,13 @@ describe('a simulated login, to oauth4webapi', () => {
       verifier,
       allow,
     );
-    return oauth.processAuthorizationCodeResponse(server(), client, answer);
+    return oauth.processAuthorizationCodeResponse(server(), client, response);
   }
 
   async function refresh(id: ClientId, refreshToken = ''): Promise<oauth.TokenEndpointResponse> {
     const client = { client_id: id };
-    const answer = await oauth.refreshTokenGrantRequest(server(), client, authOf(id), refreshToken, allow);
-    return oauth.processRefreshTokenResponse(server(), client, answer);
+    const response = await oauth.refreshTokenGrantRequest(server(), client, authOf(id), refreshToken, allow);
+    return oauth.processRefreshTokenResponse(server(), client, response);
   }
 
   async function errorOf(attempt: Promise<unknown>): Promise<string> {
@@ -166,8 +166,8 @@ describe('a simulated login, to oauth4webapi', () => {
         redirect_uri: REDIRECT,
         ...more,
       };
-      const answer = await fetch(`${served.url}/token`, { method: 'POST', body: new URLSearchParams(form) });
-      return Object(await answer.json()).error;
+      const response = await fetch(`${served.url}/token`, { method: 'POST', body: new URLSearchParams(form) });
+      return Object(await response.json()).error;
     };
     const codeOf = async (more: Record<string, string> = {}) =>
       (await authorize('single', more)).searchParams.get('code') ?? '';
@@ -325,12 +325,12 @@ describe('a simulated login, to oauth4webapi', () => {
         client_secret: secret,
         redirect_uri: REDIRECT,
       };
-      const answer = await fetch(`${served.url}/token`, {
+      const response = await fetch(`${served.url}/token`, {
         method: 'POST',
         headers: { accept },
         body: new URLSearchParams(form),
       });
-      return { status: answer.status, text: await answer.text() };
+      return { status: response.status, text: await response.text() };
     };
     expect(Object.fromEntries(new URLSearchParams((await grant('single', 'text/plain')).text))).to.include({
       instance: served.url,

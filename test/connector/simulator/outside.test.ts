@@ -26,8 +26,8 @@ describe('a simulator outside of this repository', () => {
     await writeFile(join(folder, 'toy', 'simulator.ts'), SIMULATOR);
     const simulators = await startSimulators({ port: 0, sources: { folders: [folder] } });
     try {
-      const answer = await fetch(`${simulators.url}/toy/things`);
-      expect(await answer.json()).to.deep.equal({ origin: `${simulators.url}/toy`, things: [{ id: 1 }] });
+      const response = await fetch(`${simulators.url}/toy/things`);
+      expect(await response.json()).to.deep.equal({ origin: `${simulators.url}/toy`, things: [{ id: 1 }] });
     } finally {
       await simulators.stop();
       await rm(folder, { recursive: true });

@@ -83,8 +83,8 @@ describe('a simulated table', () => {
     const served = await serve((baseUrl) => simulate({ routes: {}, print, commands: changes }, { baseUrl }));
     try {
       const ask = async (body: object) => {
-        const answer = await fetch(`${served.url}/simulate/changes`, { method: 'POST', body: JSON.stringify(body) });
-        return answer.json();
+        const response = await fetch(`${served.url}/simulate/changes`, { method: 'POST', body: JSON.stringify(body) });
+        return response.json();
       };
       expect(await ask({ table: 'things', create: 2 })).to.deep.equal({
         created: ['2', '3'],

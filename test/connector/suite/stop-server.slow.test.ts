@@ -22,8 +22,8 @@ describe('a server that was stopped', () => {
     for (let count = 0; count < 3; count++) expect(await ask()).to.equal('first');
     await stopServer(first);
     const second = await serve(port, 'second');
-    const answer = await ask().catch((error: Error) => error.message);
+    const response = await ask().catch((error: Error) => error.message);
     await stopServer(second);
-    expect(answer).to.equal('second');
+    expect(response).to.equal('second');
   });
 });

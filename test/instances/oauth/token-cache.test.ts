@@ -60,14 +60,14 @@ describe('tokens in memory', () => {
   })) {
     it(`are not kept when ${news} came while they were read, and are read anew by who asks later`, async () => {
       const setup = setUp();
-      const { cache, answer } = setup;
+      const { cache, answer: response } = setup;
       const early = cache.read(KEY);
       tell(setup);
       const late = cache.read(KEY);
-      answer(0, 1);
+      response(0, 1);
       expect(await early).to.include({ accessToken: 'token 1' });
       expect(cache.peek(KEY)).to.equal(undefined);
-      answer(1, 2);
+      response(1, 2);
       expect(await late).to.include({ accessToken: 'token 2' });
       expect(cache.peek(KEY)).to.equal(await late);
       expect(setup.reads()).to.equal(2);
@@ -75,19 +75,19 @@ describe('tokens in memory', () => {
   }
 
   it('are kept though those of another instance changed while they were read', async () => {
-    const { cache, answer, hear } = setUp();
+    const { cache, answer: response, hear } = setUp();
     const read = cache.read(KEY);
     hear('1:8');
     hear('2:7:9');
-    answer(0, 1);
+    response(0, 1);
     await read;
     expect(cache.peek(KEY)).to.include({ generation: 1 });
   });
 
   it('stay when the announcement is of what is already there', async () => {
-    const { cache, answer, hear } = setUp();
+    const { cache, answer: response, hear } = setUp();
     const read = cache.read(KEY);
-    answer(0, 2);
+    response(0, 2);
     await read;
     hear('1:7:2');
     expect(cache.peek(KEY)).to.include({ generation: 2 });
@@ -96,27 +96,27 @@ describe('tokens in memory', () => {
   });
 
   it('are read again by a reload, whatever is in memory or being read', async () => {
-    const { cache, answer, reads } = setUp();
+    const { cache, answer: response, reads } = setUp();
     const read = cache.read(KEY);
     const reload = cache.reload(KEY);
     expect(reads()).to.equal(2);
-    answer(1, 2);
-    answer(0, 1);
+    response(1, 2);
+    response(0, 1);
     expect(await reload).to.include({ generation: 2 });
     expect(await read).to.include({ generation: 1 });
     expect(cache.peek(KEY)).to.include({ generation: 2 });
     const again = cache.reload(KEY);
-    answer(2, 3);
+    response(2, 3);
     expect(await again).to.include({ generation: 3 });
     expect(cache.peek(KEY)).to.include({ generation: 3 });
   });
 
   it('stay when they are new, though a read from before ends after', async () => {
-    const { cache, answer } = setUp();
+    const { cache, answer: response } = setUp();
     const read = cache.read(KEY);
     const row = { generation: 2, expiresInMs: null, refreshInMs: null };
     const fresh = cache.keepNew(KEY, { accessToken: 'new' }, row);
-    answer(0, 1);
+    response(0, 1);
     expect(await read).to.include({ generation: 1 });
     expect(cache.peek(KEY)).to.equal(fresh);
   });

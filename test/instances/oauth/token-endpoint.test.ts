@@ -196,9 +196,9 @@ describe('the token endpoint', () => {
       const { expires_in: _, ...granted } = GRANTED;
       const at = Date.parse('2026-03-02T12:30:00Z') / 1000;
       const lifeOf = async (members: object, date?: string) => {
-        const answer = JSON.stringify({ ...granted, ...members });
+        const response = JSON.stringify({ ...granted, ...members });
         const headers = { 'content-type': 'application/json', ...(date !== undefined && { date }) };
-        return (await exchange(status(200, headers, answer), { accessTokenEnd: 'ends' })).expiresInSeconds;
+        return (await exchange(status(200, headers, response), { accessTokenEnd: 'ends' })).expiresInSeconds;
       };
       const noon = 'Mon, 02 Mar 2026 12:00:00 GMT';
       expect(await lifeOf({ ends: at }, noon)).to.equal(1800);

@@ -32,12 +32,12 @@ export function useOAuth() {
 
   async function oauthUrl(query: ApiCall['query'] = {}, headers: ApiCall['headers'] = {}): Promise<string> {
     const { url, clientId, callbackUrl } = current();
-    const answer = await service.call('/elements/granted/oauth/url', {
+    const response = await service.call('/elements/granted/oauth/url', {
       query: { apiKey: clientId, callbackUrl, siteAddress: url, ...query },
       headers,
     });
-    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-    return answer.body.oauthUrl;
+    if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+    return response.body.oauthUrl;
   }
 
   return {

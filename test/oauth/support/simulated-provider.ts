@@ -25,8 +25,8 @@ export function simulatedProvider(service: TestApp, element: string, clients: Cl
     query?: ApiCall['query'],
     headers?: ApiCall['headers'],
   ): Promise<Readonly<Record<string, string>>> {
-    const answer = await fetch(`${await urlFor(query, headers)}&auto=approve`, { redirect: 'manual' });
-    return Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
+    const response = await fetch(`${await urlFor(query, headers)}&auto=approve`, { redirect: 'manual' });
+    return Object.fromEntries(new URL(response.headers.get('location') ?? '').searchParams);
   }
   const create = (providerData: object) => service.createInstance(element, configuration, { providerData });
   return {

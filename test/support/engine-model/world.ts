@@ -269,15 +269,15 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
   function overNetwork<Store extends object>(store: Store, process: () => ModelProcess): Store {
     const call = (work: () => Promise<unknown>) =>
       new Promise((resolve, reject) => {
-        const answer = (say: () => void) => clock.after(1, () => process().hear(say));
+        const response = (say: () => void) => clock.after(1, () => process().hear(say));
         const lost = () => reject(new Error('Connection terminated unexpectedly'));
         clock.after(1, () => {
           if (process().isDead) return;
-          if (world.outage === 'down') return void answer(lost);
+          if (world.outage === 'down') return void response(lost);
           const isDeaf = world.outage === 'deaf';
           work().then(
-            (value) => void answer(() => (isDeaf ? lost() : resolve(value))),
-            (error) => void answer(() => reject(error)),
+            (value) => void response(() => (isDeaf ? lost() : resolve(value))),
+            (error) => void response(() => reject(error)),
           );
         });
       });

@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import { type Answer, type Call, Fault } from '#connector/simulator';
+import { type Call, Fault, type SimulatedResponse } from '#connector/simulator';
 
 /** Salesforce's words for what stands between values, and at the end of rows. */
 export const DELIMITERS: Readonly<Record<string, string>> = {
@@ -32,13 +32,17 @@ export function printRow(values: readonly string[], style: CsvStyle): string {
  * Responds with CSV, compressed when the request accepts this. The documents say that results are always compressed; a client that does not
  * accept this could not read them.
  */
-export function answerCsv(call: Call, pieces: Iterable<string>, headers: Answer['headers'] = {}): Answer {
+export function respondWithCsv(
+  call: Call,
+  pieces: Iterable<string>,
+  headers: SimulatedResponse['headers'] = {},
+): SimulatedResponse {
   const text = Readable.from(encode(pieces), { objectMode: false });
-  const told = { 'content-type': 'text/csv', ...headers };
-  if (!/\bgzip\b/i.test(String(call.headers['accept-encoding'] ?? ''))) return { headers: told, stream: text };
+  const reported = { 'content-type': 'text/csv', ...headers };
+  if (!/\bgzip\b/i.test(String(call.headers['accept-encoding'] ?? ''))) return { headers: reported, stream: text };
   const packed = createGzip({ level: constants.Z_BEST_SPEED });
   pipeline(text, packed, () => undefined);
-  return { headers: { ...told, 'content-encoding': 'gzip' }, stream: packed };
+  return { headers: { ...reported, 'content-encoding': 'gzip' }, stream: packed };
 }
 
 function* encode(pieces: Iterable<string>): Generator<Buffer> {

@@ -1,7 +1,7 @@
 import { empty, Fault, json, type Routes, type TableRow } from '#connector/simulator';
 import type { Organization } from '../organization.ts';
 import { OBJECTS, type SObject } from '../schema.ts';
-import { answerCsv, printRow, signsOf } from './csv.ts';
+import { printRow, respondWithCsv, signsOf } from './csv.ts';
 import {
   badJob,
   badState,
@@ -31,7 +31,7 @@ export function createIngestJobs(office: JobOffice, organization: Organization):
     (print: (job: Job<Load>) => Iterable<string>): Routes[string] =>
     (call) => {
       const job = jobs.get(call);
-      if (job.ended !== undefined) return answerCsv(call, print(job));
+      if (job.ended !== undefined) return respondWithCsv(call, print(job));
       throw badState(`Results of a Job in the state ${jobs.stateOf(job)} are not available`);
     };
 
@@ -111,13 +111,13 @@ function readKey(key: unknown, operation: string, { name, fields }: SObject): st
 }
 
 /** Salesforce's columns, then the values that were sent, under the header that was sent. */
-function printOutcomes(second: string, told: (outcome: Outcome) => readonly [id: string, word: string] | false) {
+function printOutcomes(second: string, reported: (outcome: Outcome) => readonly [id: string, word: string] | false) {
   return function* ({ terms, content }: Job<Load>): Generator<string> {
     const [{ cells, text } = NO_ROW, ...rows] = content.rows();
     const { delimiter, ending } = signsOf(terms);
     yield `"sf__Id"${delimiter}"${second}"${delimiter}${text}${ending}`;
     for (const [index, outcome] of content.outcomes.entries()) {
-      const values = told(outcome);
+      const values = reported(outcome);
       const sent = rows[index]?.cells ?? [];
       if (values !== false) yield printRow([...values, ...cells.map((_, place) => sent[place] ?? '')], terms);
     }

@@ -20,7 +20,7 @@ export interface Work {
   readonly advance: (until: number) => void;
   /** Ends a job that cannot be done; asked when it is begun. */
   readonly problem?: () => string | undefined;
-  readonly told: () => object;
+  readonly reported: () => object;
   /** What it keeps in memory. */
   readonly bytes: number;
 }
@@ -164,7 +164,12 @@ export function createJobs<Content extends Work>(office: JobOffice, kind: JobKin
   const routes: Routes = {
     [`GET ${root}/{id}`]: (call) => {
       const job = get(call);
-      return json({ ...showJob(job, stateOf(job)), jobType, ...job.content.told(), errorMessage: job.errorMessage });
+      return json({
+        ...showJob(job, stateOf(job)),
+        jobType,
+        ...job.content.reported(),
+        errorMessage: job.errorMessage,
+      });
     },
     [`PATCH ${root}/{id}`]: (call) => {
       const job = get(call);

@@ -42,7 +42,7 @@ export function createLoad(organization: Organization, terms: JobTerms): Load {
       const load = createRowLoader(organization, terms, header?.cells ?? []);
       outcomes.push(...rows.slice(outcomes.length, until).map(load));
     },
-    told: () => ({
+    reported: () => ({
       numberRecordsProcessed: outcomes.length,
       numberRecordsFailed: outcomes.filter((outcome) => 'error' in outcome).length,
     }),

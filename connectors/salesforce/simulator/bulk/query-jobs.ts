@@ -1,7 +1,7 @@
-import { type Answer, type Call, Fault, json, type Routes } from '#connector/simulator';
+import { type Call, Fault, json, type Routes, type SimulatedResponse } from '#connector/simulator';
 import { type Found, type QueryEngine, takeRows } from '../query.ts';
 import { parseStatement } from '../statement.ts';
-import { answerCsv, type CsvStyle, printRow } from './csv.ts';
+import { type CsvStyle, printRow, respondWithCsv } from './csv.ts';
 import {
   badJob,
   badState,
@@ -43,7 +43,7 @@ export function createQueryJobs(office: JobOffice, { find }: QueryEngine): Route
       if (call.params.version !== `v${job.version}`) {
         throw new Fault(409, 'API_ERROR', `The job was created with API version ${job.version}`);
       }
-      return answerResults(job, call, office.pace().setSize);
+      return respondWithResults(job, call, office.pace().setSize);
     },
   };
 }
@@ -57,7 +57,7 @@ function createQuery(found: Found): Query {
     advance: (until) => {
       numberRecordsProcessed = until;
     },
-    told: () => ({ numberRecordsProcessed }),
+    reported: () => ({ numberRecordsProcessed }),
   };
 }
 
@@ -70,20 +70,20 @@ function assertCsv({ fields }: Found): void {
   }
 }
 
-function answerResults({ terms, content: { found } }: Job<Query>, call: Call, usual: number): Answer {
-  const start = readPlace(call.query.get('locator'), found.rows.length);
+function respondWithResults({ terms, content: { found } }: Job<Query>, call: Call, usual: number): SimulatedResponse {
+  const start = readPosition(call.query.get('locator'), found.rows.length);
   const most = call.query.get('maxRecords') ?? String(usual);
   if (!/^[1-9]\d{0,9}$/.test(most)) throw badJob(`maxRecords: ${most} is no number of records`);
   const end = Math.min(start + Number(most), found.rows.length);
   const next = call.isStuck ? start : end;
-  return answerCsv(call, printSet(found, terms, start, end), {
+  return respondWithCsv(call, printSet(found, terms, start, end), {
     'sforce-locator': next < found.rows.length ? Buffer.from(String(next)).toString('base64url') : 'null',
     'sforce-numberofrecords': String(end - start),
   });
 }
 
 /** Documented: `MTAwMDA` is a locator, which is base64 of 10000. @throws Fault 400 */
-function readPlace(locator: string | null, last: number): number {
+function readPosition(locator: string | null, last: number): number {
   const text = locator === null ? '0' : Buffer.from(locator, 'base64url').toString();
   if (/^\d{1,15}$/.test(text) && Number(text) <= last) return Number(text);
   throw new Fault(400, 'INVALID_QUERY_LOCATOR', 'invalid query locator');

@@ -1,5 +1,5 @@
 /** The pages of the console, as its navigation and its keyboard know them. */
-export interface Place {
+export interface ConsolePage {
   readonly path: string;
   readonly title: string;
   /** Pressed after `g`. */
@@ -12,7 +12,7 @@ export interface PageProps {
   readonly below?: string | undefined;
 }
 
-export const PLACES = [
+export const CONSOLE_PAGES = [
   { path: '/console/instances', title: 'Instances', key: 'i' },
   { path: '/console/explore', title: 'Explore', key: 'x' },
   { path: '/console/events', title: 'Events', key: 'e' },
@@ -23,4 +23,4 @@ export const PLACES = [
   { path: '/console/connect', title: 'Connect sessions', key: 'c' },
   { path: '/console/organization', title: 'Organization', key: 'o' },
   { path: '/console/profile', title: 'Profile', key: 'm' },
-] as const satisfies readonly Place[];
+] as const satisfies readonly ConsolePage[];
