@@ -140,7 +140,7 @@ describe('OData services that go their own way', () => {
     const { token } = await connect({ quirks: { upserts: 'under a key of its own' } });
     const change = await service.call('/Products/4711', { token, method: 'PATCH', body: { Name: 'nobody' } });
     expectProblem(change, 'NOT_FOUND', "There is no record '4711' in 'Products'.");
-    const told = /created one at \/Products\(241\)\. Causeway deleted it again\.$/;
+    const told = /created one at \/Products\(241\) \(status 201\)\. Causeway deleted it again\.$/;
     expect(change.body.details[0].message).to.match(told);
     expectProblem(await service.call('/Products/241', { token }), 'NOT_FOUND');
   });
@@ -149,7 +149,7 @@ describe('OData services that go their own way', () => {
     const { token } = await connect({ answersChanges: 'without record', quirks: { hidesCreated: true } });
     const created = await service.call('/Orders', { token, method: 'POST', body: { Code: 'hidden' } });
     const message =
-      /^The service created the record with the id 'hidden'\. Do not create it again\. Reading it back failed: OData answered 404/;
+      /^The service created the record with the id 'hidden'\. Do not create it again\. Reading it back failed: OData returned 404/;
     expectProblem(created, 'PROVIDER_PROTOCOL', message);
   });
 

@@ -300,7 +300,7 @@ describe('a file that is sent', () => {
       sent.write(Buffer.concat([file(Buffer.alloc(KB)), late.subarray(0, first)]));
       await until(async () => (uploads.requests[0]?.bytes ?? 0) > KB);
       sent.end(late.subarray(first));
-      expectProblem(await responseOf(sent), 'REQUEST_INVALID', /'name' comes after the file/);
+      expectProblem(await responseOf(sent), 'REQUEST_INVALID', /'name' is after the file/);
       expect((await storedUpload()).isWhole).to.equal(false);
     });
 
@@ -308,7 +308,7 @@ describe('a file that is sent', () => {
       const whole = Buffer.concat([part('name', 'x'), file(Buffer.alloc(MB))]);
       for (const length of [30, 100, 200, MB, whole.length]) {
         uploads.reset();
-        const message = /breaks off/;
+        const message = /form is incomplete/;
         expectProblem(await send([whole.subarray(0, length)], { end: Buffer.alloc(0) }), 'REQUEST_INVALID', message);
         await until(async () => uploads.requests.every(({ isOver }) => isOver));
         expect(uploads.requests.filter(({ isWhole }) => isWhole)).to.deep.equal([]);

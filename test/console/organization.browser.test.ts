@@ -165,7 +165,9 @@ describeInBrowser('the organization in a browser', () => {
     const own = page.getByLabel(/^Organization administrator/);
     await own.waitFor();
     expect(await own.isDisabled()).to.equal(true);
-    expect(await page.getByRole('button', { name: 'Delete' }).getAttribute('title')).to.contain('That is you');
+    expect(await page.getByRole('button', { name: 'Delete' }).getAttribute('title')).to.contain(
+      'This is your own user',
+    );
   });
 
   it('takes a privilege from a role, and who has it sees the action no more', async () => {
