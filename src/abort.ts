@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 
 interface Callbacks {
   readonly set: Set<() => void>;
-  /** Called by an `Ending`: the signal needs no listener for them. */
-  readonly isOfEnding: boolean;
+  /** Called by a `WorkSignal`: the signal needs no listener for them. */
+  readonly isOfWork: boolean;
   isOver: boolean;
 }
 
@@ -14,15 +14,15 @@ const callbacksBySignal = new WeakMap<AbortSignal, Callbacks>();
  * because adding a listener to an event target takes longer with each existing one.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const callbacks = callbacksBySignal.get(signal) ?? { set: new Set(), isOfEnding: false, isOver: false };
+  const callbacks = callbacksBySignal.get(signal) ?? { set: new Set(), isOfWork: false, isOver: false };
   callbacksBySignal.set(signal, callbacks);
-  const { set, isOfEnding, isOver } = callbacks;
+  const { set, isOfWork, isOver } = callbacks;
   // Whatever begins after the end is for nobody.
   if (isOver) queueMicrotask(callback);
-  if (set.size === 0 && !isOfEnding) signal.addEventListener('abort', callAll, { once: true });
+  if (set.size === 0 && !isOfWork) signal.addEventListener('abort', callAll, { once: true });
   set.add(callback);
   return () => {
-    if (set.delete(callback) && set.size === 0 && !isOfEnding) signal.removeEventListener('abort', callAll);
+    if (set.delete(callback) && set.size === 0 && !isOfWork) signal.removeEventListener('abort', callAll);
   };
 }
 
@@ -31,7 +31,7 @@ function callAll(this: AbortSignal): void {
 }
 
 /** The end of a work, as a signal. */
-export interface Ending {
+export interface WorkSignal {
   readonly signal: AbortSignal;
   readonly abort: (reason: unknown) => void;
   /**
@@ -41,10 +41,10 @@ export interface Ending {
   readonly end: (reason: unknown) => void;
 }
 
-export function createEnding(): Ending {
+export function createWorkSignal(): WorkSignal {
   const controller = new AbortController();
   const { signal } = controller;
-  const callbacks: Callbacks = { set: new Set(), isOfEnding: true, isOver: false };
+  const callbacks: Callbacks = { set: new Set(), isOfWork: true, isOver: false };
   callbacksBySignal.set(signal, callbacks);
   const callBack = () => {
     callbacks.isOver = true;

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createEnding, onAbort, untilAborted } from '../src/abort.ts';
+import { createWorkSignal, onAbort, untilAborted } from '../src/abort.ts';
 
 describe('what waits for an abort', () => {
   it('shares one listener of the signal, and leaves none behind', () => {
@@ -25,7 +25,7 @@ describe('what waits for an abort', () => {
 describe('the end of a work', () => {
   it('is no abort where nobody listens for one, and one where somebody does', () => {
     for (const isListening of [false, true]) {
-      const { signal, end } = createEnding();
+      const { signal, end } = createWorkSignal();
       const called: string[] = [];
       onAbort(signal, () => called.push('held'));
       if (isListening) signal.addEventListener('abort', () => called.push('heard'));
@@ -36,13 +36,13 @@ describe('the end of a work', () => {
   });
 
   it('adds no listener to its signal', () => {
-    const { signal } = createEnding();
+    const { signal } = createWorkSignal();
     onAbort(signal, () => {});
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
   it('calls back whoever comes too late, at once', async () => {
-    const { signal, end } = createEnding();
+    const { signal, end } = createWorkSignal();
     end(new Error('done'));
     const late = Promise.withResolvers<void>();
     onAbort(signal, late.resolve);
@@ -50,7 +50,7 @@ describe('the end of a work', () => {
   });
 
   it('calls back once when it is an abort, with the reason there', () => {
-    const { signal, abort } = createEnding();
+    const { signal, abort } = createWorkSignal();
     const reasons: unknown[] = [];
     onAbort(signal, () => reasons.push(signal.reason));
     const reason = new Error('gone');

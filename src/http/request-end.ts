@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createEnding, type Ending } from '../abort.ts';
+import { createWorkSignal, type WorkSignal } from '../abort.ts';
 import { AppError } from '../errors.ts';
 import { goOnInTurn } from '../pace.ts';
 
@@ -11,22 +11,22 @@ const RESPONDED = new AppError('INTERNAL', 'The caller was answered.');
  * what listens for an abort hears of it.
  */
 export function signalEnd(response: ServerResponse): AbortSignal {
-  const ending = createEnding();
+  const work = createWorkSignal();
   // The connection has ended already, so no event will report it.
-  if (response.destroyed) ending.abort(HUNG_UP);
+  if (response.destroyed) work.abort(HUNG_UP);
   else
     response.on('close', () => {
-      if (!response.writableFinished) void abortInTurn(ending);
-      else if (response.statusCode < 400) ending.end(RESPONDED);
-      else ending.abort(RESPONDED);
+      if (!response.writableFinished) void abortInTurn(work);
+      else if (response.statusCode < 400) work.end(RESPONDED);
+      else work.abort(RESPONDED);
     });
-  return ending.signal;
+  return work.signal;
 }
 
 /** Hundreds hang up in one moment when what is between them and here breaks. */
-async function abortInTurn(ending: Ending): Promise<void> {
+async function abortInTurn(work: WorkSignal): Promise<void> {
   await goOnInTurn();
-  ending.abort(HUNG_UP);
+  work.abort(HUNG_UP);
 }
 
 /** Between two steps of work for a caller. @throws what `isHangUp` knows */
