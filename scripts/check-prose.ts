@@ -30,15 +30,15 @@ const RULES: readonly Rule[] = [
   { pattern: phrase('what became of'), instead: 'the outcome of' },
   { pattern: phrase('who has it'), instead: 'the owner' },
   { pattern: phrase('goes on with'), instead: 'continues with, or resumes' },
-];
-
-/** Rules that only doc comments keep. */
-const COMMENT_RULES: readonly Rule[] = [
   { pattern: phrase(`${BE} told`), instead: 'receives, or is reported' },
   { pattern: phrase(`${BE} asked for`), instead: 'is requested' },
   { pattern: phrase('t(?:ells?|old) of'), instead: 'reports' },
   { pattern: phrase('whose (?:it is|they are)'), instead: 'the owner' },
   { pattern: phrase('what (?:has |have )?(?:come|becomes?) of'), instead: 'the outcome of' },
+];
+
+/** Rules for the first word of a doc comment. */
+const COMMENT_RULES: readonly Rule[] = [
   { pattern: /(?<=\/\*\*\s+(?:\*\s+)?)Of\b/g, instead: 'a sentence that stands alone' },
   { pattern: /(?<=\/\*\*\s+(?:\*\s+)?)The most\b/g, instead: 'Maximum' },
 ];
