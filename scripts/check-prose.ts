@@ -6,7 +6,15 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'docs/**/*.md', 'connectors/*/README.md', 'sdk/*/README.md'];
+const DOCUMENTS = [
+  'README.md',
+  'CHANGELOG.md',
+  'docs/**/*.md',
+  'connectors/*/README.md',
+  'sdk/*/README.md',
+  'src/README.md',
+  'spec/**/*.yaml',
+];
 const SOURCES = ['src', 'suite', 'console', 'embedded', 'scripts', 'connectors'].map(
   (folder) => `${folder}/**/*.{ts,tsx}`,
 );
