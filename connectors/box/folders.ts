@@ -49,7 +49,7 @@ export interface FolderPart {
 /** The state that a page token of a list holds: the row with which the next page begins. */
 interface Cursor {
   /** Place of the part to read. Absent for the first part, and where only `kept` is left. */
-  readonly position?: string | undefined;
+  readonly place?: string | undefined;
   /** Number of rows of that part that earlier pages returned. */
   readonly skip?: number;
   /** The last row that was found. It comes with the next part, so that no page leads to an empty one. */
@@ -62,20 +62,20 @@ interface Cursor {
  * @param read returns the part at a place, or the first part where there is no place
  */
 export function listParts<Native>(
-  read: (context: ConnectorContext, input: ListInput<Native>, position: string | undefined) => Promise<FolderPart>,
+  read: (context: ConnectorContext, input: ListInput<Native>, place: string | undefined) => Promise<FolderPart>,
 ): ListOperation<Native> {
   return {
     maxPageSize: PAGE,
     run: async (context, input) => {
       const cursor: Cursor = input.cursor === undefined ? {} : JSON.parse(input.cursor);
-      const { position: place, skip = 0, kept } = cursor;
+      const { place, skip = 0, kept } = cursor;
       const rows = kept === undefined ? [] : [kept];
       if (place === undefined && kept !== undefined) return { records: rows };
       const part = await read(context, input, place);
       rows.push(...part.rows.slice(skip));
       return toPage(rows, input, {
         nextPart: part.next,
-        restOfPart: { position: place, skip: skip + input.limit - (kept === undefined ? 0 : 1) },
+        restOfPart: { place, skip: skip + input.limit - (kept === undefined ? 0 : 1) },
       });
     },
   };
@@ -96,15 +96,15 @@ function toPage(
   const [records, next]: readonly [readonly Json[], Cursor] =
     rows.length > limit + 1
       ? [rows.slice(0, limit), restOfPart]
-      : [rows.slice(0, -1), { position: nextPart, kept: rows.at(-1) }];
+      : [rows.slice(0, -1), { place: nextPart, kept: rows.at(-1) }];
   return { records, next: JSON.stringify(next) };
 }
 
 /** All files, or all folders. Box has no list of them: one folder is read after the other. */
 export function listAll(type: 'file' | 'folder'): ListOperation<never> {
-  return listParts((context, { fields }, position) =>
+  return listParts((context, { fields }, place) =>
     walk(context, {
-      place: position ?? ROOT,
+      place: place ?? ROOT,
       members: membersOf(fields.map(({ native }) => native)),
       isKept: (item) => item.type === type,
     }),
@@ -125,17 +125,14 @@ export interface Walk {
 const WALKED_PAGE = 100;
 
 /** Reads one part of a folder. The folders in it are read before the next part, so that few of them wait. */
-export async function walk(
-  { send }: ConnectorContext,
-  { place: position, members, isKept }: Walk,
-): Promise<FolderPart> {
-  const [first = ROOT, ...later] = position.split(' ');
+export async function walk({ send }: ConnectorContext, { place, members, isKept }: Walk): Promise<FolderPart> {
+  const [first = ROOT, ...later] = place.split(' ');
   const [folder = ROOT, begun] = first.split(':');
   const marker = begun === undefined ? undefined : decodeURIComponent(begun);
   // Whoever deletes a folder in the meantime deletes what is in it.
   const body = await send(itemsOf(folder, { limit: WALKED_PAGE, marker, fields: members })).then(
     (response) => response.body,
-    (error: unknown) => (isNotFound(error) && position !== ROOT ? { entries: [] } : Promise.reject(error)),
+    (error: unknown) => (isNotFound(error) && place !== ROOT ? { entries: [] } : Promise.reject(error)),
   );
   const items = entriesOf(body);
   const next = nextMarker(body);
@@ -148,11 +145,11 @@ export async function walk(
 }
 
 /** The folder under a path from the root, by the names of its parts, in which Box does not mind letter case. @throws AppError NOT_FOUND */
-export async function findFolder(context: ConnectorContext, position: string): Promise<string> {
+export async function findFolder(context: ConnectorContext, place: string): Promise<string> {
   let folder = ROOT;
-  for (const name of position.split('/').filter((part) => part !== '')) {
+  for (const name of place.split('/').filter((part) => part !== '')) {
     const found = await findInside(context, folder, name.toLowerCase());
-    if (found === undefined) throw notFound(`Box has no folder '${position}': its part '${name}' does not exist.`);
+    if (found === undefined) throw notFound(`Box has no folder '${place}': its part '${name}' does not exist.`);
     folder = found;
   }
   return folder;

@@ -69,12 +69,12 @@ type Input = ListInput<Inputs>;
  * Box searches for words, and for nothing without any: then the folders are read one after the other.
  * Sources: "Search for content", "Query operators", "Filter search results".
  */
-export const found = listParts<Inputs>(async (context, input, position) => {
+export const found = listParts<Inputs>(async (context, input, place) => {
   const wanted = readWanted(input);
   const { query, path, members, isKept } = wanted;
   if (query !== undefined)
-    return ask(context, { input, wanted, place: position ?? `0 ${await findFolder(context, path)}` });
-  return walk(context, { place: position ?? (await findFolder(context, path)), members, isKept });
+    return ask(context, { input, wanted, place: place ?? `0 ${await findFolder(context, path)}` });
+  return walk(context, { place: place ?? (await findFolder(context, path)), members, isKept });
 });
 
 /** "Queries with offset parameter value exceeding 10000 will be rejected." */
@@ -87,8 +87,8 @@ interface Asked {
   readonly place: string;
 }
 
-async function ask({ send }: ConnectorContext, { input, wanted, place: position }: Asked): Promise<FolderPart> {
-  const [offset = 0, folder = ROOT] = position.split(' ');
+async function ask({ send }: ConnectorContext, { input, wanted, place }: Asked): Promise<FolderPart> {
+  const [offset = 0, folder = ROOT] = place.split(' ');
   if (Number(offset) >= MOST_FOUND) {
     throw rejected(
       `Box returns only the first ${MOST_FOUND} results of a search, and this search has more. Narrow the search.`,
@@ -101,12 +101,12 @@ async function ask({ send }: ConnectorContext, { input, wanted, place: position 
   return { rows: entriesOf(body).filter(wanted.isKept), next: next < total ? `${next} ${folder}` : undefined };
 }
 
-interface SearchPosition {
+interface Place {
   readonly offset: string | number;
   readonly folder: string;
 }
 
-function searchFor({ filter = {}, limit }: Input, wanted: Wanted, { offset, folder }: SearchPosition): ProviderRequest {
+function searchFor({ filter = {}, limit }: Input, wanted: Wanted, { offset, folder }: Place): ProviderRequest {
   const { name: _, ...columns } = COLUMNS.and?.([filter, wanted.bounds]) ?? {};
   const plain = Object.entries(columns).filter(([name]) => !/[<>]$/.test(name));
   return {

@@ -20,7 +20,7 @@ describe('the reference of the kit', () => {
     expect(entry('toDecimalText')?.code).to.equal('function toDecimalText(value: unknown): unknown;');
     expect(entry('ProviderResponse')?.code)
       .to.match(/^interface ProviderResponse \{/)
-      .and.include('/** Lower-case names;');
+      .and.include('/** The response headers: lower-case names');
     expect(entry('json')?.code).to.include('findText(value: unknown): string | undefined;');
     // Members from an interface that is not exported.
     expect(entry('OffsetPaging')?.code).to.include('interface ByPosition');

@@ -50,7 +50,7 @@ export interface OAuthOptions {
   /** Parameters of the redirect beside code and state, such as the chosen company. */
   readonly callback?: Readonly<Record<string, string>> | ((call: Call) => Readonly<Record<string, string>>);
   /** Returns the provider's own token response. Default: the members of RFC 6749. */
-  readonly answer?: (standard: TokenResponse, call: Call) => Readonly<Record<string, unknown>>;
+  readonly answer?: (standard: SimulatedTokenResponse, call: Call) => Readonly<Record<string, unknown>>;
   /** Returns whether a token response is a form instead of JSON. Default: never. */
   readonly answersForm?: (call: Call, form: URLSearchParams) => boolean;
   /** The provider's words for an error, where they differ from RFC 6749. */
@@ -60,7 +60,7 @@ export interface OAuthOptions {
 }
 
 /** The token response of RFC 6749, section 5.1. It has `expires_in` only where access tokens expire. */
-export interface TokenResponse {
+export interface SimulatedTokenResponse {
   readonly access_token: string;
   readonly token_type: 'Bearer';
   readonly expires_in?: number;
@@ -223,7 +223,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
   ): SimulatedResponse {
     const { accessMs } = lifetimes;
     const refreshToken = refreshTokens.at(-1)?.text;
-    const standard: TokenResponse = {
+    const standard: SimulatedTokenResponse = {
       access_token: accessTokens.at(-1)?.text ?? '',
       token_type: 'Bearer',
       ...(accessMs !== undefined && { expires_in: Math.floor(accessMs / 1000) }),
