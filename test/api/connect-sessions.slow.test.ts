@@ -868,7 +868,7 @@ describe('the branding of the connect page', () => {
     [
       { logoUrl: 'https://cdn.example.net/logo.png' },
       'logoUrl',
-      /is of https:\/\/cdn\.example\.net, which the organization has not registered/,
+      /has the origin https:\/\/cdn\.example\.net, which the organization has not registered/,
     ],
     [{ logoUrl: 'javascript:alert(1)' }, 'logoUrl', /has the origin null, which the organization has not registered/],
     [{ logoUrl: `data:text/html;base64,${base64('<svg>')}` }, 'logoUrl', `must be ${KINDS}.`],

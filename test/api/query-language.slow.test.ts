@@ -195,8 +195,8 @@ describe('GET /docs/where', () => {
     expect(response.headers.get('content-security-policy')).to.match(/^default-src 'none'/);
     expect(html)
       .to.include('<h1 id="the-query-language">The query language</h1>')
-      .and.include('<h3 id="employees">employees</h3>')
-      .and.include('<h2 id="odata">OData</h2>');
+      .and.include('<h2 id="filters-that-each-provider-evaluates">')
+      .and.include('href="/docs/elements/odata#filters-that-odata-evaluates"');
   });
 });
 

@@ -208,7 +208,7 @@ describe('a stored secret', () => {
       const after = await readRow(id);
       expect(decryptBound(keyring, after.credentials, placeOf(after)).isBound).to.equal(true);
       // A bound one is never taken for one of before.
-      expect(() => keyring.decrypt(after.credentials, context)).to.throw(/does not open/);
+      expect(() => keyring.decrypt(after.credentials, context)).to.throw(/does not decrypt/);
     });
   });
 });

@@ -59,7 +59,7 @@ describe('the usage of an account', () => {
   it('refuses a period that is too fine, over, or no time', async () => {
     const query = { from: '2026-01-01T00:00:00Z', to: '2026-03-01T00:00:00Z', interval: 'minute' };
     for (const path of ['/usage/analytics/activity', '/usage/analytics/times', '/metrics/api']) {
-      expectProblem(await service.call(path, { query }), 'REQUEST_INVALID', /Ask for 1500 minutes at most/);
+      expectProblem(await service.call(path, { query }), 'REQUEST_INVALID', /Request at most 1500 minutes/);
       expectProblem(await service.call(path, { query: { from: 'yesterday' } }), 'REQUEST_INVALID');
       expectProblem(await service.call(path, { query: { interval: 'week' } }), 'REQUEST_INVALID');
     }

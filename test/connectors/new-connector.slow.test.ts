@@ -75,11 +75,11 @@ describe('a connector in a package of its own', function packages() {
   });
 
   for (const [what, args, message] of [
-    ['a key that is none', ['Acme'], "'Acme' is no key."],
+    ['a key that is none', ['Acme'], "'Acme' is not a key."],
     [
       'a paging that there is not',
       ['acme', '--paging', 'pages'],
-      '--paging is one of offset, number, cursor, link, whole.',
+      '--paging must be one of offset, number, cursor, link, whole.',
     ],
   ] as const) {
     it(`is not made of ${what}`, async () => {

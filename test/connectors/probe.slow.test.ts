@@ -75,6 +75,6 @@ describe('the probe of a provider', function suite() {
     const unknown = await probe(['bambu']).catch((error: unknown) => error);
     expect(unknown)
       .to.have.property('stderr')
-      .that.matches(/^There is no connector 'bambu'; there are bamboohr,/);
+      .that.matches(/^There is no connector 'bambu'\. Use one of bamboohr,/);
   });
 });
