@@ -13,7 +13,7 @@ interface Row {
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { title: 'DeliveryAttempt', cell: ({ key }) => key },
+  { title: 'Attempt', cell: ({ key }) => key },
   { title: 'When', cell: ({ at }) => <Time at={at} /> },
   { title: 'Outcome', cell: ({ made }) => <Outcome made={made} /> },
   { title: 'Took', isNumber: true, cell: ({ made }) => (made === undefined ? '' : sayDuration(made.durationMs)) },

@@ -56,7 +56,7 @@ function pointsOf(attempts: readonly DeliveryAttempt[], plan: RetryPlan | undefi
     return {
       atMs,
       look: delivered ? 'good' : 'bad',
-      title: `DeliveryAttempt ${attempt}, ${exact.format(atMs)}, ${outcome}`,
+      title: `Attempt ${attempt}, ${exact.format(atMs)}, ${outcome}`,
     };
   });
   const planned = (plan?.planned ?? []).map(({ retry, atMs }): Point => {

@@ -151,7 +151,7 @@ describeInBrowser('the reference in a browser', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
-    await page.waitForURL(`${service.app.url}/docs/reference/events#verify-the-signature`);
+    await page.waitForURL(`${service.app.url}/docs/how-to/receive-events#verify-the-signature`);
     await page.keyboard.press('/');
     await page.keyboard.type('queue');
     await page.locator('#docs-results a').first().waitFor();
