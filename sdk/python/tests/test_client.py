@@ -271,7 +271,7 @@ def test_from_the_environment() -> None:
         assert repr(causeway) == "<Causeway of http://x/elements/api-v2, bound to an instance>"
     with Causeway.from_environment({**variables, "CAUSEWAY_ELEMENT_TOKEN": ""}) as causeway:
         assert repr(causeway) == "<Causeway of http://x/elements/api-v2>"
-    with pytest.raises(CausewayError, match="no CAUSEWAY_URL, no CAUSEWAY_ORGANIZATION_SECRET"):
+    with pytest.raises(CausewayError, match="CAUSEWAY_URL, CAUSEWAY_ORGANIZATION_SECRET"):
         Causeway.from_environment({"CAUSEWAY_USER_SECRET": "u"})
 
 

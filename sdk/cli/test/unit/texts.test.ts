@@ -46,8 +46,8 @@ describe('texts', () => {
     const now = Date.parse('2026-02-01T12:00:00Z');
     assert.equal(timeOf('90m', now), '2026-02-01T10:30:00.000Z');
     assert.equal(timeOf('2026-01-31', now), '2026-01-31T00:00:00.000Z');
-    assert.throws(() => timeOf('yesterday', now), /is no time/);
-    assert.throws(() => timeOf('12', now), /is no time/);
+    assert.throws(() => timeOf('yesterday', now), /is not a time/);
+    assert.throws(() => timeOf('12', now), /is not a time/);
   });
 });
 
