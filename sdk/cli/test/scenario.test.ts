@@ -97,7 +97,7 @@ describe('the command line', { skip }, () => {
     const list = await prints('instances');
     assert.match(list, new RegExp(`^\\* +${instance} +servicenow +cli: basic +valid`, 'm'));
     const missing = await causeway('connect', 'servicenow', '--simulator');
-    assert.deepEqual([missing.code, /give --set username=/.test(missing.err)], [2, true]);
+    assert.deepEqual([missing.code, /use --set username=/.test(missing.err)], [2, true]);
     const unknown = await causeway('connect', 'servicenow', '--set', 'usernam=x');
     assert.deepEqual([unknown.code, /Unknown configuration key 'usernam'/.test(unknown.err)], [2, true]);
     assert.equal((await causeway('connect', 'nothing')).code, 3);
