@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createWorkSignal, onAbort, untilAborted } from '../src/abort.ts';
+import { onAbort, untilAborted } from '../src/abort.ts';
 
 describe('what waits for an abort', () => {
   it('shares one listener of the signal, and leaves none behind', () => {
@@ -19,44 +19,6 @@ describe('what waits for an abort', () => {
     onAbort(controller.signal, () => called.push('ignored'))();
     controller.abort();
     expect(called).to.deep.equal(['kept']);
-  });
-});
-
-describe('the end of a work', () => {
-  it('is no abort where nobody listens for one, and one where somebody does', () => {
-    for (const isListening of [false, true]) {
-      const { signal, end } = createWorkSignal();
-      const called: string[] = [];
-      onAbort(signal, () => called.push('held'));
-      if (isListening) signal.addEventListener('abort', () => called.push('heard'));
-      end(new Error('done'));
-      expect(called).to.deep.equal(isListening ? ['heard', 'held'] : ['held']);
-      expect(signal.aborted).to.equal(isListening);
-    }
-  });
-
-  it('adds no listener to its signal', () => {
-    const { signal } = createWorkSignal();
-    onAbort(signal, () => {});
-    expect(getEventListeners(signal, 'abort')).to.have.length(0);
-  });
-
-  it('calls back whoever comes too late, at once', async () => {
-    const { signal, end } = createWorkSignal();
-    end(new Error('done'));
-    const late = Promise.withResolvers<void>();
-    onAbort(signal, late.resolve);
-    await late.promise;
-  });
-
-  it('calls back once when it is an abort, with the reason there', () => {
-    const { signal, abort } = createWorkSignal();
-    const reasons: unknown[] = [];
-    onAbort(signal, () => reasons.push(signal.reason));
-    const reason = new Error('gone');
-    abort(reason);
-    abort(new Error('again'));
-    expect(reasons).to.deep.equal([reason]);
   });
 });
 

@@ -1,32 +1,27 @@
 import type { ServerResponse } from 'node:http';
-import { createWorkSignal, type WorkSignal } from '../abort.ts';
 import { AppError } from '../errors.ts';
 import { goOnInTurn } from '../pace.ts';
 
 const HUNG_UP = new AppError('INTERNAL', 'The caller hung up.');
 const RESPONDED = new AppError('INTERNAL', 'The caller was answered.');
 
-/**
- * Aborts when the caller is gone before the response is, and when the response is sent: what was held for it can go. After a success, only
- * what listens for an abort hears of it.
- */
+/** Returns a signal that aborts when the response is sent, or the caller closes the connection before. Then held memory can be released. */
 export function signalEnd(response: ServerResponse): AbortSignal {
-  const work = createWorkSignal();
+  const controller = new AbortController();
   // The connection has ended already, so no event will report it.
-  if (response.destroyed) work.abort(HUNG_UP);
+  if (response.destroyed) controller.abort(HUNG_UP);
   else
     response.on('close', () => {
-      if (!response.writableFinished) void abortInTurn(work);
-      else if (response.statusCode < 400) work.end(RESPONDED);
-      else work.abort(RESPONDED);
+      if (response.writableFinished) controller.abort(RESPONDED);
+      else void abortInTurn(controller);
     });
-  return work.signal;
+  return controller.signal;
 }
 
 /** Hundreds hang up in one moment when what is between them and here breaks. */
-async function abortInTurn(work: WorkSignal): Promise<void> {
+async function abortInTurn(controller: AbortController): Promise<void> {
   await goOnInTurn();
-  work.abort(HUNG_UP);
+  controller.abort(HUNG_UP);
 }
 
 /** Between two steps of work for a caller. @throws what `isHangUp` knows */

@@ -68,8 +68,8 @@ export type InstanceCall = ReturnType<typeof startCall>;
 const DISCOVERY = 'describe objects';
 
 /**
- * Starts the calls for a request. The memory of the provider's responses is counted until the request ends, which `onAbort` of `signal`
- * reports. `work` is the action on records, such as `list employees`; without it, objects are only described.
+ * Starts the calls for a request. The memory of the provider's responses is counted until `signal` aborts, which it does at the end of the
+ * request. `work` is the action on records, such as `list employees`; without it, objects are only described.
  * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes objects; the fault of an instance that cannot be
  * called
  */
