@@ -95,6 +95,7 @@ export type RecordAction = keyof typeof RECORD_EVENT_TYPES;
 
 export const RECORD_ACTIONS: readonly RecordAction[] = ['created', 'updated', 'deleted', 'unknown'];
 
+const POLL = { instanceId: 427, name: 'BambooHR, payroll', elementKey: 'bamboohr', resource: 'employees' } as const;
 const BULK_RECEIVERS =
   'The callback URL of the job. If the job has none: the callback URL of the instance, if its events are enabled.';
 const BULK_JOB = {
@@ -291,13 +292,10 @@ export const OPERATIONAL_EVENT_TYPES = {
         objectName: 'employees',
         ...SOURCE,
         object: {
-          instanceId: 427,
-          name: 'BambooHR, payroll',
-          elementKey: 'bamboohr',
-          resource: 'employees',
+          ...POLL,
           failures: 3,
           code: 'PROVIDER_UNAVAILABLE',
-          message: 'BambooHR answered 500: it cannot serve the request at the moment. Try again later.',
+          message: 'BambooHR returned 500: it cannot serve the request at the moment. Try again later.',
         },
       },
     },
@@ -315,10 +313,7 @@ export const OPERATIONAL_EVENT_TYPES = {
         objectName: 'employees',
         ...SOURCE,
         object: {
-          instanceId: 427,
-          name: 'BambooHR, payroll',
-          elementKey: 'bamboohr',
-          resource: 'employees',
+          ...POLL,
           failures: 5,
           failingSince: '2026-02-02T07:45:00.000Z',
         },

@@ -35,7 +35,7 @@ export interface Guides {
 
 const README = join(ROOT, 'README.md');
 const GENERATED = join(ROOT, 'generated');
-/** The guides below which the declarations of the connectors stand. */
+/** The guide with the table of all elements below its text. */
 const ELEMENTS = '/docs/reference/elements';
 /** The reader's order of the guides of one kind; a guide that is not listed follows by name. */
 const ORDER = [

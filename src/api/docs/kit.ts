@@ -123,7 +123,7 @@ function printIndex(pages: readonly KitPage[]): string {
   );
   return `<h1>Connector kit</h1>
 <p>Everything that a connector, its simulator and its tests may import, made from the doc comments of the source.
-<a href="/docs/reference/connectors">Write a connector</a> shows how the parts work together.</p>
+<a href="/docs/how-to/write-a-connector">Write a connector</a> shows how the parts work together.</p>
 ${parts.join('\n')}`;
 }
 
