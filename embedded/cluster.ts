@@ -33,7 +33,7 @@ export async function findCluster(dataDir: string): Promise<Cluster | undefined>
   return { directory: resolve(dataDir, directory), password };
 }
 
-/** Returns the owner of a cluster, who must run it, whoever starts this process. */
+/** Returns the owner of a cluster's folder. PostgreSQL must run as this user, even if another user starts this process. */
 export async function ownerOf({ directory }: Cluster): Promise<ServerUser> {
   const { uid, gid } = await stat(directory);
   return { uid, gid };

@@ -1,4 +1,4 @@
-/** Checks format and lint of the files that have changed since they were last found to be in order. What is known of each file lies in node_modules/.cache. */
+/** Checks format and lint of the files that have changed since their last check without a fault. Hashes of the checked files are in node_modules/.cache. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';

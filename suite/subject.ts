@@ -40,7 +40,7 @@ export interface Subject {
   readonly createSimulator: CreateSimulator | undefined;
 }
 
-/** What a test of a connector is started with. */
+/** The options of a test of a connector. */
 export interface SubjectOptions {
   readonly connector: Connector;
   readonly createSimulator?: CreateSimulator | undefined;

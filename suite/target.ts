@@ -32,7 +32,7 @@ export interface Target {
   readonly stop: () => Promise<void>;
 }
 
-/** What a service is started with. */
+/** The options of a service for tests. */
 export interface TargetOptions {
   readonly connector: Connector;
   readonly configuration: Config;

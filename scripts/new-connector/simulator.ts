@@ -32,7 +32,7 @@ ${importList(names)}
 } from '#connector/simulator';
 import { notes } from './index.ts';
 
-/** What an instance on the simulator is configured with. */
+/** The configuration of an instance on the simulator. */
 export const DEMO_CONFIGURATION = ${AUTH[auth].configuration};
 ${AUTH[auth].constants}
 const MEMBERS = membersOf(notes.fields);

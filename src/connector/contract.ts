@@ -91,14 +91,14 @@ export interface ConnectorContext {
   readonly signal: AbortSignal;
 }
 
-/** What the provider says about its rate limit for this caller. */
+/** The rate limit of this caller, as the provider reports it. */
 export interface RateLimitState {
   readonly limit?: number;
   readonly remaining?: number;
   readonly resetSeconds?: number;
 }
 
-/** What discovery works with: the function `objects`, and `describe` of an object. */
+/** The context of discovery, for the function `objects` and for `describe` of an object. */
 export interface DiscoveryContext extends ConnectorContext {
   /**
    * Runs the default export of a module over a text in a thread of its own. Use it for documents that describe a service: a hostile
@@ -138,7 +138,7 @@ export interface SortTerm {
   readonly direction: 'asc' | 'desc';
 }
 
-/** What a list is requested with: filter, order, fields and page. */
+/** The input of a list operation: filter, order, fields and page. */
 export interface ListInput<Native> {
   /** The translated filter. It is absent when no part of the condition is pushed. */
   readonly filter?: Native;
@@ -186,13 +186,13 @@ export interface RecordKey {
   readonly id: string;
 }
 
-/** What a single record is requested with. */
+/** The input of `get`: the id of the record and the fields to read. */
 export interface RecordInput extends RecordKey {
   readonly fields: readonly PushedField[];
 }
 
 /**
- * What a record is created from. `values` have native names and native values (`FieldSpec.write` is applied), and the core has checked them
+ * The input of `create`. `values` have native names and native values (`FieldSpec.write` is applied), and the core has checked them
  * against the fields.
  */
 export interface CreateInput {
@@ -200,7 +200,7 @@ export interface CreateInput {
   readonly fields: readonly PushedField[];
 }
 
-/** What a record is updated or replaced with. */
+/** The input of `update` and `replace`. */
 export interface UpdateInput extends CreateInput, RecordKey {}
 
 /** An object: its fields, its filters, and the operations that the provider supports. */
@@ -271,7 +271,7 @@ export interface Changes {
 /** A change of a record. */
 export type ChangeAction = 'created' | 'updated' | 'deleted';
 
-/** What a page of a feed is requested with. */
+/** The input of a feed, for one page of changes. */
 export interface ChangesInput {
   /** The earliest instant of the wanted changes, in UTC (ISO 8601). The page may also hold earlier ones. */
   readonly since: string;
@@ -354,12 +354,12 @@ export interface UploadOperation<Input> {
   readonly read: (response: ProviderResponse, input: Input) => StoredUpload;
 }
 
-/** What a file is stored with: the values of its record, its name and its type. */
+/** The input of an upload: the values of the file's record, its name and its type. */
 export interface UploadInput extends CreateInput {
   readonly file: UploadedFile;
 }
 
-/** What a new version of a file is stored with. */
+/** The input of an upload that replaces a file by a new version. */
 export interface UploadVersionInput extends UploadInput, RecordKey {}
 
 /** The name and the type that the caller sends with a file. The length of the file is not known. */
@@ -481,7 +481,7 @@ export interface IngestRows {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** What a job is started with. */
+/** The input for the start of an ingest job. */
 export interface IngestStart extends IngestRows {
   readonly action: IngestAction;
   /** The native field that identifies the records. It is absent for `create`. */
@@ -648,7 +648,7 @@ export interface WebhookCall {
  */
 export type WebhookVerdict = 'genuine' | 'unsigned' | 'forged' | 'stale';
 
-/** What a webhook is verified with. */
+/** The values that verify a webhook. */
 export interface Known {
   readonly secret: string;
   /** The current time, in milliseconds since 1970. */
@@ -836,7 +836,7 @@ export interface Simulator {
   readonly handle: (request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void;
 }
 
-/** What a simulator is created with. */
+/** The options of a simulator. */
 export interface SimulatorOptions {
   /** The address under which clients reach the simulator, without a slash at the end. Use it for absolute links in responses. */
   readonly baseUrl: string;

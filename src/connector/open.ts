@@ -28,7 +28,7 @@ export interface OpenedConnectors {
   readonly sendWebhooks: (ground: WebhookGround) => void;
 }
 
-/** What the simulators send webhooks with. */
+/** The ports through which the simulators send webhooks. */
 export interface WebhookGround {
   readonly egress: Pick<Egress, 'request'>;
   readonly log: Logger;

@@ -26,7 +26,7 @@ export interface ScanResult {
   readonly bytes: number;
 }
 
-/** What a page of a query is read with. */
+/** The input for one page of a query. */
 export interface ScanInput extends Started {
   readonly list: ListOperation<unknown>;
   readonly pageSize: number;

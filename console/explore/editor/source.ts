@@ -8,7 +8,7 @@ export interface ServiceFaults {
   readonly details: readonly ErrorDetail[];
 }
 
-/** What the editor knows in addition to its text. */
+/** The data behind the editor of a `where`: the object's metadata, values of its rows, and the faults that the service reported. */
 export interface EditorSource {
   /** Undefined while they are not known: then only the syntax is checked. */
   readonly metadata: ObjectFields | undefined;

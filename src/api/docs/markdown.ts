@@ -15,7 +15,7 @@ export interface Rendered {
 /** Returns the URL of a link on the pages of the service; undefined if its target is not there. */
 export type LinkTarget = (href: string) => string | undefined;
 
-/** The allowed addresses of links. A guide must not run scripts, whoever wrote it. */
+/** Matches the addresses that links can have. Others could run scripts. */
 const SAFE = /^(?:https?:\/\/|\/(?!\/)|#)/i;
 
 /** Markdown as HTML: without raw HTML, without pictures, and with an id for every heading as GitHub makes them. */

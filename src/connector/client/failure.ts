@@ -249,7 +249,7 @@ const FIRST_BACKOFF_MS = 200;
 /** The caller decides about longer waits: the error contains the wait. */
 const MAX_WAIT_MS = 5_000;
 
-/** What the retry policy decides by. */
+/** The facts from which the retry policy decides. */
 export interface RetrySituation {
   readonly failed: FailedCall;
   /** Number of retries so far. */

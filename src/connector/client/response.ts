@@ -22,7 +22,7 @@ const JSON_TYPE = /^[^;]*\bjson\b/i;
 const HTML_TYPE = /^[^;]*html\b/i;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** What a response is read with. */
+/** The ports for reading a response. */
 export interface ReadingPorts {
   /** Counts the memory of the parsed body. */
   readonly hold: Hold;
