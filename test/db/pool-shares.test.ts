@@ -68,7 +68,8 @@ describe('createPoolShares', () => {
     }
     await until(async () => started.length === 2);
     expect(await held.list(2, async () => 'listed')).to.equal('listed');
-    expect(started).to.deep.equal([0, 1]);
+    // Two connections are opened side by side, and either may be first.
+    expect(started).to.have.members([0, 1]);
     resolve();
     expect(await Promise.all(works.slice(0, 34))).to.deep.equal(Array(34).fill(undefined));
   });
