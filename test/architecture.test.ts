@@ -8,6 +8,7 @@ const LEVELS: readonly (readonly string[])[] = [
   [
     'cleanup',
     'collected-bytes',
+    'date-pattern',
     'config',
     'errors',
     'log',
@@ -22,9 +23,9 @@ const LEVELS: readonly (readonly string[])[] = [
   ['shared-errors'],
   // Simulators evaluate filters with the evaluator that the platform has for rows.
   ['where', 'pairs'],
-  ['connector', 'db', 'egress'],
+  ['connector', 'scripts', 'db', 'egress'],
   ['platform'],
-  ['accounts', 'activity', 'instances', 'resources', 'events'],
+  ['accounts', 'activity', 'instances', 'mappings', 'resources', 'events'],
   // They ask instances for records through resources, and hand events to the engine.
   ['polls', 'bulk', 'connect'],
   // What serves HTTP, and knows no operation and no handler.

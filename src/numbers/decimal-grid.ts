@@ -61,3 +61,33 @@ function printUnits(units: bigint, decimals: number): string {
   const magnitude = fraction === '' ? digits.slice(0, -decimals) : `${digits.slice(0, -decimals)}.${fraction}`;
   return units < 0n ? `-${magnitude}` : magnitude;
 }
+
+/** Returns the exact product of two canonical decimals. */
+export function multiplyDecimals(a: string, b: string): string {
+  const places = decimalsIn(a) + decimalsIn(b);
+  return printUnits(BigInt(a.replace('.', '')) * BigInt(b.replace('.', '')), places);
+}
+
+/** A quotient: exact, or the two neighbours on a grid of so many decimals. */
+export interface Quotient extends Neighbours {
+  readonly isExact: boolean;
+}
+
+/** Decimals of a quotient that does not end. */
+const MOST_DECIMALS = 30;
+
+/** Divides two canonical decimals. `divisor` is not 0. */
+export function divideDecimals(dividend: string, divisor: string): Quotient {
+  const places = Math.max(MOST_DECIMALS, decimalsIn(dividend) + decimalsIn(divisor) + MOST_DECIMALS);
+  const numerator = BigInt(dividend.replace('.', '')) * 10n ** BigInt(places + decimalsIn(divisor));
+  const denominator = BigInt(divisor.replace('.', '')) * 10n ** BigInt(decimalsIn(dividend));
+  const cut = numerator / denominator;
+  const isExact = cut * denominator === numerator;
+  const isNegative = numerator < 0n !== denominator < 0n;
+  const below = isExact || !isNegative ? cut : cut - 1n;
+  return { below: printUnits(below, places), above: printUnits(isExact ? below : below + 1n, places), isExact };
+}
+
+function decimalsIn(text: string): number {
+  return partsOf(text).fraction.length;
+}

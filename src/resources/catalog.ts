@@ -4,8 +4,10 @@ import { createOffload } from '../connector/offload/index.ts';
 import { ConnectorError } from '../connector/validate.ts';
 import { findObjectProblems } from '../connector/validate-objects.ts';
 import { AppError, cutText, isAppError, suggestName, unknownName } from '../errors.ts';
+import type { MappingInForce, MappingsInForce } from '../mappings/model.ts';
 import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
+import { type MappedObject, type MappedScript, mapObject } from './mapped.ts';
 import { findName } from './objects.ts';
 
 const MIB = 1024 * 1024;
@@ -25,15 +27,35 @@ const DESCRIPTIONS_KEPT = { ...KEPT, maxWeight: 64 * MIB, maxWeightOfOwner: 16 *
 /** Estimated bytes. For the service of `scripts/bench/metadata.ts` they add up to 12.5 MB of descriptions; 11.6 MB were measured. */
 const WEIGHT_OF = { object: 1000, field: 500 };
 
+/** What is known about the mappings of instances. */
+export interface MappingPorts {
+  /** Returns the mappings in force for an instance: the same value until one of them changes. */
+  readonly inForce: (instance: ConnectedInstance) => Promise<MappingsInForce>;
+  /** Returns the script of a mapping, ready to run for the account. Undefined where there is none. */
+  readonly scriptOf: (mapping: MappingInForce, accountId: number) => MappedScript | undefined;
+}
+
+/** The ports of a service without mappings, as tools have it. */
+export const NO_MAPPINGS: MappingPorts = {
+  inForce: async () => NOTHING_IN_FORCE,
+  scriptOf: () => undefined,
+};
+
+const NOTHING_IN_FORCE: MappingsInForce = { version: '', byName: new Map(), unmapped: [] };
+
+/** Mapped objects of an object of a provider, by the mapping that makes them. */
+type Mapped = WeakMap<MappingInForce, MappedObject>;
+
 /**
  * Creates the catalog of the objects of instances. Objects are declared by the connector, or discovered from the provider and cached for a
  * while.
  */
-export function createCatalog(clock: Clock) {
+export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts) {
   const offload = createOffload(clock);
   const keepObjects = createKeeper<Objects>(clock, OBJECTS_KEPT);
   const keepDescription = createKeeper<ObjectSpec>(clock, DESCRIPTIONS_KEPT);
   const numberOf = createNumbering<ObjectSpec>();
+  const mappedOf = new WeakMap<ObjectSpec, Mapped>();
 
   async function getObjects(call: InstanceCall): Promise<Objects> {
     const { connector, accountId: owner } = call.instance;
@@ -54,15 +76,46 @@ export function createCatalog(clock: Clock) {
   }
 
   /**
-   * Returns a complete object.
+   * Returns a complete object: a mapped one where a mapping in force has the name.
    * @throws AppError NOT_FOUND that names the nearest name
    */
   async function getObject(call: InstanceCall, name: string): Promise<ObjectSpec> {
+    const { byName, unmapped } = await inForce(call.instance);
+    const mapping = byName.get(name);
+    if (mapping === undefined) return getVendorObject(call, name, [...byName.keys()], unmapped);
+    const vendor = await getVendorObject(call, mapping.vendorName, [], []);
+    return mapOnce(vendor, mapping, call.instance.accountId);
+  }
+
+  function mapOnce(vendor: ObjectSpec, mapping: MappingInForce, accountId: number): MappedObject {
+    const known = mappedOf.get(vendor) ?? new WeakMap();
+    mappedOf.set(vendor, known);
+    const mapped = known.get(mapping) ?? mapObject(vendor, mapping, scriptOf(mapping, accountId));
+    known.set(mapping, mapped);
+    return mapped;
+  }
+
+  /** @throws AppError NOT_FOUND */
+  async function getVendorObject(
+    call: InstanceCall,
+    name: string,
+    mapped: readonly string[],
+    unmapped: readonly string[],
+  ): Promise<ObjectSpec> {
     const objects = await getObjects(call);
     const own = findName(objects, name);
     const object = own === undefined ? undefined : objects[own];
-    if (own === undefined || object === undefined) return unknownObject(call, name, Object.keys(objects));
-    return object.describe === undefined ? object : complete(call, own, object);
+    if (own !== undefined && object !== undefined) {
+      return object.describe === undefined ? object : complete(call, own, object);
+    }
+    if (unmapped.includes(name)) throw notMapped(call, name);
+    return unknownObject(call, name, [...Object.keys(objects), ...mapped]);
+  }
+
+  /** Returns the mappings in force whose provider's object this instance has, by name. */
+  async function getMappings(call: InstanceCall): Promise<ReadonlyMap<string, MappingInForce>> {
+    const [objects, { byName }] = await Promise.all([getObjects(call), inForce(call.instance)]);
+    return new Map([...byName].filter(([, { vendorName }]) => findName(objects, vendorName) !== undefined));
   }
 
   /** Runs a discovery and checks its result. Its weight is that of its objects plus the data from threads, which connectors keep. */
@@ -89,7 +142,7 @@ export function createCatalog(clock: Clock) {
     return { found, weight: offloadedBytes + sumOf(Object.values(objects), weightOf) };
   }
 
-  return { getObjects, getObject, complete };
+  return { getObjects, getObject, getMappings, complete };
 }
 
 /** A key by value: an instance is the same however it was loaded, and another one with another configuration. */
@@ -123,6 +176,14 @@ function sumOf<Each>(list: readonly Each[], measure: (each: Each) => number): nu
 function assertUsable({ instance }: InstanceCall, objects: Objects): void {
   const problems = findObjectProblems(objects);
   if (problems.length > 0) throw new ConnectorError(problems.map((problem) => `${instance.connector.key}: ${problem}`));
+}
+
+function notMapped({ instance }: InstanceCall, name: string): AppError {
+  return new AppError(
+    'NOT_FOUND',
+    `There is a definition '${cutText(name)}', but no transformation maps it on ${instance.connector.name}. Add one with POST /instances/${instance.id}/transformations/${cutText(name)}, or for all instances of the element.`,
+    { details: [{ path: '/path/objectName', message: `'${cutText(name)}' is not mapped on this element.` }] },
+  );
 }
 
 function unknownObject(call: InstanceCall, name: string, names: readonly string[]): never {

@@ -25,7 +25,8 @@ import {
   type Row,
 } from '../where/index.ts';
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
-import { createCatalog } from './catalog.ts';
+import { createCatalog, type MappingPorts, NO_MAPPINGS } from './catalog.ts';
+import { bodyOf, isMappedObject } from './mapped.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
 import { endJob, judgeResults } from './native-job.ts';
 import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
@@ -152,10 +153,11 @@ const MOST_ROWS_OF_SEVERAL = 500;
 export function composeResources(
   { clock, keys }: Pick<Platform, 'clock'> & { readonly keys: Pick<PlatformKeys, 'seal' | 'open'> },
   given: CallNeighbours,
+  mappings: MappingPorts = NO_MAPPINGS,
 ) {
   const rateLimits = createRateLimits(clock);
   const neighbours = { ...given, rateLimits };
-  const catalog = createCatalog(clock);
+  const catalog = createCatalog(clock, mappings);
   const prepare = createQueryCache();
   const pageTokens = createPageTokens(keys);
 
@@ -167,7 +169,10 @@ export function composeResources(
 
   async function openList(target: ObjectTarget): Promise<OpenedList> {
     const { call, object } = await open(target, 'list');
-    return { call, object, operation: requireOperation(target, object, 'list'), path: target.objectName };
+    const operation = requireOperation(target, object, 'list');
+    // A page token belongs to the version of the mapping that made its page.
+    const version = isMappedObject(object) ? `@${object.mapping.version}` : '';
+    return { call, object, operation, path: `${target.objectName}${version}` };
   }
 
   async function openChildren(target: ChildTarget): Promise<OpenedList> {
@@ -252,9 +257,10 @@ export function composeResources(
 
   /** Returns the values of an update. A record may be sent back as it was read. */
   async function judgeUpdate(target: ObjectTarget, id: string, body: Row, { call, object }: Opened): Promise<Row> {
-    const isJudged = object.get !== undefined && holdsReadOnly(body, object);
+    const form = bodyOf(object);
+    const isJudged = object.get !== undefined && holdsReadOnly(body, form);
     const stored = isJudged ? (await readRecord(target, id, { call, object })).record : undefined;
-    return writeRecord(body, object, 'update', stored);
+    return writeRecord(body, form, 'update', stored);
   }
 
   async function write(target: ObjectTarget, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
@@ -461,7 +467,7 @@ export function composeResources(
       const { call, object } = await open(target, 'create');
       assertTakesJson(target.objectName, object, 'create');
       const operation = requireOperation(target, object, 'create');
-      const values = writeRecord(body, object, 'create');
+      const values = writeRecord(body, bodyOf(object), 'create');
       const { fields } = wholeRecord(object);
       return toRecord(call, object, await call.execute(operation, { values, fields }));
     },

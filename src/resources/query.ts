@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ObjectSpec, PushedField } from '../connector/index.ts';
+import { isJsonObject } from '../numbers/exact-json.ts';
 import {
   compileCondition,
   type PreparedQuery,
@@ -9,6 +10,7 @@ import {
   type Row,
   recordFields,
 } from '../where/index.ts';
+import { isMappedObject } from './mapped.ts';
 import { createProjection, createRecordMapper, type RecordMapper } from './record.ts';
 
 /** A prepared query, with the steps for each of its rows. */
@@ -57,7 +59,7 @@ export function createQueryCache(maxBytes: number = MOST_BYTES) {
       return known.query;
     }
     const prepared = prepareQuery({ where, also, orderBy, fields }, object);
-    const query = { ...prepared, steps: createRowSteps(prepared) };
+    const query = { ...prepared, steps: createRowSteps(prepared, isMappedObject(object)) };
     const size = bytesOf(text, query);
     if (text.length > LONGEST_TEXT || size > maxBytes) return query;
     const entry = { text, queries: new WeakRef(queries) };
@@ -89,7 +91,7 @@ export function wholeRecord(object: ObjectSpec): WholeRecord {
   const known = wholeRecords.get(object);
   if (known !== undefined) return known;
   const fields = recordFields(object);
-  const whole = { fields, map: createRecordMapper(fields) };
+  const whole = { fields, map: isMappedObject(object) ? asItIs : createRecordMapper(fields) };
   wholeRecords.set(object, whole);
   return whole;
 }
@@ -105,8 +107,14 @@ export interface RowSteps {
   readonly project: (row: Row) => Row;
 }
 
+/** Operations of mapped objects return rows that are mapped already. */
+function asItIs(row: unknown): Record<string, unknown> {
+  if (isJsonObject(row)) return row;
+  throw new Error('An operation of a mapped object returned no row');
+}
+
 /** Makes the steps for the rows of a query. */
-export function createRowSteps({ plan, fields }: PreparedQuery): RowSteps {
+export function createRowSteps({ plan, fields }: PreparedQuery, isMapped = false): RowSteps {
   const checked = predicatesOf(plan.residual).map(({ field }) => field);
   const sorted = plan.sortPushed ? [] : plan.orderBy.map(({ field }) => field);
   const asked = outermost(fields);
@@ -116,7 +124,7 @@ export function createRowSteps({ plan, fields }: PreparedQuery): RowSteps {
   const names = new Set(asked.map(({ name }) => name));
   return {
     fields: needed,
-    map: createRecordMapper(needed),
+    map: isMapped ? asItIs : createRecordMapper(needed),
     matches: (row, query) => tests[query]?.(row) ?? true,
     project: needed.every(({ name }) => names.has(name)) ? (row) => row : createProjection(asked),
   };

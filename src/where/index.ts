@@ -1,5 +1,14 @@
 export { pushedField } from './check.ts';
-export { type Condition, conjuncts, isGroup, operatorOf, type Predicate, predicatesOf } from './condition.ts';
+export { foldText } from './collation.ts';
+export {
+  type Condition,
+  conjuncts,
+  isGroup,
+  join as joinConditions,
+  operatorOf,
+  type Predicate,
+  predicatesOf,
+} from './condition.ts';
 export type { Constant, Decision } from './decisions.ts';
 export { compileCondition, type RowTest } from './evaluate.ts';
 export type * from './model.ts';
@@ -21,6 +30,8 @@ export {
   recordFields,
   type SqlQueryable,
 } from './query.ts';
+export { isMapped, type MappedQueryable, type Rewriting, type Rewritten } from './rewriting.ts';
 export { isPlainName, type Row, reader } from './row-values.ts';
 export { readSelect, type Selected } from './select.ts';
 export { EXACT_IN_SQL, type Sql, type SqlColumns, toSql } from './sql.ts';
+export { readLiteral, type ScalarType } from './values.ts';

@@ -3,6 +3,7 @@ import { askNotNull } from './ask.ts';
 import { type Condition, isGroup, join, type Predicate } from './condition.ts';
 import type { Queryable, Value } from './model.ts';
 import { type Push, push } from './push.ts';
+import { isMapped } from './rewriting.ts';
 
 /**
  * Returns a wider condition for one whose lists the provider does not accept. It replaces each list by its smallest and its greatest value,
@@ -34,7 +35,11 @@ function boundsOf({ field, loc, values }: List, queryable: Queryable): Condition
     { kind: 'compare', field, operator: '<=', value: greatest, loc },
   ] as const;
   const bounds = hasOrder(least) ? ends.flatMap((end) => conditionOf(push(end, queryable)) ?? []) : [];
-  return join('and', bounds) ?? askNotNull(field, loc, queryable)?.condition;
+  const valued: Predicate = { kind: 'isNull', field, negated: true, loc };
+  const anyValue = isMapped(queryable)
+    ? conditionOf(push(valued, queryable))
+    : askNotNull(field, loc, queryable)?.condition;
+  return join('and', bounds) ?? anyValue;
 }
 
 function conditionOf(push: Push): Condition | undefined {

@@ -4,6 +4,7 @@ import { type Choice, choose, constrains, divide, isExactAt } from './choice.ts'
 import { type Condition, conjuncts, join, type Predicate } from './condition.ts';
 import { type Constant, type Decision, decide, type Fate, fateAt } from './decisions.ts';
 import type { PushedField, Queryable, Value } from './model.ts';
+import { isMapped } from './rewriting.ts';
 import { readLiteral } from './values.ts';
 
 /** How a query continues behind the last row that a provider returns for it. */
@@ -181,12 +182,13 @@ function assertRequired(
   const isGiven = (name: string) => Object.hasOwn(parameters, name) || (pushed && constrains(pushed, name));
   const missing = (queryable.requiredFilters ?? []).filter((name) => !isGiven(name));
   if (missing.length === 0) return;
-  const names = missing.map((name) => `'${name}'`).join(' and ');
+  const shown = missing.map((name) => (isMapped(queryable) ? (queryable.rewriting.nameOf(name) ?? name) : name));
+  const names = shown.map((name) => `'${name}'`).join(' and ');
   throw new AppError(
     'WHERE_UNSUPPORTED',
     `The provider lists this object only with a filter on ${names}, joined by AND.`,
     {
-      details: missing.map((name) => ({ message: `Add a condition on '${name}'.` })),
+      details: shown.map((name) => ({ message: `Add a condition on '${name}'.` })),
     },
   );
 }

@@ -4,6 +4,7 @@ import { type Condition, isGroup, join, operatorOf, type Predicate } from './con
 import { fitPredicate } from './domain.ts';
 import type { Queryable, Value } from './model.ts';
 import { REWRITES } from './rewrites.ts';
+import { isMapped, type Rewritten } from './rewriting.ts';
 import { askRounded, isRounded } from './rounded.ts';
 
 /**
@@ -52,6 +53,10 @@ function joinPushes(kind: 'and' | 'or', pushes: readonly Push[]): Push {
 }
 
 function pushPredicate(predicate: Predicate, queryable: Queryable): Push {
+  if (isMapped(queryable)) {
+    const { vendor, rewrite } = queryable.rewriting;
+    return pushRewritten(rewrite(predicate), predicate, vendor);
+  }
   const fitted = fitPredicate(predicate);
   switch (fitted.kind) {
     case 'never':
@@ -63,6 +68,15 @@ function pushPredicate(predicate: Predicate, queryable: Queryable): Push {
     case 'ways':
       return bestOf(fitted.ways.map((way) => ask(way, queryable))) ?? cannot(predicate);
   }
+}
+
+/** Pushes a predicate on a mapped field as a condition on the provider's fields. Reasons name the mapped field. */
+function pushRewritten(rewritten: Rewritten, predicate: Predicate, vendor: Queryable): Push {
+  if (rewritten.kind === 'local') return { kind: 'unasked', reason: rewritten.reason };
+  if (rewritten.kind !== 'rewritten') return { kind: rewritten.kind };
+  const pushed = push(rewritten.condition, vendor);
+  if (pushed.kind === 'unasked' || (pushed.kind === 'always' && rewritten.isWider)) return cannot(predicate);
+  return pushed.kind === 'asked' && rewritten.isWider ? { ...pushed, exactness: 'superset' } : pushed;
 }
 
 /** Requests every row that has a value. The result is as exact as the provider is for the predicate. */

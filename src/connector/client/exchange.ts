@@ -56,6 +56,17 @@ export interface CallTally {
   providerCalls: number;
   /** The rate limit of the last response that reported one. */
   rateLimit?: RateLimitState;
+  /** What went wrong with single values and rows of a mapped object. The request succeeds without them. */
+  mapping?: MappingFaults;
+}
+
+/** Faults of the mapping of an object, counted over all rows of a request. */
+export interface MappingFaults {
+  /** Values that could not be converted, by mapped field. `noun` is what they are not, e.g. `numbers`. */
+  readonly values: Map<string, { count: number; readonly noun: string }>;
+  /** Rows whose script failed, with the first reason. */
+  scripts: number;
+  scriptReason?: string;
 }
 
 /** The parts of the platform that the client sends requests with. */

@@ -4,15 +4,24 @@ import type { Egress } from '../../egress/index.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Operation, ProviderRequest, ProviderResponse, UploadInput, UploadOperation } from '../contract.ts';
+import type {
+  ConnectorContext,
+  Operation,
+  ProviderRequest,
+  ProviderResponse,
+  UploadInput,
+  UploadOperation,
+} from '../contract.ts';
 import { detailsOf } from '../define.ts';
 import { createBindings, prepareOutgoing } from './binding.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import {
   type AccessTokens,
+  type CallTally,
   DEFAULT_TIMEOUT_MS,
   type ExchangePorts,
   exchange,
+  type MappingFaults,
   type PreparedRequest,
   type ProviderCall,
 } from './exchange.ts';
@@ -30,7 +39,7 @@ import { sendFile } from './upload.ts';
 import { followLink, resolveTarget } from './url.ts';
 
 export { type ByteBudget, createByteBudget, type Hold } from './byte-budget.ts';
-export type { AccessTokens, CallTally, ProviderCall } from './exchange.ts';
+export type { AccessTokens, CallTally, MappingFaults, ProviderCall } from './exchange.ts';
 export type { PassedRequest, PassedResponse } from './passthrough.ts';
 
 /** Sends requests to providers. */
@@ -238,7 +247,9 @@ export function createProviderClient(ports: ClientPorts) {
       const { config, signal } = call;
       if ('run' in operation) {
         try {
-          return await operation.run({ config, signal, send: send.bind(undefined, call) }, input);
+          const context = { config, signal, send: send.bind(undefined, call) };
+          if (call.tally !== undefined) tallies.set(context, call.tally);
+          return await operation.run(context, input);
         } catch (error) {
           signal.throwIfAborted();
           throw toUnreadable(call, error);
@@ -248,6 +259,17 @@ export function createProviderClient(ports: ClientPorts) {
       return readAs(call, () => operation.read(response, input));
     },
   };
+}
+
+/** The tallies of the calls that operations make, by their contexts. */
+const tallies = new WeakMap<ConnectorContext, CallTally>();
+
+/** Returns where the faults of a mapping are counted during an operation. */
+export function mappingFaultsOf(context: ConnectorContext): MappingFaults {
+  const tally = tallies.get(context);
+  const faults = tally?.mapping ?? { values: new Map(), scripts: 0 };
+  if (tally !== undefined) tally.mapping = faults;
+  return faults;
 }
 
 /** @throws AppError PROVIDER_PROTOCOL when the connector cannot read the response */

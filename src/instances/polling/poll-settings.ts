@@ -5,7 +5,7 @@ import { isJsonObject } from '../../numbers/exact-json.ts';
 import { toJsonNumber } from '../../numbers/number-value.ts';
 import { EVENTS_ENABLED, VENDOR_TYPE } from '../event-settings.ts';
 import type { PlatformField } from '../platform-field.ts';
-import { findZone } from './date-template.ts';
+import { findZone } from '../../date-pattern.ts';
 import {
   assertEverything,
   assertTarget,

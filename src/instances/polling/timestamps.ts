@@ -1,5 +1,5 @@
 import { type DateTimeFormatter, LocalDate, LocalDateTime, ZonedDateTime, type ZoneId } from '@js-joda/core';
-import { createFormatter } from './date-template.ts';
+import { createFormatter } from '../../date-pattern.ts';
 
 /** Reads the time of a change from a value of a record, in milliseconds since 1970. Undefined for a value that is no time. */
 export type ReadTimestamp = (value: unknown) => number | undefined;

@@ -1,0 +1,699 @@
+import { createHash } from 'node:crypto';
+import type { ErrorDetail } from '../errors.ts';
+import { pointer } from '../errors.ts';
+import {
+  type FieldSpec,
+  joinConditions,
+  type Predicate,
+  type PushedField,
+  pushedField,
+  type Queryable,
+  type Rewriting,
+  type Rewritten,
+  type Row,
+  reader,
+} from '../where/index.ts';
+import { type Conversion, conversionOf, eitherOf, FIELD_TYPES, testOf } from './conversion.ts';
+import type {
+  DefinitionField,
+  FieldEntry,
+  Level,
+  MappedType,
+  MappedValue,
+  MappingInForce,
+  TransformationField,
+} from './model.ts';
+import { hasPath, isMany, isWritable, parsePath, readPath, type Step, withoutPath, writePath } from './paths.ts';
+
+/** What a script may write, as its syntax shows. */
+export interface ScriptWrites {
+  /** Dotted paths of the mapped record, or `anything`. */
+  readonly writes: 'anything' | readonly string[];
+  /** Why it is anything, as a clause. */
+  readonly why?: string;
+}
+
+/** A field of a mapped object, as metadata shows it. */
+export interface MappedFieldView {
+  readonly name: string;
+  readonly spec: FieldSpec;
+  readonly vendorPath?: string;
+  readonly vendorType?: string;
+  /** The level of the mapping, or of the definition where nothing maps the field. Absent for fields that are passed through. */
+  readonly level?: Level;
+  /** Whether the field of the definition has a value on this element. Absent for fields that are passed through. */
+  readonly isMapped?: boolean;
+  /** Why conditions on the field are not sent to the provider, as a clause. */
+  readonly local?: string;
+}
+
+/** Counts values that could not be converted, by field. */
+export type ConversionFaults = Map<string, { count: number; readonly noun: string }>;
+
+/** Turns records of the provider, in the form of the API, into mapped ones. */
+export interface RowMapping {
+  /** The fields of the provider's object that are needed. */
+  readonly vendorFields: readonly PushedField[];
+  readonly map: (vendorRow: Row, faults: ConversionFaults) => Record<string, unknown>;
+}
+
+/** The values of a request for the provider, in the form of the API. */
+export interface VendorValues {
+  readonly values: Record<string, unknown>;
+  readonly faults: readonly ErrorDetail[];
+}
+
+/** What is written, and the record as the provider has it, where it is needed. */
+export interface WriteInput {
+  readonly action: 'create' | 'update';
+  readonly stored?: Row | undefined;
+}
+
+/** A mapping that is compiled for one object of a provider. */
+export interface CompiledMapping {
+  /** Differs for mappings that read or write anything in another way. */
+  readonly version: string;
+  readonly fields: Readonly<Record<string, FieldSpec>>;
+  /** Fields that requests may set and responses do not show. */
+  readonly writeOnly: Readonly<Record<string, FieldSpec>>;
+  /** All fields as metadata shows them, in the order of the definition. */
+  readonly views: readonly MappedFieldView[];
+  /** The field that shows the identifier of the provider's record, if any. */
+  readonly idField?: string;
+  readonly rewriting: Rewriting;
+  /** The mapped field that shows a field of the provider unchanged, if any. */
+  readonly plainNameOf: (vendorField: string) => string | undefined;
+  /** Returns the field of the provider that a mapped field shows unchanged, if any. */
+  readonly vendorFieldOf: (name: string) => PushedField | undefined;
+  /** Maps rows to these fields, by name; without names, to all fields. */
+  readonly rowMapping: (names?: readonly string[]) => RowMapping;
+  /** Whether the values of this body change a part of a field of the provider, so that its stored value is needed. */
+  readonly needsStored: (body: Row) => boolean;
+  readonly toVendor: (body: Row, input: WriteInput) => VendorValues;
+}
+
+/** Where the value of a mapped field comes from. */
+interface Source {
+  readonly field: PushedField;
+  /** The steps from the field to the value. */
+  readonly rest: readonly Step[];
+  readonly conversion: Conversion;
+}
+
+/** A field of the definition with all that follows from the transformation. */
+interface MappedField {
+  readonly path: string;
+  readonly steps: readonly Step[];
+  readonly spec: FieldSpec;
+  readonly view: Omit<MappedFieldView, 'name' | 'spec'>;
+  readonly sources: readonly Source[];
+  readonly read: (vendorRow: Row, faults: ConversionFaults) => unknown;
+  readonly rewrite: (predicate: Predicate) => Rewritten;
+  readonly isShown: boolean;
+  /** The source that requests write to. */
+  readonly target?: Source;
+  /** The value of a new record whose request leaves the field out. */
+  readonly fallback?: MappedValue;
+}
+
+/**
+ * Compiles the mapping of an object for one object of a provider.
+ * @throws Error for a date pattern that cannot be read
+ */
+export function compileMapping(
+  vendor: Queryable,
+  mapping: MappingInForce,
+  script: ScriptWrites | undefined,
+): CompiledMapping {
+  const version = createHash('sha256').update(JSON.stringify(mapping)).digest('base64url').slice(0, 16);
+  const find = fieldFinder(vendor);
+  const isLocal = localBy(script);
+  const byPath = new Map(mapping.fields.map((field) => [field.path, field]));
+  const mapped = mapping.definition.map((definition) =>
+    withScript(mapField(definition, byPath.get(definition.path), find), isLocal(definition.path)),
+  );
+  const passing = passThroughOf(mapping);
+  const passed = passedFields(vendor, mapped, passing, isLocal);
+  return assemble(vendor, version, mapped, passed);
+}
+
+/** Merges the types that a definition and a transformation name. */
+function mapField(
+  definition: DefinitionField & { readonly level: Level },
+  field: (TransformationField & { readonly level: Level }) | undefined,
+  find: (path: string) => Omit<Source, 'conversion'> | undefined,
+): MappedField {
+  const { path } = definition;
+  const steps = parsePath(path) ?? [{ kind: 'name', name: path }];
+  const type = field?.type ?? definition.type;
+  const label = definition.displayName === undefined ? {} : { label: definition.displayName };
+  const entries = field?.configuration ?? [];
+  const sources = vendorPathsOf(field, entries).flatMap((vendorPath): Source[] => {
+    const found = find(vendorPath);
+    if (found === undefined) return [];
+    const isInside = found.rest.length > 0 || isMany(steps);
+    return [{ ...found, conversion: conversionOf({ field: found.field, isInside }, type, entries) }];
+  });
+  const { fromVendor, toVendor } = directionsOf(entries);
+  const made = readerOf(path, type, entries, sources, steps);
+  const target = made.isWritable && isWritable(sources[0]?.rest ?? []) ? sources[0] : undefined;
+  const canWrite = toVendor && target?.conversion.write !== undefined;
+  const fallback = entries.find((entry) => entry.type === 'defaultValue')?.properties.value;
+  const spec: FieldSpec = {
+    ...made.spec,
+    ...label,
+    createable: canWrite && made.spec.createable === true,
+    updateable: canWrite && made.spec.updateable === true,
+    ...(!canWrite && { required: false }),
+  };
+  return {
+    path,
+    steps,
+    spec,
+    view: {
+      level: field?.level ?? definition.level,
+      isMapped: made.isMapped,
+      ...(field?.vendorPath !== undefined && { vendorPath: field.vendorPath }),
+      ...vendorTypeOf(field, sources),
+    },
+    sources,
+    read: made.read,
+    rewrite: made.rewrite,
+    isShown: fromVendor,
+    ...(canWrite && target !== undefined && { target }),
+    ...(fallback !== undefined && { fallback }),
+  };
+}
+
+function vendorTypeOf(field: TransformationField | undefined, sources: readonly Source[]) {
+  const type = field?.vendorType ?? (sources[0]?.rest.length === 0 ? sources[0].field.type : undefined);
+  return type === undefined ? {} : { vendorType: type };
+}
+
+function vendorPathsOf(field: TransformationField | undefined, entries: readonly FieldEntry[]): readonly string[] {
+  const several = entries.find((entry) => entry.type === 'join' || entry.type === 'first');
+  if (several !== undefined) return several.properties.paths;
+  return field?.vendorPath === undefined ? [] : [field.vendorPath];
+}
+
+function directionsOf(entries: readonly FieldEntry[]): { readonly fromVendor: boolean; readonly toVendor: boolean } {
+  let [fromVendor, toVendor] = [true, true];
+  for (const entry of entries) {
+    if (entry.type === 'remove') {
+      fromVendor &&= entry.properties.fromVendor !== true;
+      toVendor &&= entry.properties.toVendor !== true;
+    } else if (entry.type === 'passThrough') {
+      fromVendor &&= entry.properties.fromVendor !== false;
+      toVendor &&= entry.properties.toVendor !== false;
+    }
+  }
+  return { fromVendor, toVendor };
+}
+
+type Reading = Pick<MappedField, 'spec' | 'read' | 'rewrite'> & {
+  readonly isWritable: boolean;
+  readonly isMapped: boolean;
+};
+
+/** How the value is made of its sources. */
+function readerOf(
+  path: string,
+  type: MappedType,
+  entries: readonly FieldEntry[],
+  sources: readonly Source[],
+  steps: readonly Step[],
+): Reading {
+  const constant = entries.find((entry) => entry.type === 'constant');
+  if (constant !== undefined) return constantly(type, constant.properties.value);
+  const join = entries.find((entry) => entry.type === 'join');
+  const [first] = sources;
+  if (first === undefined) {
+    const fallback = entries.find((entry) => entry.type === 'defaultValue')?.properties.value ?? null;
+    return { ...constantly(type, fallback), isMapped: false };
+  }
+  if (join !== undefined) return joined(path, sources, join.properties.separator ?? ' ');
+  if (sources.length > 1) return firstOf(path, sources);
+  const { spec, rewrite } = first.conversion;
+  const fallback = entries.find((entry) => entry.type === 'defaultValue')?.properties.value ?? null;
+  const read = sourceReader(path, first, isMany(steps));
+  return {
+    spec,
+    read: fallback === null ? read : (row, faults) => withFallback(row, faults, { first, read, fallback }),
+    rewrite,
+    isWritable: true,
+    isMapped: true,
+  };
+}
+
+/** A default stands for null and for nothing, not for a value that cannot be converted. */
+function withFallback(
+  row: Row,
+  faults: ConversionFaults,
+  {
+    first,
+    read,
+    fallback,
+  }: { readonly first: Source; readonly read: MappedField['read']; readonly fallback: MappedValue },
+): unknown {
+  const raw = reader(first.field.name)(row);
+  const found = first.rest.length === 0 ? raw : readPath(raw, first.rest);
+  return found === null || found === undefined ? fallback : read(row, faults);
+}
+
+function constantly(type: MappedType, value: MappedValue): Reading {
+  const exact = {
+    '=': 'exact',
+    '!=': 'exact',
+    IN: 'exact',
+    'NOT IN': 'exact',
+    'IS NULL': 'exact',
+    'IS NOT NULL': 'exact',
+  } as const;
+  return {
+    spec: { type: FIELD_TYPES[type], nullable: value === null, filter: exact },
+    read: () => value,
+    rewrite: (predicate) => ({ kind: testOf(predicate)(value) ? 'always' : 'never' }),
+    isWritable: false,
+    isMapped: true,
+  };
+}
+
+function joined(path: string, sources: readonly Source[], separator: string): Reading {
+  const readers = sources.map((source) => sourceReader(path, source, false));
+  return {
+    spec: { type: 'string' },
+    read: (row, faults) => {
+      const texts = readers.flatMap((read) => {
+        const value = read(row, faults);
+        return value === null || value === undefined || value === '' ? [] : [String(value)];
+      });
+      return texts.length === 0 ? null : texts.join(separator);
+    },
+    rewrite: () => ({ kind: 'local', reason: 'the mapping joins several fields' }),
+    isWritable: false,
+    isMapped: true,
+  };
+}
+
+function firstOf(path: string, sources: readonly Source[]): Reading {
+  const readers = sources.map((source) => sourceReader(path, source, false));
+  const [first] = sources;
+  const { sortable: _, domain: __, required: ___, ...spec } = first?.conversion.spec ?? { type: 'string' as const };
+  return {
+    spec: { ...spec, nullable: true, filter: {} },
+    read: (row, faults) => {
+      for (const read of readers) {
+        const value = read(row, faults);
+        if (value !== null && value !== undefined) return value;
+      }
+      return null;
+    },
+    rewrite: (predicate) => {
+      const parts = sources.map(({ conversion }) => conversion.rewrite(predicate));
+      if (predicate.kind !== 'isNull') return eitherOf(parts, true);
+      return predicate.negated ? eitherOf(parts) : allOf(parts);
+    },
+    isWritable: true,
+    isMapped: true,
+  };
+}
+
+function allOf(parts: readonly Rewritten[]): Rewritten {
+  const odd = parts.find(({ kind }) => kind === 'local' || kind === 'never');
+  if (odd !== undefined) return odd;
+  const asked = parts.filter((part) => part.kind === 'rewritten');
+  const condition = joinConditions(
+    'and',
+    asked.map((part) => part.condition),
+  );
+  if (condition === undefined) return { kind: 'always' };
+  return { kind: 'rewritten', condition, isWider: asked.some(({ isWider }) => isWider) };
+}
+
+function sourceReader(path: string, { field, rest, conversion }: Source, perItem: boolean): MappedField['read'] {
+  const read = reader(field.name);
+  const convert = (value: unknown, faults: ConversionFaults): unknown => {
+    if (value === null || value === undefined) return null;
+    const converted = conversion.read(value);
+    if (converted !== undefined) return converted;
+    const known = faults.get(path);
+    if (known === undefined) faults.set(path, { count: 1, noun: conversion.noun ?? 'values' });
+    else known.count++;
+    return null;
+  };
+  if (rest.length === 0 && !perItem) return (row, faults) => convert(read(row), faults);
+  return (row, faults) => {
+    const found = readPath(read(row), rest);
+    return perItem && Array.isArray(found) ? found.map((item) => convert(item, faults)) : convert(found, faults);
+  };
+}
+
+/** Fields of the object are found by their own name or the provider's; a longer path leads into the values of the longest that fits. */
+function fieldFinder({ fields }: Queryable): (path: string) => Omit<Source, 'conversion'> | undefined {
+  const byNative = new Map(Object.entries(fields).map(([name, spec]) => [spec.native ?? name, name]));
+  const named = (path: string): PushedField | undefined => {
+    const name = Object.hasOwn(fields, path) ? path : byNative.get(path);
+    const spec = name === undefined ? undefined : fields[name];
+    return name === undefined || spec === undefined ? undefined : pushedField(name, spec);
+  };
+  return (path) => {
+    for (
+      let end = path.length;
+      end > 0;
+      end = Math.max(path.lastIndexOf('.', end - 1), path.lastIndexOf('[', end - 1))
+    ) {
+      const field = named(path.slice(0, end));
+      if (field === undefined) continue;
+      const rest = path.slice(end);
+      if (rest === '') return { field, rest: [] };
+      // A path must begin with a name.
+      const steps = parsePath(rest.startsWith('.') ? rest.slice(1) : `_${rest}`);
+      return steps === undefined ? undefined : { field, rest: rest.startsWith('.') ? steps : steps.slice(1) };
+    }
+    return undefined;
+  };
+}
+
+type LocalTest = (path: string) => string | undefined;
+
+/** Returns why a field can only be checked on the result of the script. Undefined for a field that the script leaves alone. */
+function localBy(script: ScriptWrites | undefined): LocalTest {
+  if (script === undefined) return () => undefined;
+  const { writes, why } = script;
+  if (writes === 'anything') return () => `the script may change it${why === undefined ? '' : `: ${why}`}`;
+  const meets = (path: string, other: string) =>
+    path === other || path.startsWith(`${other}.`) || other.startsWith(`${path}.`);
+  return (path) => {
+    const names = path.replaceAll(/\[[^\]]*\]/g, '');
+    return writes.some((each) => meets(names, each)) ? 'the script may change it' : undefined;
+  };
+}
+
+function withScript(field: MappedField, reason: string | undefined): MappedField {
+  if (reason === undefined) return field;
+  const { spec, view } = field;
+  return {
+    ...field,
+    spec: localSpec(spec),
+    view: { ...view, local: reason, isMapped: true },
+    rewrite: () => ({ kind: 'local', reason }),
+  };
+}
+
+/** A field whose values may be others than the provider's. */
+function localSpec({ type, label, createable, updateable, unlisted, onDemand, custom }: FieldSpec): FieldSpec {
+  return {
+    type,
+    ...(label !== undefined && { label }),
+    ...(createable !== undefined && { createable }),
+    ...(updateable !== undefined && { updateable }),
+    ...(unlisted !== undefined && { unlisted }),
+    ...(onDemand !== undefined && { onDemand }),
+    ...(custom !== undefined && { custom }),
+  };
+}
+
+function passThroughOf({ configuration }: MappingInForce): {
+  readonly fromVendor: boolean;
+  readonly toVendor: boolean;
+} {
+  const entry = configuration.find((each) => each.type === 'passThrough');
+  return { fromVendor: entry?.properties.fromVendor !== false, toVendor: entry?.properties.toVendor !== false };
+}
+
+/** A field of the provider's object that keeps its name. */
+interface PassedField {
+  readonly field: PushedField;
+  readonly spec: FieldSpec;
+  readonly isShown: boolean;
+  /** Paths inside its values that mapped fields show. */
+  readonly without: readonly (readonly Step[])[];
+  readonly local?: string;
+}
+
+function passedFields(
+  { fields }: Queryable,
+  mapped: readonly MappedField[],
+  { fromVendor, toVendor }: ReturnType<typeof passThroughOf>,
+  isLocal: LocalTest,
+): readonly PassedField[] {
+  const sources = mapped.flatMap((field) => field.sources);
+  const taken = new Set(sources.filter(({ rest }) => rest.length === 0).map(({ field }) => field.name));
+  const names = new Set(mapped.map(({ path }) => path));
+  const tops = new Set(
+    mapped.flatMap(({ steps }) =>
+      steps.length > 1 && steps[0]?.kind === 'name' && steps[1]?.kind !== 'name' ? [steps[0].name] : [],
+    ),
+  );
+  return Object.entries(fields).flatMap(([name, spec]): PassedField[] => {
+    if (taken.has(name) || names.has(name) || tops.has(name)) return [];
+    const { aliases: _, native: __, ...rest } = spec;
+    const writable = {
+      createable: toVendor && spec.createable === true,
+      updateable: toVendor && spec.updateable === true,
+    };
+    const field = pushedField(name, spec);
+    const without = sources.flatMap((source): (readonly Step[])[] => {
+      if (source.field.name === name) return source.rest.length > 0 ? [source.rest] : [];
+      const below = source.field.name.startsWith(`${name}.`)
+        ? parsePath(source.field.name.slice(name.length + 1))
+        : undefined;
+      return below === undefined ? [] : [[...below, ...source.rest]];
+    });
+    if (!fromVendor && !writable.createable && !writable.updateable) return [];
+    const reason = isLocal(name);
+    const { read: ___, write: ____, ...shown } = rest;
+    const whole = { ...shown, ...writable };
+    return [
+      {
+        field,
+        spec: reason === undefined ? whole : localSpec(whole),
+        isShown: fromVendor,
+        without,
+        ...(reason !== undefined && { local: reason }),
+      },
+    ];
+  });
+}
+
+/** A column of mapped rows. */
+interface Column {
+  /** The name of the field that shows the column. */
+  readonly name: string;
+  readonly steps: readonly Step[];
+  readonly needs: readonly PushedField[];
+  readonly read: MappedField['read'];
+}
+
+function assemble(
+  vendor: Queryable,
+  version: string,
+  mapped: readonly MappedField[],
+  passed: readonly PassedField[],
+): CompiledMapping {
+  const shown = mapped.filter(({ isShown }) => isShown);
+  const isNest = ({ path, sources, view }: MappedField) =>
+    sources.length === 0 &&
+    view.isMapped === false &&
+    mapped.some((other) => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[`));
+  const fields: Record<string, FieldSpec> = {};
+  const rewrites = new Map<string, MappedField['rewrite']>();
+  const columns: Column[] = [];
+  for (const { field, spec, isShown, without, local } of passed) {
+    if (!isShown) continue;
+    fields[field.name] = spec;
+    rewrites.set(
+      field.name,
+      local === undefined
+        ? (predicate) => ({ kind: 'rewritten', condition: { ...predicate, field }, isWider: false })
+        : () => ({ kind: 'local', reason: local }),
+    );
+    const read = reader(field.name);
+    columns.push({
+      name: field.name,
+      steps: namesIn(field.name),
+      needs: [field],
+      read:
+        without.length === 0
+          ? read
+          : (row) => without.reduce<unknown>((value, path) => withoutPath(value, path), read(row)),
+    });
+  }
+  for (const field of shown) {
+    if (isNest(field)) continue;
+    const name = shownName(field.steps) ?? field.path;
+    if (name === field.path) fields[name] = field.spec;
+    else fields[name] ??= listSpec(shown.filter(({ steps }) => shownName(steps) === name));
+    if (name === field.path || !rewrites.has(name)) {
+      rewrites.set(
+        name,
+        name === field.path
+          ? field.rewrite
+          : () => ({ kind: 'local', reason: 'the mapping makes it of several values' }),
+      );
+    }
+    columns.push({ name, steps: field.steps, needs: field.sources.map((source) => source.field), read: field.read });
+  }
+  const plain = new Map<string, PushedField>();
+  for (const { path, steps, sources, view } of shown) {
+    const [source, ...more] = sources;
+    const isPlain =
+      source?.conversion.isPlain === true && source.rest.length === 0 && more.length === 0 && !isMany(steps);
+    if (isPlain && view.local === undefined) plain.set(path, source.field);
+  }
+  for (const { field, isShown, local } of passed) if (isShown && local === undefined) plain.set(field.name, field);
+  const shownBy = (name: string) =>
+    shown.find(({ sources }) => sources.some(({ field, rest }) => field.name === name && rest.length === 0))?.path;
+  const plainNameOf = (name: string) => [...plain].find(([, field]) => field.name === name)?.[0];
+  const vendorId = vendor.idField ?? 'id';
+  const idField = plainNameOf(vendorId) ?? shownBy(vendorId);
+  const hidden = mapped.filter(({ isShown, target }) => !isShown && target !== undefined);
+  const writeOnly = Object.fromEntries([
+    ...hidden.map(({ path, spec }) => [path, spec] as const),
+    ...passed.filter(({ isShown }) => !isShown).map(({ field, spec }) => [field.name, spec] as const),
+  ]);
+  const fieldsOfVendor = new Map(passed.map(({ field }) => [field.name, field]));
+  const written = mapped.filter(({ target }) => target !== undefined);
+  return {
+    version,
+    fields,
+    writeOnly,
+    views: [
+      ...shown.map((field) => ({
+        name: field.path,
+        spec: field.spec,
+        ...field.view,
+        ...(isNest(field) && { isMapped: true }),
+      })),
+      ...passed
+        .filter(({ isShown }) => isShown)
+        .map(({ field, spec, local }) => ({
+          name: field.name,
+          spec,
+          vendorPath: field.name,
+          ...(local !== undefined && { local }),
+        })),
+    ],
+    ...(idField !== undefined && { idField }),
+    rewriting: {
+      vendor,
+      rewrite: (predicate) =>
+        rewrites.get(predicate.field.name)?.(predicate) ?? { kind: 'local', reason: 'it is no field of the mapping' },
+      nameOf: (name) => shownBy(name) ?? plainNameOf(name),
+    },
+    plainNameOf,
+    vendorFieldOf: (name) => plain.get(name),
+    rowMapping: rowMappings(columns),
+    needsStored: (body) => written.some(({ target, steps }) => (target?.rest.length ?? 0) > 0 && hasPath(body, steps)),
+    toVendor: (body, input) => toVendor(body, input, written, fieldsOfVendor),
+  };
+}
+
+function namesIn(name: string): readonly Step[] {
+  return name.split('.').map((each) => ({ kind: 'name', name: each }));
+}
+
+/** Returns the name of the list that shows a path with positions or items. Undefined for a path of names. */
+function shownName(steps: readonly Step[]): string | undefined {
+  const end = steps.findIndex(({ kind }) => kind !== 'name');
+  if (end < 0) return undefined;
+  return steps
+    .slice(0, end)
+    .map((step) => (step.kind === 'name' ? step.name : ''))
+    .join('.');
+}
+
+function listSpec(items: readonly MappedField[]): FieldSpec {
+  return {
+    type: 'array',
+    createable: items.some(({ spec }) => spec.createable === true),
+    updateable: items.some(({ spec }) => spec.updateable === true),
+  };
+}
+
+/** Compiles the columns of some fields into one loop. The last ones are kept, because queries name the same fields again and again. */
+function rowMappings(all: readonly Column[]): CompiledMapping['rowMapping'] {
+  const kept = new Map<string, RowMapping>();
+  return (names) => {
+    const key = names?.join('\n') ?? '*';
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const wanted = names && new Set(names);
+    const isWanted = ({ name }: Column) =>
+      wanted === undefined || wanted.has(name) || [...wanted].some((each) => name.startsWith(`${each}.`));
+    const columns = all.filter(isWanted);
+    const made = toRowMapping(columns);
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(key, made);
+    return made;
+  };
+}
+
+const MOST_KEPT = 100;
+
+function toRowMapping(columns: readonly Column[]): RowMapping {
+  const vendorFields = new Map(columns.flatMap(({ needs }) => needs.map((field) => [field.name, field])));
+  const compiled = columns.map(({ steps, read }) => {
+    const [only] = steps;
+    const name =
+      steps.length === 1 && only?.kind === 'name' && !(only.name in Object.prototype) ? only.name : undefined;
+    return { name, steps, read };
+  });
+  return {
+    vendorFields: outermost([...vendorFields.values()]),
+    map: (row, faults) => {
+      let record: Record<string, unknown> = {};
+      for (const { name, steps, read } of compiled) {
+        const value = read(row, faults) ?? null;
+        if (name !== undefined) record[name] = value;
+        else record = writePath(record, steps, value) as Record<string, unknown>;
+      }
+      return record;
+    },
+  };
+}
+
+/** A field inside another needed field comes with it. */
+function outermost(fields: readonly PushedField[]): readonly PushedField[] {
+  const names = new Set(fields.map(({ name }) => name));
+  return fields.filter(
+    ({ name }) => !name.split('.').some((_, index, parts) => index > 0 && names.has(parts.slice(0, index).join('.'))),
+  );
+}
+
+function toVendor(
+  body: Row,
+  { action, stored }: WriteInput,
+  written: readonly MappedField[],
+  passed: ReadonlyMap<string, PushedField>,
+): VendorValues {
+  const faults: ErrorDetail[] = [];
+  let values: unknown = {};
+  // What is passed through first: a mapped field wins.
+  for (const name of passed.keys()) {
+    const steps = namesIn(name);
+    if (hasPath(body, steps)) values = writePath(values, steps, readPath(body, steps));
+  }
+  for (const { path, steps, target, fallback } of written) {
+    if (target === undefined) continue;
+    const isGiven = hasPath(body, steps);
+    if (!isGiven && (action !== 'create' || fallback === undefined)) continue;
+    const value = isGiven ? readPath(body, steps) : fallback;
+    const { field, rest, conversion } = target;
+    const convert = (each: unknown): unknown => {
+      if (each === null || each === undefined) return null;
+      const result = conversion.write?.(each) ?? { value: each };
+      if ('value' in result) return result.value;
+      faults.push({ path: pointer('body', path), message: `'${path}' ${result.fault}` });
+      return null;
+    };
+    const converted = isMany(steps) && Array.isArray(value) ? value.map(convert) : convert(value);
+    const whole = [...namesIn(field.name), ...rest];
+    // A part of a value is written with the rest of it, which the provider would lose otherwise.
+    if (rest.length > 0 && stored !== undefined && !hasPath(values, namesIn(field.name))) {
+      values = writePath(values, namesIn(field.name), reader(field.name)(stored));
+    }
+    values = writePath(values, whole, converted);
+  }
+  return { values: values as Record<string, unknown>, faults };
+}

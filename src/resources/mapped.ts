@@ -1,0 +1,357 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type MappingFaults, mappingFaultsOf } from '../connector/client/index.ts';
+import type {
+  Changes,
+  ConnectorContext,
+  ListInput,
+  ListOperation,
+  ListPage,
+  ObjectSpec,
+  Operation,
+} from '../connector/contract.ts';
+import { invalidRequest, isAppError, pointer, segmentsOf } from '../errors.ts';
+import { type CompiledMapping, compileMapping, type ScriptWrites } from '../mappings/compile.ts';
+import type { MappingInForce } from '../mappings/model.ts';
+import { isJsonObject } from '../numbers/exact-json.ts';
+import { createPacer } from '../pace.ts';
+import { type MappedQueryable, type PushedField, type Row, recordFields } from '../where/index.ts';
+import { createRecordMapper, writeRecord } from './record.ts';
+
+/** An object whose records are mapped. To everything that takes an object, it is one. */
+export interface MappedObject extends ObjectSpec, MappedQueryable {
+  /** The provider's object. */
+  readonly vendor: ObjectSpec;
+  readonly mapping: CompiledMapping;
+  /** What the mapping was compiled of. */
+  readonly inForce: MappingInForce;
+  /** The fields of requests, which may be others than those of responses. */
+  readonly body: ObjectSpec;
+  /** Turns a record of the provider, in the form of the API, into a mapped one. */
+  readonly toMapped: (vendorRow: Row, faults: MappingFaults, signal: AbortSignal) => Promise<Row>;
+  /** Turns the values of a request into those of the provider, in the form of the API. */
+  readonly toVendor: (body: Row, write: VendorWrite) => Promise<Row>;
+}
+
+interface VendorWrite {
+  readonly action: 'create' | 'update';
+  readonly stored?: Row | undefined;
+  readonly faults: MappingFaults;
+  readonly signal: AbortSignal;
+}
+
+/** Returns whether the records of an object are mapped. */
+export function isMappedObject(object: ObjectSpec): object is MappedObject {
+  return 'mapping' in object;
+}
+
+/** Returns the object as requests may write its records. */
+export function bodyOf(object: ObjectSpec): ObjectSpec {
+  return isMappedObject(object) ? object.body : object;
+}
+
+/** A record for the script of a mapping. */
+export interface ScriptRecord {
+  /** The record as it was before the mapping. */
+  readonly original: Row;
+  readonly transformed: Row;
+  readonly fromVendor: boolean;
+}
+
+/** The outcome of a script for one record. */
+export type ScriptOutcome =
+  | { readonly kind: 'done'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** The script of a mapping, ready to run. */
+export interface MappedScript extends ScriptWrites {
+  readonly run: (records: readonly ScriptRecord[], signal: AbortSignal) => Promise<readonly ScriptOutcome[]>;
+  /** Whether lists leave out records for which the script returned nothing. */
+  readonly dropsEmpty: boolean;
+}
+
+/** Returns the object with mapped fields and records. */
+export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: MappedScript | undefined): MappedObject {
+  const mapping = compileMapping(vendor, inForce, script);
+  const { fields, writeOnly, idField = '', rewriting } = mapping;
+  const rows = createRows(vendor, mapping, script);
+  const { parameters, limits, shape, translator, requiredFilters, children, media, label, custom, list } = vendor;
+  const body: ObjectSpec = { fields: { ...fields, ...writeOnly }, idField };
+  const changes = mapChanges(vendor, mapping, rows);
+  return {
+    fields,
+    idField,
+    native: inForce.vendorName,
+    label: label ?? inForce.objectName,
+    ...(custom !== undefined && { custom }),
+    ...(parameters !== undefined && { parameters }),
+    ...(limits !== undefined && { limits }),
+    ...(shape !== undefined && { shape }),
+    ...(translator !== undefined && { translator }),
+    ...(requiredFilters !== undefined && { requiredFilters }),
+    ...(children !== undefined && { children }),
+    ...(media !== undefined && { media }),
+    ...(list !== undefined && { list: mapList(list, rows) }),
+    ...mapRecordOperations(vendor, mapping, rows),
+    ...(vendor.remove !== undefined && { remove: vendor.remove }),
+    ...(changes !== undefined && { changes }),
+    rewriting,
+    vendor,
+    mapping,
+    inForce,
+    body,
+    toMapped: (row, faults, signal) => rows.one(row, faults, signal),
+    toVendor: rows.toVendor,
+  };
+}
+
+/** Runs an operation of the provider's object inside one of the mapped object. */
+async function perform<Input, Output>(
+  operation: Operation<Input, Output>,
+  context: ConnectorContext,
+  input: Input,
+): Promise<Output> {
+  if ('run' in operation) return operation.run(context, input);
+  return operation.read(await context.send(operation.request(input, context.config)), input);
+}
+
+type Rows = ReturnType<typeof createRows>;
+
+/** A row of a page that is mapped when it is needed. */
+class PendingRow {
+  readonly read: () => Row;
+  constructor(read: () => Row) {
+    this.read = read;
+  }
+}
+
+/** Creates the ways of records through the mapping. */
+function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: MappedScript | undefined) {
+  const whole = recordFields(vendor);
+  const toWholeRow = createRecordMapper(whole);
+  const listed = recordFields({ ...vendor, fields: withoutUnlisted(vendor.fields) });
+
+  /** Returns what a query needs for these mapped fields. A script may read all fields of the provider's record. */
+  function planFor(names: readonly string[] | undefined) {
+    const { vendorFields, map } = mapping.rowMapping(script === undefined ? names : undefined);
+    const needed = script === undefined ? vendorFields : listed;
+    const toRow = createRecordMapper(needed);
+    return {
+      vendorFields: needed,
+      map: (native: unknown, faults: MappingFaults): Row => map(toRow(native), faults.values),
+      toRow,
+    };
+  }
+
+  async function runScript(records: readonly ScriptRecord[], faults: MappingFaults, signal: AbortSignal) {
+    if (script === undefined) return records.map(({ transformed }) => transformed);
+    const outcomes = await script.run(records, signal);
+    return records.map(({ transformed, fromVendor }, index): Row | undefined => {
+      const outcome = outcomes[index] ?? { kind: 'failed', reason: 'The script did not run.' };
+      const judged = outcome.kind === 'failed' ? outcome.reason : judge(outcome.value, transformed, fromVendor);
+      if (typeof judged !== 'string') return judged;
+      faults.scripts++;
+      faults.scriptReason ??= judged;
+      return transformed;
+    });
+  }
+
+  /** Returns the record that a script made, the reason why it cannot be used, or undefined for a record that is left out. */
+  function judge(value: unknown, before: Row, fromVendor: boolean): Row | string | undefined {
+    const isEmpty = value === null || value === undefined || (isJsonObject(value) && Object.keys(value).length === 0);
+    if (isEmpty && script?.dropsEmpty === true && fromVendor) return undefined;
+    if (!isJsonObject(value)) return 'The script returned no object.';
+    if (script === undefined || script.writes === 'anything' || !fromVendor) return value;
+    const strange = strangeMember(before, value, script.writes);
+    return strange === undefined ? value : `The script changed '${strange}', which its text does not show.`;
+  }
+
+  async function one(row: Row, faults: MappingFaults, signal: AbortSignal): Promise<Row> {
+    const transformed = mapping.rowMapping().map(row, faults.values);
+    const [record] = await runScript([{ original: row, transformed, fromVendor: true }], faults, signal);
+    return record ?? {};
+  }
+
+  return {
+    planFor,
+    hasScript: script !== undefined,
+    dropsEmpty: script?.dropsEmpty === true,
+    /** Returns the provider's field of a term of an order, which only plain fields can have. */
+    vendorFieldOf: (field: PushedField): PushedField => mapping.vendorFieldOf(field.name) ?? field,
+    /** Maps the rows of a page and runs the script over them. Rows that it leaves out are undefined. */
+    page: async (natives: Iterable<unknown>, context: ConnectorContext): Promise<readonly (Row | undefined)[]> => {
+      const faults = mappingFaultsOf(context);
+      const { map } = mapping.rowMapping();
+      const { toRow } = planFor(undefined);
+      const pacer = createPacer(context.signal);
+      const records: ScriptRecord[] = [];
+      for (const native of natives) {
+        if (pacer.isDue()) await pacer.pause();
+        const original = toRow(native);
+        records.push({ original, transformed: map(original, faults.values), fromVendor: true });
+      }
+      return runScript(records, faults, context.signal);
+    },
+    one,
+    /** Maps a single record of the provider. */
+    native: (native: unknown, context: ConnectorContext): Promise<Row> =>
+      one(toWholeRow(native), mappingFaultsOf(context), context.signal),
+    vendorFields: whole,
+    toWholeRow,
+    /**
+     * Returns the values of a request in the provider's fields.
+     * @throws AppError REQUEST_INVALID that names the mapped fields whose values the provider cannot have
+     */
+    toVendor: async (body: Row, { action, stored, faults, signal }: VendorWrite): Promise<Row> => {
+      const { values, faults: found } = mapping.toVendor(body, { action, stored });
+      if (found.length > 0) throw invalidRequest(found);
+      const [result = values] = await runScript(
+        [{ original: body, transformed: values, fromVendor: false }],
+        faults,
+        signal,
+      );
+      return result;
+    },
+  };
+}
+
+function withoutUnlisted(fields: ObjectSpec['fields']): ObjectSpec['fields'] {
+  return Object.fromEntries(Object.entries(fields).filter(([, { unlisted }]) => unlisted !== true));
+}
+
+/** Returns a member that differs though the script's text does not write it. */
+function strangeMember(before: Row, after: Row, writes: readonly string[]): string | undefined {
+  const tops = new Set(writes.map((path) => path.split('.')[0] ?? path));
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].find((name) => !tops.has(name) && !isDeepStrictEqual(before[name], after[name]));
+}
+
+function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknown> {
+  const plans = new WeakMap<readonly PushedField[], ReturnType<Rows['planFor']>>();
+  // An input that is frozen comes again, and so must the provider's, so that its request is built once.
+  const inputs = new WeakMap<ListInput<unknown>, ListInput<unknown>>();
+  const planOf = ({ fields }: Pick<ListInput<unknown>, 'fields'>) => {
+    const known = plans.get(fields);
+    if (known !== undefined) return known;
+    const made = rows.planFor(fields.map(({ name }) => name));
+    plans.set(fields, made);
+    return made;
+  };
+  const toVendorInput = (input: ListInput<unknown>): ListInput<unknown> => {
+    const known = inputs.get(input);
+    if (known !== undefined) return known;
+    const orderBy = input.orderBy.map(({ field, direction }) => ({ field: rows.vendorFieldOf(field), direction }));
+    const made = { ...input, fields: planOf(input).vendorFields, orderBy };
+    if (Object.isFrozen(input)) inputs.set(input, Object.freeze(made));
+    return made;
+  };
+  const nativeOf = (record: unknown) => (list.readRecord === undefined ? record : list.readRecord(record));
+  return {
+    maxPageSize: list.maxPageSize,
+    ...(list.cursorAt !== undefined && { cursorAt: list.cursorAt }),
+    ...(list.pagesAtOnce !== undefined && { pagesAtOnce: list.pagesAtOnce }),
+    ...('request' in list && { request: (input, config) => list.request(toVendorInput(input), config) }),
+    run: async (context, input): Promise<ListPage> => {
+      const page = await perform(list, context, toVendorInput(input));
+      if (!rows.hasScript) {
+        const { map } = planOf(input);
+        const faults = mappingFaultsOf(context);
+        return { ...page, records: page.records.map((record) => new PendingRow(() => map(nativeOf(record), faults))) };
+      }
+      const mapped = await rows.page(nativesOf(page.records, nativeOf), context);
+      const { total, ...rest } = page;
+      const records = mapped.flatMap((row) => (row === undefined ? [] : [new PendingRow(() => row)]));
+      const dropped = mapped.length - records.length;
+      return dropped === 0 && total !== undefined && !rows.dropsEmpty
+        ? { ...rest, total, records }
+        : { ...rest, records, ...(dropped > 0 && { dropped }) };
+    },
+    readRecord: (record) => (record instanceof PendingRow ? record.read() : record),
+  };
+}
+
+function* nativesOf(records: readonly unknown[], nativeOf: (record: unknown) => unknown): Iterable<unknown> {
+  for (const record of records) yield nativeOf(record);
+}
+
+function mapRecordOperations(vendor: ObjectSpec, mapping: CompiledMapping, rows: Rows): Partial<ObjectSpec> {
+  const { get, create, update, replace } = vendor;
+  const { vendorFields: fields } = rows;
+
+  async function storedFor(context: ConnectorContext, id: string, values: Row): Promise<Row | undefined> {
+    if (!mapping.needsStored(values) || get === undefined) return undefined;
+    return rows.toWholeRow(await perform(get, context, { id, fields }));
+  }
+
+  async function nativeValues(context: ConnectorContext, values: Row, action: 'create' | 'update', stored?: Row) {
+    const faults = mappingFaultsOf(context);
+    const body = await rows.toVendor(values, { action, stored, faults, signal: context.signal });
+    try {
+      return writeRecord(body, vendor, action, stored);
+    } catch (error) {
+      throw inMappedNames(error, mapping);
+    }
+  }
+
+  const changing = (operation: NonNullable<ObjectSpec['update']>): NonNullable<ObjectSpec['update']> => ({
+    run: async (context, { id, values }) => {
+      const stored = await storedFor(context, id, values);
+      const written = { id, values: await nativeValues(context, values, 'update', stored), fields };
+      return rows.native(await perform(operation, context, written), context);
+    },
+  });
+
+  return {
+    ...(get !== undefined && {
+      get: { run: async (context, { id }) => rows.native(await perform(get, context, { id, fields }), context) },
+    }),
+    ...(create !== undefined && {
+      create: {
+        run: async (context, { values }) => {
+          const written = { values: await nativeValues(context, values, 'create'), fields };
+          return rows.native(await perform(create, context, written), context);
+        },
+      },
+    }),
+    ...(update !== undefined && { update: changing(update) }),
+    ...(replace !== undefined && { replace: changing(replace) }),
+  };
+}
+
+/** Lets the details of an error point at the mapped fields. A field that nothing maps keeps its own name. */
+function inMappedNames(error: unknown, { rewriting }: CompiledMapping): unknown {
+  if (!isAppError(error, 'REQUEST_INVALID') || error.details === undefined) return error;
+  const details = error.details.map((detail) => {
+    const [part, name] = segmentsOf(detail.path ?? '');
+    const shown = part === 'body' && name !== undefined ? rewriting.nameOf(name) : undefined;
+    if (shown === undefined || name === undefined) return detail;
+    return { ...detail, path: pointer('body', shown), message: detail.message.replace(`'${name}'`, `'${shown}'`) };
+  });
+  return invalidRequest(details);
+}
+
+/** The times of changes are known where the mapping shows them unchanged. Otherwise polls compare the mapped records. */
+function mapChanges({ changes }: ObjectSpec, mapping: CompiledMapping, rows: Rows): Changes | undefined {
+  if (changes === undefined) return undefined;
+  const { updated, created, feed, ...rest } = changes;
+  const names = {
+    updated: updated === undefined ? undefined : mapping.plainNameOf(updated),
+    created: created === undefined ? undefined : mapping.plainNameOf(created),
+  };
+  if (names.updated === undefined && names.created === undefined && feed === undefined) return undefined;
+  return {
+    ...rest,
+    ...(names.updated !== undefined && { updated: names.updated }),
+    ...(names.created !== undefined && { created: names.created }),
+    ...(feed !== undefined && {
+      feed: {
+        run: async (context, input) => {
+          const { changes: found, ...page } = await perform(feed, context, input);
+          const mapped = found.map(async ({ record, ...change }) =>
+            record === undefined ? change : { ...change, record: await rows.native(record, context) },
+          );
+          return { ...page, changes: await Promise.all(mapped) };
+        },
+      },
+    }),
+  };
+}
