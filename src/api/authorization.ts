@@ -265,7 +265,8 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
    */
   async function isNoObject(target: Parameters<Resources['listObjects']>[0], name: string): Promise<boolean> {
     try {
-      return findName(await listObjects(target), name) === undefined;
+      const { objects, mapped } = await listObjects(target);
+      return !mapped.has(name) && findName(objects, name) === undefined;
     } catch (error) {
       if (error instanceof AppError) return false;
       throw error;

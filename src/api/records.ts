@@ -3,7 +3,7 @@ import { fileResponse } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { CallReport } from '../resources/call.ts';
 import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
-import { assertInHub, describeObject, describeObjects, findName } from '../resources/objects.ts';
+import { assertInHub, describeObject, describeObjects, findName, objectNames } from '../resources/objects.ts';
 import { listHeaders } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery } from './operation.ts';
 
@@ -12,16 +12,17 @@ export function createRecordHandlers(resources: Resources, clock: Clock) {
 
   const direct = {
     listObjects: async ({ instance, signal, query, headers }) => {
-      const objects = await resources.listObjects({ instance, signal });
+      const { objects, mapped } = await resources.listObjects({ instance, signal });
       const isDetailed = query.details === true || headers['elements-version'] === 'Helium';
-      const body = isDetailed ? describeObjects(objects) : Object.keys(objects);
+      const body = isDetailed ? describeObjects(objects, mapped) : [...objectNames(objects, mapped)];
       return { body, headers: { 'Elements-Returned-Count': body.length, ...instanceHeader(instance) } };
     },
 
     getObjectMetadata: async ({ instance, path, signal }) => {
       const object = await resources.getObject({ instance, objectName: path.objectName, signal });
-      const name = findName(await resources.listObjects({ instance, signal }), path.objectName) ?? path.objectName;
-      return { body: describeObject(name, object), headers: instanceHeader(instance) };
+      const { objects, mapped } = await resources.listObjects({ instance, signal });
+      const own = mapped.has(path.objectName) ? undefined : findName(objects, path.objectName);
+      return { body: describeObject(own ?? path.objectName, object), headers: instanceHeader(instance) };
     },
 
     getChildObjectMetadata: async (request) => {
@@ -167,12 +168,36 @@ function instanceHeader(instance: Instance) {
 }
 
 /** Returns the response headers that report an instance's calls to the provider. */
-export function callHeaders(instance: Instance, { providerCalls, rateLimit }: CallReport) {
+export function callHeaders(instance: Instance, { providerCalls, rateLimit, mapping }: CallReport) {
   return {
+    ...mappingHeaders(mapping),
     'Elements-Element-Instance-Id': instance.id,
     'Elements-Provider-Calls': providerCalls,
     'RateLimit-Limit': rateLimit?.limit,
     'RateLimit-Remaining': rateLimit?.remaining,
     'RateLimit-Reset': rateLimit?.resetSeconds,
+  };
+}
+
+/** Maximum number of characters of `Elements-Error`. */
+const LONGEST_HEADER = 1000;
+
+/** Returns the headers that report values and rows that a mapping could not convert. */
+function mappingHeaders(mapping: CallReport['mapping']) {
+  if (mapping === undefined || (mapping.values.size === 0 && mapping.scripts === 0)) return {};
+  const { values, scripts, scriptReason } = mapping;
+  const faults = [...values].map(([name, { count, noun }]) =>
+    count === 1
+      ? `1 value of '${name}' is not ${SINGULAR[noun] ?? noun}`
+      : `${count} values of '${name}' are no ${noun}`,
+  );
+  if (scripts > 0)
+    faults.push(`the script failed for ${scripts} ${scripts === 1 ? 'record' : 'records'}: ${scriptReason}`);
+  return {
+    'Elements-Error': faults
+      .join('; ')
+      .slice(0, LONGEST_HEADER)
+      .replaceAll(/[^\x20-\x7e]/g, '?'),
+    ...(scripts > 0 && { 'Elements-Transformation-Errors': scripts }),
   };
 }

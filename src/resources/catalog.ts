@@ -8,7 +8,7 @@ import type { MappingInForce, MappingsInForce } from '../mappings/model.ts';
 import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
 import { type MappedObject, type MappedScript, mapObject } from './mapped.ts';
-import { findName } from './objects.ts';
+import { findName, type MappedObjects } from './objects.ts';
 
 const MIB = 1024 * 1024;
 
@@ -41,6 +41,7 @@ export const NO_MAPPINGS: MappingPorts = {
   scriptOf: () => undefined,
 };
 
+const NOTHING_MAPPED: MappedObjects = new Map();
 const NOTHING_IN_FORCE: MappingsInForce = { version: '', byName: new Map(), unmapped: [] };
 
 /** Mapped objects of an object of a provider, by the mapping that makes them. */
@@ -112,10 +113,24 @@ export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts)
     return unknownObject(call, name, [...Object.keys(objects), ...mapped]);
   }
 
-  /** Returns the mappings in force whose provider's object this instance has, by name. */
-  async function getMappings(call: InstanceCall): Promise<ReadonlyMap<string, MappingInForce>> {
+  /** Returns the objects of the provider, and the mapped ones of those that the instance has. */
+  async function listObjects(
+    call: InstanceCall,
+  ): Promise<{ readonly objects: Objects; readonly mapped: MappedObjects }> {
     const [objects, { byName }] = await Promise.all([getObjects(call), inForce(call.instance)]);
-    return new Map([...byName].filter(([, { vendorName }]) => findName(objects, vendorName) !== undefined));
+    if (byName.size === 0) return { objects, mapped: NOTHING_MAPPED };
+    const found = [...byName].flatMap(([name, mapping]) => {
+      const own = findName(objects, mapping.vendorName);
+      const vendor = own === undefined ? undefined : objects[own];
+      if (vendor === undefined) return [];
+      // An outline is not completed for a list: there may be hundreds, each a call to the provider.
+      const object =
+        vendor.describe === undefined
+          ? mapOnce(vendor, mapping, call.instance.accountId)
+          : { ...vendor, label: name, idField: undefined, inForce: mapping };
+      return [[name, object] as const];
+    });
+    return { objects, mapped: new Map(found) };
   }
 
   /** Runs a discovery and checks its result. Its weight is that of its objects plus the data from threads, which connectors keep. */
@@ -142,7 +157,7 @@ export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts)
     return { found, weight: offloadedBytes + sumOf(Object.values(objects), weightOf) };
   }
 
-  return { getObjects, getObject, getMappings, complete };
+  return { listObjects, getObject, complete };
 }
 
 /** A key by value: an instance is the same however it was loaded, and another one with another configuration. */

@@ -280,8 +280,9 @@ export function composeResources(
   }
 
   return {
+    /** Returns the provider's objects and the mapped ones. */
     listObjects: async ({ instance, signal }: Omit<ObjectTarget, 'objectName'>) =>
-      catalog.getObjects(startCall(neighbours, instance, signal, undefined)),
+      catalog.listObjects(startCall(neighbours, instance, signal, undefined)),
 
     getObject: async ({ instance, objectName, signal }: ObjectTarget) =>
       catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),

@@ -1,8 +1,11 @@
 import { hubsOf } from '../connector/define.ts';
 import type { ChangeAction, Connector, ObjectSpec, Objects, OperationName } from '../connector/index.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
+import type { MappedFieldView } from '../mappings/compile.ts';
+import type { Level, MappingInForce } from '../mappings/model.ts';
 import type { FieldSpec, ParameterSpec } from '../where/index.ts';
 import type { ConnectedInstance } from './call.ts';
+import { isMappedObject } from './mapped.ts';
 
 /** The names of objects by their aliases, for each set of objects. */
 const aliasesOf = new WeakMap<Objects, ReadonlyMap<string, string>>();
@@ -40,6 +43,12 @@ export function assertInHub({ connector }: ConnectedInstance, hub: string): void
 export interface ObjectSummary {
   readonly name: string;
   readonly nativeName: string;
+  /** The name of the provider's object in this API. It differs from `name` for a mapped object. */
+  readonly vendorName: string;
+  /** `vdr` (virtual data resource) for a mapped object. */
+  readonly type: 'vendor' | 'vdr';
+  /** The level of the transformation of a mapped object. */
+  readonly level?: Level;
   readonly label: string;
   readonly aliases: string[];
   readonly operations: ('list' | 'get' | 'create' | 'update' | 'delete' | 'upload')[];
@@ -49,19 +58,44 @@ export interface ObjectSummary {
   readonly events: ChangeAction[];
 }
 
-/** Returns the objects as `GET /objects` lists them. */
-export function describeObjects(objects: Objects): ObjectSummary[] {
-  return Object.entries(objects).map(([name, object]) => ({
+/**
+ * Returns the objects as `GET /objects` lists them: those of the provider, then the mapped ones. A mapped object takes the place of one with
+ * the same name.
+ */
+export function describeObjects(objects: Objects, mapped: MappedObjects = new Map()): ObjectSummary[] {
+  const vendors = Object.entries(objects).filter(([name]) => !mapped.has(name));
+  return [
+    ...vendors.map(([name, object]) => summarize(name, name, object, shownAliases(objects, object))),
+    ...[...mapped].map(([name, object]) => {
+      const { inForce } = object;
+      const summary = summarize(name, findName(objects, inForce.vendorName) ?? inForce.vendorName, object, []);
+      return { ...summary, type: 'vdr' as const, level: inForce.level };
+    }),
+  ];
+}
+
+/** Returns the names of the objects in the order of `describeObjects`. */
+export function objectNames(objects: Objects, mapped: MappedObjects): readonly string[] {
+  return [...Object.keys(objects).filter((name) => !mapped.has(name)), ...mapped.keys()];
+}
+
+/** Mapped objects of an instance by name. Those of an outline are outlines. */
+export type MappedObjects = ReadonlyMap<string, ObjectSpec & { readonly inForce: MappingInForce }>;
+
+function summarize(name: string, vendorName: string, object: ObjectSpec, aliases: readonly string[]): ObjectSummary {
+  return {
     name,
     nativeName: object.native ?? name,
+    vendorName,
+    type: 'vendor',
     label: object.label ?? name,
-    aliases: [...shownAliases(objects, object)],
+    aliases: [...aliases],
     operations: operationsOf(object),
     ...childrenOf(object),
     custom: object.custom ?? false,
     ...identifierOf(object),
     events: eventsOf(object),
-  }));
+  };
 }
 
 /** An outline that does not name its children has none that are known before it is completed. */
@@ -119,21 +153,32 @@ export function operationsOfAll({ objects, operations = [] }: Pick<Connector, 'o
 
 const UPLOADS = ['create', 'replace'] as const;
 
-/** Returns the fields and abilities of an object, as its connector declares them. */
+/** Returns the fields and abilities of an object, as its connector declares them or its mapping makes them. */
 export function describeObject(name: string, object: ObjectSpec) {
   const { identifier } = identifierOf(object);
+  const fields = isMappedObject(object)
+    ? object.mapping.views.map(describeMappedField)
+    : Object.entries(object.fields).map(([field, spec]) => describeField(field, spec));
   return {
     name,
     ...(object.description !== undefined && { description: object.description }),
     ...(identifier !== undefined && { identifier }),
-    fields: Object.entries(object.fields).map(([field, spec]) => ({
-      ...describeField(field, spec),
-      ...(field === identifier && { identifier: true }),
-    })),
+    fields: fields.map((field) => ({ ...field, ...(field.name === identifier && { identifier: true }) })),
     children: Object.keys(object.children ?? {}),
     parameters: Object.entries(object.parameters ?? {}).map(([parameter, spec]) => describeParameter(parameter, spec)),
     ...(object.upload !== undefined && { uploads: UPLOADS.filter((name) => object.upload?.[name] !== undefined) }),
     limits: describeLimits(object),
+  };
+}
+
+function describeMappedField({ name, spec, vendorPath, vendorType, level, isMapped, local }: MappedFieldView) {
+  return {
+    ...describeField(name, spec),
+    ...(vendorPath !== undefined && { nativeName: vendorPath, vendorPath }),
+    ...(vendorType !== undefined && { nativeType: vendorType, vendorType }),
+    ...(level !== undefined && { level }),
+    ...(isMapped !== undefined && { mapped: isMapped }),
+    ...(local !== undefined && { filterNote: `Conditions on the field are not sent to the provider: ${local}.` }),
   };
 }
 

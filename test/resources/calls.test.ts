@@ -151,7 +151,7 @@ describe('a call on an instance', () => {
       'Instance 7 is disabled. Enable it with PUT /instances/7/enabled.',
     );
     const instance = service.createInstance({ disabled: true });
-    const objects = await service.resources.listObjects({ instance, signal: new AbortController().signal });
+    const { objects } = await service.resources.listObjects({ instance, signal: new AbortController().signal });
     expect(objects).to.have.keys('rows');
   });
 

@@ -30,7 +30,7 @@ describe('objects that are discovered as outlines', () => {
   it('are listed with one call, however many they are', async () => {
     const { discover, described } = createOutlines(Array.from({ length: 1200 }, (_, index) => `object${index}`));
     const service = createService(discover);
-    const objects = await service.resources.listObjects({ instance: service.instance, signal });
+    const { objects } = await service.resources.listObjects({ instance: service.instance, signal });
     expect([Object.keys(objects).length, service.sent.length, described]).to.deep.equal([1200, 1, []]);
   });
 
@@ -117,7 +117,7 @@ describe('objects that are discovered as outlines', () => {
       const objects = await discover(context);
       return { rows: { ...objects.rows, fields: {}, idField: 'key', get: { run: async () => ({}) } } };
     });
-    const objects = await service.resources.listObjects({ instance: service.instance, signal });
+    const { objects } = await service.resources.listObjects({ instance: service.instance, signal });
     expect(Object.keys(objects)).to.deep.equal(['rows']);
   });
 });

@@ -1,11 +1,11 @@
 import type { ZoneId } from '@js-joda/core';
 import type { Config } from '../../connector/contract.ts';
+import { findZone } from '../../date-pattern.ts';
 import { AppError, type ErrorDetail, pointer, suggest } from '../../errors.ts';
 import { isJsonObject } from '../../numbers/exact-json.ts';
 import { toJsonNumber } from '../../numbers/number-value.ts';
 import { EVENTS_ENABLED, VENDOR_TYPE } from '../event-settings.ts';
 import type { PlatformField } from '../platform-field.ts';
-import { findZone } from '../../date-pattern.ts';
 import {
   assertEverything,
   assertTarget,
