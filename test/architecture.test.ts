@@ -25,7 +25,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ['where', 'pairs'],
   ['connector', 'scripts', 'db', 'egress'],
   ['platform'],
-  ['accounts', 'activity', 'instances', 'mappings', 'resources', 'events'],
+  ['mappings'],
+  ['accounts', 'activity', 'instances', 'resources', 'events'],
   // They ask instances for records through resources, and hand events to the engine.
   ['polls', 'bulk', 'connect'],
   // What serves HTTP, and knows no operation and no handler.

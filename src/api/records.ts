@@ -187,9 +187,7 @@ function mappingHeaders(mapping: CallReport['mapping']) {
   if (mapping === undefined || (mapping.values.size === 0 && mapping.scripts === 0)) return {};
   const { values, scripts, scriptReason } = mapping;
   const faults = [...values].map(([name, { count, noun }]) =>
-    count === 1
-      ? `1 value of '${name}' is not ${SINGULAR[noun] ?? noun}`
-      : `${count} values of '${name}' are no ${noun}`,
+    count === 1 ? `1 value of '${name}' could not be converted` : `${count} values of '${name}' are no ${noun}`,
   );
   if (scripts > 0)
     faults.push(`the script failed for ${scripts} ${scripts === 1 ? 'record' : 'records'}: ${scriptReason}`);

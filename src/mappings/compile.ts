@@ -23,7 +23,7 @@ import type {
   MappingInForce,
   TransformationField,
 } from './model.ts';
-import { hasPath, isMany, isWritable, parsePath, readPath, type Step, withoutPath, writePath } from './paths.ts';
+import { hasPath, isMany, isWritable, type PathStep, parsePath, readPath, withoutPath, writePath } from './paths.ts';
 
 /** What a script may write, as its syntax shows. */
 export interface ScriptWrites {
@@ -64,7 +64,7 @@ export interface VendorValues {
 }
 
 /** What is written, and the record as the provider has it, where it is needed. */
-export interface WriteInput {
+export interface VendorWriteInput {
   readonly action: 'create' | 'update';
   readonly stored?: Row | undefined;
 }
@@ -89,21 +89,21 @@ export interface CompiledMapping {
   readonly rowMapping: (names?: readonly string[]) => RowMapping;
   /** Whether the values of this body change a part of a field of the provider, so that its stored value is needed. */
   readonly needsStored: (body: Row) => boolean;
-  readonly toVendor: (body: Row, input: WriteInput) => VendorValues;
+  readonly toVendor: (body: Row, input: VendorWriteInput) => VendorValues;
 }
 
 /** Where the value of a mapped field comes from. */
 interface Source {
   readonly field: PushedField;
   /** The steps from the field to the value. */
-  readonly rest: readonly Step[];
+  readonly rest: readonly PathStep[];
   readonly conversion: Conversion;
 }
 
 /** A field of the definition with all that follows from the transformation. */
 interface MappedField {
   readonly path: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   readonly spec: FieldSpec;
   readonly view: Omit<MappedFieldView, 'name' | 'spec'>;
   readonly sources: readonly Source[];
@@ -221,7 +221,7 @@ function readerOf(
   type: MappedType,
   entries: readonly FieldEntry[],
   sources: readonly Source[],
-  steps: readonly Step[],
+  steps: readonly PathStep[],
 ): Reading {
   const constant = entries.find((entry) => entry.type === 'constant');
   if (constant !== undefined) return constantly(type, constant.properties.value);
@@ -427,7 +427,7 @@ interface PassedField {
   readonly spec: FieldSpec;
   readonly isShown: boolean;
   /** Paths inside its values that mapped fields show. */
-  readonly without: readonly (readonly Step[])[];
+  readonly without: readonly (readonly PathStep[])[];
   readonly local?: string;
 }
 
@@ -453,7 +453,7 @@ function passedFields(
       updateable: toVendor && spec.updateable === true,
     };
     const field = pushedField(name, spec);
-    const without = sources.flatMap((source): (readonly Step[])[] => {
+    const without = sources.flatMap((source): (readonly PathStep[])[] => {
       if (source.field.name === name) return source.rest.length > 0 ? [source.rest] : [];
       const below = source.field.name.startsWith(`${name}.`)
         ? parsePath(source.field.name.slice(name.length + 1))
@@ -480,7 +480,7 @@ function passedFields(
 interface Column {
   /** The name of the field that shows the column. */
   readonly name: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   readonly needs: readonly PushedField[];
   readonly read: MappedField['read'];
 }
@@ -589,12 +589,12 @@ function assemble(
   };
 }
 
-function namesIn(name: string): readonly Step[] {
+function namesIn(name: string): readonly PathStep[] {
   return name.split('.').map((each) => ({ kind: 'name', name: each }));
 }
 
 /** Returns the name of the list that shows a path with positions or items. Undefined for a path of names. */
-function shownName(steps: readonly Step[]): string | undefined {
+function shownName(steps: readonly PathStep[]): string | undefined {
   const end = steps.findIndex(({ kind }) => kind !== 'name');
   if (end < 0) return undefined;
   return steps
@@ -663,7 +663,7 @@ function outermost(fields: readonly PushedField[]): readonly PushedField[] {
 
 function toVendor(
   body: Row,
-  { action, stored }: WriteInput,
+  { action, stored }: VendorWriteInput,
   written: readonly MappedField[],
   passed: ReadonlyMap<string, PushedField>,
 ): VendorValues {

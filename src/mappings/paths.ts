@@ -1,7 +1,7 @@
 import { isMembers } from '../numbers/exact-json.ts';
 
 /** One step of a path into a record. */
-export type Step =
+export type PathStep =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'index'; readonly index: number }
   /** All items of an array. */
@@ -24,9 +24,9 @@ const BRACKETS =
  * this value, and `.size()` at the end for the number of items.
  * @returns undefined for a text that is no such path
  */
-export function parsePath(text: string): readonly Step[] | undefined {
+export function parsePath(text: string): readonly PathStep[] | undefined {
   if (text === '' || text.length > LONGEST_PATH) return undefined;
-  const steps: Step[] = [];
+  const steps: PathStep[] = [];
   for (let rest = text; rest !== ''; ) {
     if (rest === 'size()' && steps.length > 0) return [...steps, { kind: 'size' }];
     const name = /^[^.[\]]+/.exec(rest)?.[0];
@@ -45,7 +45,14 @@ export function parsePath(text: string): readonly Step[] | undefined {
   return undefined;
 }
 
-function stepOf({ items, index, name, plain = '', path = '', value = '' }: Record<string, string | undefined>): Step {
+function stepOf({
+  items,
+  index,
+  name,
+  plain = '',
+  path = '',
+  value = '',
+}: Record<string, string | undefined>): PathStep {
   if (items !== undefined) return { kind: 'items' };
   if (index !== undefined) return { kind: 'index', index: Number(index) };
   if (name !== undefined) return { kind: 'where', path: name.split('.'), value: unquoted(plain) };
@@ -58,17 +65,17 @@ function unquoted(text: string): string {
 }
 
 /** Returns whether a value can be written to the path: names, positions and all items can, conditions and counts cannot. */
-export function isWritable(steps: readonly Step[]): boolean {
+export function isWritable(steps: readonly PathStep[]): boolean {
   return steps.every(({ kind }) => kind === 'name' || kind === 'index' || kind === 'items');
 }
 
 /** Returns whether the path leads to many values. */
-export function isMany(steps: readonly Step[]): boolean {
+export function isMany(steps: readonly PathStep[]): boolean {
   return steps.some(({ kind }) => kind === 'items') && steps.at(-1)?.kind !== 'size';
 }
 
 /** Reads the value at a path. Behind `[*]` it is an array with a value for each item, null where there is none. */
-export function readPath(value: unknown, steps: readonly Step[], at = 0): unknown {
+export function readPath(value: unknown, steps: readonly PathStep[], at = 0): unknown {
   const step = steps[at];
   if (step === undefined) return value;
   switch (step.kind) {
@@ -86,7 +93,7 @@ export function readPath(value: unknown, steps: readonly Step[], at = 0): unknow
   }
 }
 
-function isAt(item: unknown, { path, value }: Extract<Step, { kind: 'where' }>): boolean {
+function isAt(item: unknown, { path, value }: Extract<PathStep, { kind: 'where' }>): boolean {
   const found = path.reduce(memberOf, item);
   return found !== null && found !== undefined && typeof found !== 'object' && String(found) === value;
 }
@@ -103,7 +110,7 @@ const MOST_ITEMS = 1000;
  * Sets the value at a path in a copy of `target`, and returns the copy. Behind `[*]`, the value is an array whose items are set one by one.
  * Members are defined instead of assigned, so that a member called `__proto__` stays a member.
  */
-export function writePath(target: unknown, steps: readonly Step[], value: unknown, at = 0): unknown {
+export function writePath(target: unknown, steps: readonly PathStep[], value: unknown, at = 0): unknown {
   const step = steps[at];
   if (step === undefined) return value;
   if (step.kind === 'name') {
@@ -130,7 +137,7 @@ function define(record: Record<string, unknown>, name: string, value: unknown): 
 }
 
 /** Returns a copy of a value without what is at the path. */
-export function withoutPath(value: unknown, steps: readonly Step[], at = 0): unknown {
+export function withoutPath(value: unknown, steps: readonly PathStep[], at = 0): unknown {
   const step = steps[at];
   if (step === undefined || !isMembers(value)) return value;
   const isLast = at === steps.length - 1;
@@ -145,7 +152,7 @@ export function withoutPath(value: unknown, steps: readonly Step[], at = 0): unk
 }
 
 /** Returns whether the record has a value at the path, which may be null. */
-export function hasPath(value: unknown, steps: readonly Step[], at = 0): boolean {
+export function hasPath(value: unknown, steps: readonly PathStep[], at = 0): boolean {
   const step = steps[at];
   if (step === undefined || step.kind === 'items') return true;
   if (step.kind === 'index') return Array.isArray(value) && step.index < value.length;
