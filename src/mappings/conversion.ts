@@ -13,6 +13,8 @@ import {
   type Predicate,
   type PushedField,
   type Rewritten,
+  readBoolean,
+  readDate,
   readLiteral,
   type ScalarType,
   type Value,
@@ -34,6 +36,8 @@ export interface Conversion {
   readonly rewrite: (predicate: Predicate) => Rewritten;
   /** Whether values and predicates are those of the provider's field. */
   readonly isPlain?: true;
+  /** Whether values that are not null can become null. */
+  readonly makesNull?: true;
   /** What values that cannot be converted are not, e.g. `numbers`. It is absent where every value can be converted. */
   readonly noun?: string;
 }
@@ -256,7 +260,7 @@ function toText(field: PushedField, type: ScalarType, { nullable, ...spec }: Fie
   const nulls = pickNulls(field);
   return {
     spec: { ...spec, ...(nullable !== undefined && { nullable }), collation: 'cs', filter: { ...filter, ...nulls } },
-    read: READERS.string,
+    read: (value) => canonicalText(type, value),
     write: (text) => {
       const value = typeof text === 'string' ? readLiteral(textLiteral(text), type) : undefined;
       if (value === undefined)
@@ -278,6 +282,20 @@ function toText(field: PushedField, type: ScalarType, { nullable, ...spec }: Fie
       return oneOf(field, values, { negated: texts.negated, loc, isWider: true });
     },
   };
+}
+
+/** Returns one text for all spellings of a value, so that a filter on the text finds all of them. */
+function canonicalText(type: ScalarType, value: unknown): string | undefined {
+  if (type === 'boolean') return mapDefined(readBoolean(value), String) ?? scalarText(value);
+  const text = scalarText(value);
+  return type === 'number' || type === 'integer' ? (mapDefined(text, canonicalDecimal) ?? text) : text;
+}
+
+function mapDefined<Input, Output>(
+  input: Input | undefined,
+  map: (input: Input) => Output | undefined,
+): Output | undefined {
+  return input === undefined ? undefined : map(input);
 }
 
 function pickNulls({ filter = {} }: PushedField) {
@@ -477,6 +495,9 @@ function mapValues({ field, isInside }: VendorField, type: MappedType, { values,
       if (keepsOthers) return { value };
       return { fault: `must be one of: ${[...new Set(entries.map((each) => String(each.ours)))].join(', ')}.` };
     },
+    ...((keepsOthers ? entries.some((each) => each.ours === null) : other === null || ours.has(null)) && {
+      makesNull: true,
+    }),
     ...(keepsOthers && type !== 'string' && { noun: NOUNS[type] }),
     rewrite: (predicate) => {
       if (isInside) return local(INSIDE);
@@ -499,6 +520,7 @@ function listFilter({ filter = {} }: PushedField): NonNullable<FieldSpec['filter
 /** Returns the spelling of a key that a value of the field has. Undefined for a key that no value can have. */
 function keyOf(field: PushedField, key: string): string | undefined {
   if (!isScalar(field.type)) return key;
+  if (field.type === 'date') return readDate(key);
   const value = readLiteral(textLiteral(key), field.type);
   return value === undefined ? undefined : textOf(value);
 }
@@ -574,13 +596,13 @@ export function eitherOf(parts: readonly Rewritten[], isWider = false): Rewritte
 function withDefault(base: Conversion, { field, isInside }: VendorField, fallback: MappedValue): Conversion {
   const { nullable: _, required: __, sortable: ___, domain: ____, ...spec } = base.spec;
   const { isPlain: _____, ...rest } = base;
-  const isTotal = base.noun === undefined;
+  const isTotal = base.noun === undefined && base.makesNull !== true;
   return {
     ...rest,
     spec: { ...spec, nullable: !isTotal, filter: inexact(spec.filter) },
     rewrite: (predicate) => {
       if (predicate.kind === 'isNull') {
-        if (!isTotal) return local('values that cannot be converted are null');
+        if (!isTotal) return local('the mapping makes some values null');
         return predicate.negated ? ALWAYS : NEVER;
       }
       const inner = base.rewrite(predicate);

@@ -31,7 +31,7 @@ export {
   type SqlQueryable,
 } from './query.ts';
 export { isMapped, type MappedQueryable, type Rewriting, type Rewritten } from './rewriting.ts';
-export { isPlainName, type Row, reader } from './row-values.ts';
+export { isPlainName, type Row, readBoolean, readDate, reader } from './row-values.ts';
 export { readSelect, type Selected } from './select.ts';
 export { EXACT_IN_SQL, type Sql, type SqlColumns, toSql } from './sql.ts';
 export { readLiteral, type ScalarType } from './values.ts';
