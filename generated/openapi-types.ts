@@ -2633,7 +2633,7 @@ export interface components {
                 [key: string]: components["schemas"]["HealthStatus"];
             };
         };
-        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "PROVIDER_REJECTED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
+        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "PROVIDER_REJECTED" | "TRANSFORMATION_FAILED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
         ErrorDetail: {
             path?: string;
             position?: number;
@@ -3638,11 +3638,15 @@ export interface components {
             config: components["schemas"]["DeliveryTarget"];
         };
         ElementsVersion: "Hydrogen" | "Helium";
+        MappingLevel: "organization" | "account" | "instance";
         ObjectOperation: "list" | "get" | "create" | "update" | "delete" | "upload";
         ObjectEvent: "created" | "updated" | "deleted";
         ObjectSummary: {
             name: string;
             nativeName: string;
+            vendorName: string;
+            type: "vendor" | "vdr";
+            level?: components["schemas"]["MappingLevel"];
             label: string;
             aliases: string[];
             operations: components["schemas"]["ObjectOperation"][];
@@ -3666,6 +3670,11 @@ export interface components {
             type: components["schemas"]["ObjectFieldType"];
             aliases?: components["schemas"]["FieldAlias"][];
             nativeType?: string;
+            vendorPath?: string;
+            vendorType?: string;
+            level?: components["schemas"]["MappingLevel"];
+            mapped?: boolean;
+            filterNote?: string;
             format?: string;
             identifier?: boolean;
             nullable: boolean;
@@ -3724,6 +3733,7 @@ export interface components {
             predicate: string;
             position: number;
             length: number;
+            rewritten?: string;
             exactness: components["schemas"]["PredicateExactness"];
             pushed: boolean;
             holds?: components["schemas"]["Holding"];
@@ -5562,6 +5572,8 @@ export interface components {
                 "Elements-Query-Pushdown": components["headers"]["Elements-Query-Pushdown"];
                 "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
                 "Elements-Partial-Result": components["headers"]["Elements-Partial-Result"];
+                "Elements-Error": components["headers"]["Elements-Error"];
+                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -5591,6 +5603,8 @@ export interface components {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
+                "Elements-Error": components["headers"]["Elements-Error"];
+                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -5605,6 +5619,8 @@ export interface components {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
+                "Elements-Error": components["headers"]["Elements-Error"];
+                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -5641,6 +5657,8 @@ export interface components {
                 "Elements-Query-Pushdown": components["headers"]["Elements-Query-Pushdown"];
                 "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
                 "Elements-Partial-Result": components["headers"]["Elements-Partial-Result"];
+                "Elements-Error": components["headers"]["Elements-Error"];
+                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -5775,6 +5793,7 @@ export interface components {
         ProviderPath: string;
         IfMatch: string;
         ProviderCollection: string;
+        OnTransformationError: "ignore" | "fail";
         ObjectId: string;
         ChildWhere: string;
         ChildFields: string;
@@ -5801,6 +5820,8 @@ export interface components {
         "Content-Range": string;
         "Elements-Query-Pushdown": components["schemas"]["QueryPushdown"];
         "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";
+        "Elements-Error": string;
+        "Elements-Transformation-Errors": number;
         "Content-Disposition": string;
     };
     pathItems: never;
@@ -11202,6 +11223,7 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
+                onTransformationError?: components["parameters"]["OnTransformationError"];
             };
             header?: {
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
@@ -11233,7 +11255,9 @@ export interface operations {
     };
     createRecord: {
         parameters: {
-            query?: never;
+            query?: {
+                onTransformationError?: components["parameters"]["OnTransformationError"];
+            };
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -11272,7 +11296,9 @@ export interface operations {
     };
     getRecord: {
         parameters: {
-            query?: never;
+            query?: {
+                onTransformationError?: components["parameters"]["OnTransformationError"];
+            };
             header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
@@ -11301,7 +11327,9 @@ export interface operations {
     };
     replaceRecord: {
         parameters: {
-            query?: never;
+            query?: {
+                onTransformationError?: components["parameters"]["OnTransformationError"];
+            };
             header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
@@ -11369,7 +11397,9 @@ export interface operations {
     };
     updateRecord: {
         parameters: {
-            query?: never;
+            query?: {
+                onTransformationError?: components["parameters"]["OnTransformationError"];
+            };
             header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
@@ -11933,6 +11963,7 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
+                onTransformationError?: components["parameters"]["OnTransformationError"];
             };
             header?: {
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
@@ -11965,7 +11996,9 @@ export interface operations {
     };
     createHubRecord: {
         parameters: {
-            query?: never;
+            query?: {
+                onTransformationError?: components["parameters"]["OnTransformationError"];
+            };
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -12005,7 +12038,9 @@ export interface operations {
     };
     getHubRecord: {
         parameters: {
-            query?: never;
+            query?: {
+                onTransformationError?: components["parameters"]["OnTransformationError"];
+            };
             header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
@@ -12035,7 +12070,9 @@ export interface operations {
     };
     replaceHubRecord: {
         parameters: {
-            query?: never;
+            query?: {
+                onTransformationError?: components["parameters"]["OnTransformationError"];
+            };
             header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
@@ -12105,7 +12142,9 @@ export interface operations {
     };
     updateHubRecord: {
         parameters: {
-            query?: never;
+            query?: {
+                onTransformationError?: components["parameters"]["OnTransformationError"];
+            };
             header?: never;
             path: {
                 hub: components["parameters"]["Hub"];

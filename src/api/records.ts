@@ -8,7 +8,12 @@ import { listHeaders } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery } from './operation.ts';
 
 export function createRecordHandlers(resources: Resources, clock: Clock) {
-  const target = ({ instance, path, signal }: Addressed) => ({ instance, objectName: path.objectName, signal });
+  const target = ({ instance, path, query = {}, signal }: Addressed) => ({
+    instance,
+    objectName: path.objectName,
+    signal,
+    failsOnScriptError: 'onTransformationError' in query && query.onTransformationError === 'fail',
+  });
 
   const direct = {
     listObjects: async ({ instance, signal, query, headers }) => {
@@ -104,6 +109,7 @@ export function createRecordHandlers(resources: Resources, clock: Clock) {
 interface Addressed {
   readonly instance: Instance;
   readonly path: { readonly objectName: string };
+  readonly query?: object;
   readonly signal: AbortSignal;
 }
 

@@ -502,6 +502,9 @@ function mapValues({ field, isInside }: VendorField, type: MappedType, { values,
     rewrite: (predicate) => {
       if (isInside) return local(INSIDE);
       if (!isScalar(field.type)) return local(`the provider's values are of type ${field.type}`);
+      if (keepsOthers && (field.type === 'date' || field.type === 'datetime')) {
+        return local('the mapping keeps dates in the spelling of the provider');
+      }
       if (keepsOthers && type !== 'string') return local('values that the mapping keeps may be of another type');
       return rewriteMapped(field, field.type, { entries, keepsOthers, other, fold, table }, predicate);
     },

@@ -53,6 +53,8 @@ export interface ObjectTarget {
   readonly signal: AbortSignal;
   /** Counts the calls to the provider, also when the request fails. */
   readonly tally?: CallTally;
+  /** Whether the first row whose script fails ends the request. Default: the row is returned without the script. */
+  readonly failsOnScriptError?: boolean;
 }
 
 /** A list below a record. */
@@ -163,6 +165,7 @@ export function composeResources(
 
   async function open(target: ObjectTarget, action: Action): Promise<Opened> {
     const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`, target.tally);
+    if (target.failsOnScriptError === true) call.tally.mapping = { values: new Map(), scripts: 0, isStrict: true };
     const object = await catalog.getObject(call, target.objectName);
     return { call, object };
   }

@@ -9,7 +9,7 @@ import type {
   ObjectSpec,
   Operation,
 } from '../connector/contract.ts';
-import { invalidRequest, isAppError, pointer, segmentsOf } from '../errors.ts';
+import { AppError, cutText, invalidRequest, isAppError, pointer, segmentsOf } from '../errors.ts';
 import { type CompiledMapping, compileMapping, type ScriptWrites } from '../mappings/compile.ts';
 import type { MappingInForce } from '../mappings/model.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
@@ -145,10 +145,11 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
   async function runScript(records: readonly ScriptRecord[], faults: MappingFaults, signal: AbortSignal) {
     if (script === undefined) return records.map(({ transformed }) => transformed);
     const outcomes = await script.run(records, signal);
-    return records.map(({ transformed, fromVendor }, index): Row | undefined => {
+    return records.map(({ original, transformed, fromVendor }, index): Row | undefined => {
       const outcome = outcomes[index] ?? { kind: 'failed', reason: 'The script did not run.' };
       const judged = outcome.kind === 'failed' ? outcome.reason : judge(outcome.value, transformed, fromVendor);
       if (typeof judged !== 'string') return judged;
+      if (faults.isStrict === true) throw failed(original[vendor.idField ?? 'id'], judged);
       faults.scripts++;
       faults.scriptReason ??= judged;
       return transformed;
@@ -216,6 +217,11 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
 
 function withoutUnlisted(fields: ObjectSpec['fields']): ObjectSpec['fields'] {
   return Object.fromEntries(Object.entries(fields).filter(([, { unlisted }]) => unlisted !== true));
+}
+
+function failed(id: unknown, reason: string): AppError {
+  const record = typeof id === 'string' || typeof id === 'number' ? ` for the record '${cutText(String(id))}'` : '';
+  return new AppError('TRANSFORMATION_FAILED', `The script of the mapping failed${record}: ${reason}`);
 }
 
 /** Returns a member that differs though the script's text does not write it. */

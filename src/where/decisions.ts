@@ -3,6 +3,7 @@ import { type Condition, isGroup, type Predicate, predicatesOf } from './conditi
 import type { Queryable } from './model.ts';
 import { print } from './print.ts';
 import { push } from './push.ts';
+import { isMapped } from './rewriting.ts';
 
 /** The result of a condition that no row passes, or that every row passes. */
 export type Constant = 'never' | 'always';
@@ -12,6 +13,8 @@ export interface Decision {
   readonly predicate: string;
   readonly position: number;
   readonly length: number;
+  /** The predicate in the fields of the provider's object, where the object is mapped and the provider can know of it. */
+  readonly rewritten?: string;
   /** How exactly the provider evaluates it. `none`: it cannot. */
   readonly exactness: 'exact' | 'superset' | 'none';
   readonly pushed: boolean;
@@ -44,8 +47,19 @@ export function fateAt({ sources, parts, reasons }: Choice, index: number): Fate
 export function decide(source: Condition, fate: Fate, queryable: Queryable): readonly Decision[] {
   return predicatesOf(source).map((predicate) => {
     const { offset: position, length } = predicate.loc;
-    return { predicate: print(predicate), position, length, ...judge(predicate, fate, queryable) };
+    return {
+      predicate: print(predicate),
+      position,
+      length,
+      ...rewrittenForm(predicate, queryable),
+      ...judge(predicate, fate, queryable),
+    };
   });
+}
+
+function rewrittenForm(predicate: Predicate, queryable: Queryable): Pick<Decision, 'rewritten'> {
+  const rewritten = isMapped(queryable) ? queryable.rewriting.rewrite(predicate) : undefined;
+  return rewritten?.kind === 'rewritten' ? { rewritten: print(rewritten.condition) } : {};
 }
 
 function judge(

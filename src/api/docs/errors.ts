@@ -97,6 +97,15 @@ export const ERRORS = {
     ],
     remedy: 'Read `providerMessage`, and correct the request. The same request fails again.',
   },
+  TRANSFORMATION_FAILED: {
+    meaning: 'The script of a mapped object failed for a record, and the request asked to fail then.',
+    causes: [
+      'The script throws, takes too long, or never calls `done`.',
+      'The request has `onTransformationError=fail`.',
+    ],
+    remedy:
+      'Try the script with `POST /transformations/{objectName}/execute`, or leave the parameter out: then the record is returned without the script.',
+  },
   INSTANCE_CREDENTIALS_FAILED: {
     meaning: 'The stored credentials of the instance no longer work.',
     causes: ['The password or key was changed at the provider.', 'The OAuth access was revoked or has expired.'],

@@ -67,6 +67,8 @@ export interface MappingFaults {
   /** Rows whose script failed, with the first reason. */
   scripts: number;
   scriptReason?: string;
+  /** Whether the first row whose script fails ends the request. */
+  readonly isStrict?: true;
 }
 
 /** The parts of the platform that the client sends requests with. */
