@@ -17,6 +17,17 @@ export interface AccountColumns {
   readonly removal_due: Date | null;
 }
 
+/** Names and fields of objects as an account or one of its instances sees them. */
+export interface AccountDefinitionColumns {
+  readonly account_id: number;
+  /** Null: for all instances of the account. */
+  readonly instance_id: number | null;
+  readonly id: number;
+  readonly object_name: string;
+  readonly fields: unknown;
+  readonly changed_at: Date;
+}
+
 /** Which roles every user of an account has beside those in user_role. */
 export interface AccountRoleColumns {
   readonly account_id: number;
@@ -29,6 +40,20 @@ export interface AccountSettingsColumns {
   readonly account_id: number;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly updated_at: Date;
+}
+
+/** How records of an element become those of a definition, for an account or one of its instances. */
+export interface AccountTransformationColumns {
+  readonly account_id: number;
+  readonly id: number;
+  /** Null: for all instances of the account. */
+  readonly instance_id: number | null;
+  readonly element_key: string;
+  readonly object_name: string;
+  readonly vendor_name: string;
+  /** The fields, the configuration and the script. */
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly changed_at: Date;
 }
 
 /** Requests of known callers, and runs of polls and bulk jobs, written behind their ends; one partition a day (UTC). */
@@ -504,6 +529,15 @@ export interface OrganizationColumns {
   readonly created_at: Date;
 }
 
+/** Names and fields of objects as all accounts of an organization see them. */
+export interface OrganizationDefinitionColumns {
+  readonly organization_id: number;
+  readonly id: number;
+  readonly object_name: string;
+  readonly fields: unknown;
+  readonly changed_at: Date;
+}
+
 /** The secrets of an organization: one is current, and those before a rotation stay valid until they expire. */
 export interface OrganizationSecretColumns {
   readonly organization_id: number;
@@ -513,6 +547,17 @@ export interface OrganizationSecretColumns {
   readonly secret_hash: Buffer;
   readonly created_at: Date;
   readonly expires_at: Date | null;
+}
+
+/** How records of an element become those of a definition, for all accounts of an organization. */
+export interface OrganizationTransformationColumns {
+  readonly organization_id: number;
+  readonly element_key: string;
+  readonly object_name: string;
+  readonly vendor_name: string;
+  /** The fields, the configuration and the script. */
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly changed_at: Date;
 }
 
 /** Random keys made at the first start, wrapped by ENCRYPTION_KEYS: they stay when those rotate. */
@@ -712,8 +757,10 @@ export interface WebhookRegistrationColumns {
 
 export interface Tables {
   readonly account: AccountColumns;
+  readonly account_definition: AccountDefinitionColumns;
   readonly account_role: AccountRoleColumns;
   readonly account_settings: AccountSettingsColumns;
+  readonly account_transformation: AccountTransformationColumns;
   readonly activity: ActivityColumns;
   readonly activity_wire: ActivityWireColumns;
   readonly app_user: AppUserColumns;
@@ -743,7 +790,9 @@ export interface Tables {
   readonly oauth_proxy_target: OauthProxyTargetColumns;
   readonly oauth_token: OauthTokenColumns;
   readonly organization: OrganizationColumns;
+  readonly organization_definition: OrganizationDefinitionColumns;
   readonly organization_secret: OrganizationSecretColumns;
+  readonly organization_transformation: OrganizationTransformationColumns;
   readonly platform_key: PlatformKeyColumns;
   readonly poll: PollColumns;
   readonly poll_seen: PollSeenColumns;

@@ -19,6 +19,7 @@ import type { EngineOptions } from '../events/options.ts';
 import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
+import { composeMappings } from '../mappings/index.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
@@ -120,6 +121,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { accounts, activeElements, logIn, invitations, settings, auditLog, idempotency } = people;
   await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
+  const mappings = composeMappings(platform, { accounts });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
     memoryBytes: config.providerMemoryBytes,
@@ -213,6 +215,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     bulk.removeSome,
     connect.sessions.removeSome,
     invitations.removeSome,
+    mappings.removeSome,
     authorizations.removeSome,
     idempotency.removeSome,
     subscriptions.removeSome,

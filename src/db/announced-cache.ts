@@ -14,6 +14,8 @@ export interface AnnouncedCacheOptions<Value> extends Pick<LoadingCacheOptions<V
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
   /** Topic of the announcements. Each cache needs its own. */
   readonly topic: string;
+  /** Bounds the cache by the sizes of its values instead of their number. */
+  readonly sizes?: { readonly of: (value: Value) => number; readonly max: number };
 }
 
 const MAX_KEPT = 10_000;
@@ -23,8 +25,13 @@ const KEEP_MS = 30_000;
 export function createAnnouncedCache<Value extends object>(
   options: AnnouncedCacheOptions<Value>,
 ): AnnouncedCache<Value> {
-  const { notifier, topic, load } = options;
-  const { get, forget, clear } = createLoadingCache({ load, max: MAX_KEPT, keepMs: KEEP_MS });
+  const { notifier, topic, load, sizes } = options;
+  const { get, forget, clear } = createLoadingCache({
+    load,
+    max: sizes?.max ?? MAX_KEPT,
+    sizeOf: sizes?.of,
+    keepMs: KEEP_MS,
+  });
   notifier.subscribe(topic, forget);
   notifier.onGap(clear);
 

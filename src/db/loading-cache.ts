@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../bounded.ts';
 
 /** Values by key, kept for a while. Callers that ask for one at the same time share a load. */
 export interface LoadingCache<Value> {
@@ -18,8 +17,11 @@ export interface LoadingCache<Value> {
 export interface LoadingCacheOptions<Value> {
   /** Loads a value. Undefined is not cached. */
   readonly load: (key: string) => Promise<Value | undefined>;
+  /** Maximum number of values or, with `sizeOf`, their maximum size together. */
   readonly max: number;
   readonly keepMs: number;
+  /** Returns the size of a value, a whole number above 0. Default: 1. A value above `max` is not cached. */
+  readonly sizeOf?: ((value: Value) => number) | undefined;
   /** Monotonic milliseconds. Default: those of the process, looked at once a millisecond. */
   readonly clock?: () => number;
 }
@@ -30,9 +32,10 @@ interface Loaded<Value> {
 }
 
 export function createLoadingCache<Value extends object>(options: LoadingCacheOptions<Value>): LoadingCache<Value> {
-  const { load, max, keepMs, clock } = options;
+  const { load, max, keepMs, sizeOf = () => 1, clock } = options;
   const kept = new LRUCache<string, Loaded<Value>>({
-    ...atMost(max),
+    maxSize: max,
+    sizeCalculation: ({ value }) => (value === undefined ? 1 : sizeOf(value)),
     ttl: keepMs,
     ...(clock !== undefined && { perf: { now: clock }, ttlResolution: 0 }),
     // A key that is dropped while it loads is never kept. With this option, callers that wait still receive its result.

@@ -99,6 +99,8 @@ export type Leveled<Field> = Field & { readonly level: Level };
 
 /** The mapping of one object that is in force for an instance: all levels merged (mappings.md, 4). */
 export interface MappingInForce {
+  /** Differs for any two contents of the mapping. A page token or a compiled mapping is bound to it. */
+  readonly version: string;
   readonly objectName: string;
   readonly vendorName: string;
   /** The level of the transformation. */

@@ -1,0 +1,38 @@
+/** Whose definitions or transformations are meant: those of an organization, of one of its accounts, or of an instance of an account. */
+export type Owner = OrganizationOwner | AccountOwner | InstanceOwner;
+
+export interface OrganizationOwner {
+  readonly level: 'organization';
+  readonly organizationId: number;
+}
+
+export interface AccountOwner {
+  readonly level: 'account';
+  readonly organizationId: number;
+  readonly accountId: number;
+}
+
+export interface InstanceOwner {
+  readonly level: 'instance';
+  readonly organizationId: number;
+  readonly accountId: number;
+  readonly instanceId: number;
+  /** The element of the instance. */
+  readonly elementKey: string;
+}
+
+/** Returns an owner and those above it, the lowest first. */
+export function ownersUpwards(owner: Owner): readonly [Owner, ...Owner[]] {
+  const { organizationId } = owner;
+  const organization: OrganizationOwner = { level: 'organization', organizationId };
+  if (owner.level === 'organization') return [owner];
+  if (owner.level === 'account') return [owner, organization];
+  return [owner, { level: 'account', organizationId, accountId: owner.accountId }, organization];
+}
+
+/** Returns a text that names the owner among all owners. */
+export function ownerKey(owner: Owner): string {
+  if (owner.level === 'organization') return `${owner.organizationId}`;
+  const account = `${owner.organizationId} ${owner.accountId}`;
+  return owner.level === 'account' ? account : `${account} ${owner.instanceId}`;
+}
