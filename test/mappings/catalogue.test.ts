@@ -1,25 +1,26 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { forEachDemo } from '../../scripts/demos.ts';
+import {
+  CATALOGUE,
+  type CatalogueMappings,
+  entryOf,
+  findRoot,
+  hasItems,
+  pathsOf,
+  type Root,
+  readMappings,
+} from '../../scripts/generate/catalogue.ts';
 import type { FieldSpec, Objects } from '../../src/connector/index.ts';
-import definitions from '../../src/mappings/catalogue/definitions.json' with { type: 'json' };
 import {
   type DefinitionField,
-  type FieldEntry,
   MAPPED_TYPES,
   type MappedType,
-  type Transformation,
   type TransformationField,
 } from '../../src/mappings/model.ts';
 
-const CONNECTORS = join(import.meta.dirname, '../../connectors');
-
-type Catalogue = Readonly<Record<string, { readonly fields: readonly DefinitionField[] }>>;
-type Mappings = Readonly<Record<string, Omit<Transformation, 'objectName'>>>;
-
-const CATALOGUE = definitions as Catalogue;
-const KEYS = readdirSync(CONNECTORS).filter((key) => existsSync(join(CONNECTORS, key, 'index.ts')));
+const ROOT = join(import.meta.dirname, '../..');
 
 /** Our values of the fields that mean the same at every provider, where they are texts. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -91,20 +92,16 @@ interface Mapped {
   readonly roots: readonly (Root | undefined)[];
 }
 
-interface Root {
-  readonly name: string;
-  readonly spec: FieldSpec;
-  /** What the path adds to the field. */
-  readonly rest: string;
-}
-
 describe('the catalogue of mappings', () => {
   const objectsOf = new Map<string, Objects>();
-  const mappingsOf = new Map(KEYS.map((key) => [key, readMappings(key)]));
+  const mappingsOf = new Map<string, CatalogueMappings>();
   let mapped: readonly Mapped[] = [];
 
   before(async () => {
-    await forEachDemo(async ({ connector, connection }) => objectsOf.set(connector.key, connection.objects));
+    await forEachDemo(async ({ connector: { key }, connection: { objects } }) => {
+      objectsOf.set(key, objects);
+      mappingsOf.set(key, await readMappings(key));
+    });
     mapped = transformations().flatMap(({ key, name, transformation }) =>
       transformation.fields.map((field) => ({
         place: `${key} ${name}.${field.path}`,
@@ -114,7 +111,7 @@ describe('the catalogue of mappings', () => {
           type: 'string',
         },
         field,
-        roots: pathsOf(field).map((path) => findRoot(key, transformation.vendorName, path)),
+        roots: pathsOf(field).map((path) => rootOf(key, transformation.vendorName, path)),
       })),
     );
   });
@@ -125,13 +122,8 @@ describe('the catalogue of mappings', () => {
     );
   }
 
-  function findRoot(key: string, vendorName: string, path: string): Root | undefined {
-    const fields = Object.entries(objectsOf.get(key)?.[vendorName]?.fields ?? {});
-    const found = fields
-      .filter(([name]) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`))
-      .sort(([one], [other]) => other.length - one.length)
-      .map(([name, spec]) => ({ name, spec, rest: path.slice(name.length) }));
-    return found[0];
+  function rootOf(key: string, vendorName: string, path: string): Root | undefined {
+    return findRoot(objectsOf.get(key) ?? {}, vendorName, path);
   }
 
   it('has definitions with fields of known types, each path once', () => {
@@ -151,9 +143,7 @@ describe('the catalogue of mappings', () => {
     const known = new Set(mapped.map(({ unified }) => unified));
     for (const [name, { fields }] of Object.entries(CATALOGUE)) {
       const paths = fields.map(({ path }) => path);
-      const mappable = paths.filter(
-        (path) => !paths.includes(`${path}[*]`) && !paths.some((other) => other.startsWith(`${path}[`)),
-      );
+      const mappable = paths.filter((path) => !hasItems(path, fields));
       expect(
         mappable.filter((path) => !known.has(`${name}.${path}`)),
         name,
@@ -162,6 +152,7 @@ describe('the catalogue of mappings', () => {
   });
 
   it('is there for every connector, with 70 transformations', () => {
+    expect([...mappingsOf.keys()]).to.have.members(readdirSync(join(ROOT, 'connectors')));
     expect(
       [...mappingsOf].filter(([, mappings]) => Object.keys(mappings).length === 0).map(([key]) => key),
     ).to.deep.equal(['odata']);
@@ -194,7 +185,7 @@ describe('the catalogue of mappings', () => {
       const { vendorName, fields } = transformation;
       if (ABSENT[key]?.[vendorName] === 'object') continue;
       for (const path of fields.flatMap(pathsOf)) {
-        if (findRoot(key, vendorName, path) === undefined) absent.add(`${key} ${vendorName} ${path}`);
+        if (rootOf(key, vendorName, path) === undefined) absent.add(`${key} ${vendorName} ${path}`);
       }
     }
     const listed = Object.entries(ABSENT).flatMap(([key, objects]) =>
@@ -264,7 +255,7 @@ describe('the catalogue of mappings', () => {
     for (const { key, name, transformation } of transformations()) {
       const written = transformation.fields.flatMap((field) => {
         const { vendorPath } = field;
-        const root = vendorPath === undefined ? undefined : findRoot(key, transformation.vendorName, vendorPath);
+        const root = vendorPath === undefined ? undefined : rootOf(key, transformation.vendorName, vendorPath);
         const canWrite = root?.spec.createable === true || root?.spec.updateable === true;
         const isRemoved = entryOf(field, 'remove')?.properties.toVendor === true;
         return vendorPath !== undefined && canWrite && !isRemoved ? [vendorPath] : [];
@@ -282,6 +273,15 @@ describe('the catalogue of mappings', () => {
     }
   });
 
+  it('is described, with the values of each unified field', () => {
+    const page = readFileSync(join(ROOT, 'docs/reference/catalogue.md'), 'utf8');
+    for (const name of Object.keys(CATALOGUE)) expect(page).to.include(`| [\`${name}\`](#${name}) |`);
+    for (const [unified, values] of Object.entries(VALUES)) {
+      const row = page.split('\n').find((line) => line.startsWith(`| \`${unified}\` |`)) ?? '';
+      expect([...row.matchAll(/`(\w+)`/g)].map(([, value]) => value).sort(), unified).to.deep.equal(values);
+    }
+  });
+
   for (const [one, other] of [
     ['fortnox', 'fortnoxoauth'],
     ['servicenow', 'servicenowoauth'],
@@ -292,19 +292,6 @@ describe('the catalogue of mappings', () => {
   }
 });
 
-function readMappings(key: string): Mappings {
-  return JSON.parse(readFileSync(join(CONNECTORS, key, 'mappings.json'), 'utf8'));
-}
-
-function entryOf<Type extends FieldEntry['type']>({ configuration = [] }: TransformationField, type: Type) {
-  return configuration.find((entry): entry is Extract<FieldEntry, { type: Type }> => entry.type === type);
-}
-
 function valuesOf(field: TransformationField) {
   return entryOf(field, 'valueMap')?.properties.values;
-}
-
-/** The provider's paths that a field is made of. */
-function pathsOf(field: TransformationField): readonly string[] {
-  return field.vendorPath === undefined ? (entryOf(field, 'join')?.properties.paths ?? []) : [field.vendorPath];
 }
