@@ -15,7 +15,7 @@ const SETS = {
   api: { inputs: ['spec', ...MAKERS], outputs: ['openapi.json', 'openapi-types.ts', 'operations.ts'] },
   connectors: {
     inputs: ['connectors', 'suite', 'src', 'scripts/demos.ts', ...MAKERS],
-    outputs: ['elements.md', 'pushdown.md'],
+    outputs: ['catalogue.md', 'elements.md', 'pushdown.md'],
   },
   kit: {
     inputs: ['src/connector', 'src/numbers', 'src/where', 'src/clock.ts', 'suite', ...MAKERS],

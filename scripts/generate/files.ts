@@ -1,5 +1,6 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import type { BundledDocument } from './api-document.ts';
+import { describeCatalogue } from './catalogue.ts';
 import { describeElements } from './elements.ts';
 import { describeKit } from './kit.ts';
 import { listOperations, printOperations } from './operations.ts';
@@ -26,6 +27,7 @@ export async function makeApiFiles(document: BundledDocument): Promise<Files> {
 /** The text of every file that is made from the declarations of the connectors, by file name. */
 export async function makeConnectorFiles(): Promise<Files> {
   return {
+    'catalogue.md': `${CONNECTORS_NOTICE}\n\n${await describeCatalogue()}`,
     'elements.md': `${CONNECTORS_NOTICE}\n\n${await describeElements()}`,
     'pushdown.md': `${CONNECTORS_NOTICE}\n\n${await describePushdown()}`,
   };

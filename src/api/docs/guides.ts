@@ -37,6 +37,8 @@ const README = join(ROOT, 'README.md');
 const GENERATED = join(ROOT, 'generated');
 /** The guide with the table of all elements below its text. */
 const ELEMENTS = '/docs/reference/elements';
+/** The guide with the tables of all definitions below its text. */
+const CATALOGUE = '/docs/reference/catalogue';
 /** The reader's order of the guides of one kind; a guide that is not listed follows by name. */
 const ORDER = [
   'first-query',
@@ -45,6 +47,7 @@ const ORDER = [
   'connector',
   'console',
   'elements',
+  'catalogue',
   'where',
   'connect-by-oauth',
   'files',
@@ -88,15 +91,16 @@ const ORDER = [
 
 /** The README, `docs/<kind>/*.md` and the README of every connector, ready to be shown. */
 export async function readGuides(connectorFolders: readonly string[]): Promise<Guides> {
-  const [written, found, table, pushdown] = await Promise.all([
+  const [written, found, table, catalogue, pushdown] = await Promise.all([
     findGuides(),
     findElements(connectorFolders),
     readFile(join(GENERATED, 'elements.md'), 'utf8'),
+    readFile(join(GENERATED, 'catalogue.md'), 'utf8'),
     readPushdown(join(GENERATED, 'pushdown.md')),
   ]);
   const index = indexOf(pushdown, found);
   const guides = written.map((guide) =>
-    withAppendix(guide, { [QUERY_LANGUAGE_PATH]: index, [ELEMENTS]: table }[guide.path]),
+    withAppendix(guide, { [QUERY_LANGUAGE_PATH]: index, [ELEMENTS]: table, [CATALOGUE]: catalogue }[guide.path]),
   );
   const elements = found.map((element) => withAppendix(element, chapterOf(pushdown, element.key)));
   const paths = new Map([...guides, ...elements].map(({ file, path }) => [file, path]));
