@@ -144,7 +144,11 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { instances, proxies, authorizations, tokens, findSource, findWebhookInstance, maintenance } = room;
   cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
   const { noteCredentials, noteEventWarning } = instances;
-  const resources = composeResources(platform, { client, budget, tokensOf: tokens.of, noteCredentials });
+  const resources = composeResources(
+    platform,
+    { client, budget, tokensOf: tokens.of, noteCredentials },
+    { inForce: mappings.inForce, scriptOf: () => undefined },
+  );
   const events = composeEvents(
     platform,
     {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ErrorDetail } from '../errors.ts';
 import { pointer } from '../errors.ts';
 import {
@@ -125,7 +124,6 @@ export function compileMapping(
   mapping: MappingInForce,
   script: ScriptWrites | undefined,
 ): CompiledMapping {
-  const version = createHash('sha256').update(JSON.stringify(mapping)).digest('base64url').slice(0, 16);
   const find = fieldFinder(vendor);
   const isLocal = localBy(script);
   const byPath = new Map(mapping.fields.map((field) => [field.path, field]));
@@ -134,7 +132,7 @@ export function compileMapping(
   );
   const passing = passThroughOf(mapping);
   const passed = passedFields(vendor, mapped, passing, isLocal);
-  return assemble(vendor, version, mapped, passed);
+  return assemble(vendor, mapping.version, mapped, passed);
 }
 
 /** Merges the types that a definition and a transformation name. */

@@ -44,8 +44,8 @@ export const NO_MAPPINGS: MappingPorts = {
 const NOTHING_MAPPED: MappedObjects = new Map();
 const NOTHING_IN_FORCE: MappingsInForce = { version: '', byName: new Map(), unmapped: [] };
 
-/** Mapped objects of an object of a provider, by the mapping that makes them. */
-type Mapped = WeakMap<MappingInForce, MappedObject>;
+/** Mapped objects of an object of a provider, by the mapping that makes them and by the account that its script runs for. */
+type Mapped = WeakMap<MappingInForce, Map<number, MappedObject>>;
 
 /**
  * Creates the catalog of the objects of instances. Objects are declared by the connector, or discovered from the provider and cached for a
@@ -88,11 +88,15 @@ export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts)
     return mapOnce(vendor, mapping, call.instance.accountId);
   }
 
+  /** Accounts share a mapped object, unless it has a script, which runs for one of them. */
   function mapOnce(vendor: ObjectSpec, mapping: MappingInForce, accountId: number): MappedObject {
-    const known = mappedOf.get(vendor) ?? new WeakMap();
-    mappedOf.set(vendor, known);
-    const mapped = known.get(mapping) ?? mapObject(vendor, mapping, scriptOf(mapping, accountId));
-    known.set(mapping, mapped);
+    const byMapping = mappedOf.get(vendor) ?? new WeakMap();
+    mappedOf.set(vendor, byMapping);
+    const byOwner = byMapping.get(mapping) ?? new Map();
+    byMapping.set(mapping, byOwner);
+    const owner = mapping.script === undefined ? 0 : accountId;
+    const mapped = byOwner.get(owner) ?? mapObject(vendor, mapping, scriptOf(mapping, accountId));
+    byOwner.set(owner, mapped);
     return mapped;
   }
 
