@@ -685,7 +685,13 @@ function toVendor(
       faults.push({ path: pointer('body', path), message: `'${path}' ${result.fault}` });
       return null;
     };
-    const converted = isMany(steps) && Array.isArray(value) ? value.map(convert) : convert(value);
+    // A default fills items that are there, and never makes one.
+    const many = isMany(steps);
+    if (many && !isGiven) continue;
+    const converted =
+      many && Array.isArray(value)
+        ? value.map((each) => convert(action === 'create' ? (each ?? fallback) : each))
+        : convert(value);
     const whole = [...namesIn(field.name), ...rest];
     // A part of a value is written with the rest of it, which the provider would lose otherwise.
     if (rest.length > 0 && stored !== undefined && !hasPath(values, namesIn(field.name))) {

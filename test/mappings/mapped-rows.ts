@@ -144,6 +144,7 @@ export const mappings: fc.Arbitrary<MappingInForce> = fc
       (field, index) => ({ ...field, path: index === 3 ? 'n.m3' : `m${index}`, level }) as const,
     );
     return {
+      version: '1',
       objectName: 'mine',
       vendorName: 'rows',
       level,
