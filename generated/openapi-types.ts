@@ -2099,6 +2099,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/federated/{objectName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        get: operations["listFederatedRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/transformations/{objectName}/execute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["executeTransformation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/search": {
         parameters: {
             query?: never;
@@ -3851,6 +3887,18 @@ export interface components {
         ObjectRecord: {
             [key: string]: unknown;
         };
+        FederatedResult: {
+            [key: string]: unknown;
+        };
+        TransformationExecute: {
+            payload: {
+                [key: string]: unknown;
+            };
+            instanceId?: number;
+            elementId?: number;
+            elementKey?: string;
+            method?: "POST" | "PUT" | "PATCH";
+        };
         QueryMode: "pushdown-only";
         RecordForm: {
             metadata?: components["schemas"]["ObjectRecord"];
@@ -5561,6 +5609,31 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        FederatedList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
+                "Elements-Federated-Errors": components["headers"]["Elements-Federated-Errors"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FederatedResult"][];
+            };
+        };
+        TransformedRecord: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Error": components["headers"]["Elements-Error"];
+                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ObjectRecord"];
+            };
+        };
         RecordList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -5778,17 +5851,20 @@ export interface components {
         Range: string;
         IfRange: string;
         IfNoneMatch: string;
+        Where: string;
+        Fields: string;
+        OrderBy: string;
+        FederatedInstances: string;
+        FederatedHub: string;
+        FederatedErrors: boolean;
+        MaxProviderCalls: number;
         FileWords: string;
         FilePlace: string;
         FileStartDate: string;
         FileEndDate: string;
         FileTags: string[];
-        Where: string;
-        Fields: string;
-        OrderBy: string;
         Page: number;
         ReturnTotalCount: boolean;
-        MaxProviderCalls: number;
         QueryMode: components["schemas"]["QueryMode"];
         ProviderPath: string;
         IfMatch: string;
@@ -5818,10 +5894,11 @@ export interface components {
         "Elements-Provider-Calls": number;
         "Accept-Ranges": "bytes" | "none";
         "Content-Range": string;
-        "Elements-Query-Pushdown": components["schemas"]["QueryPushdown"];
-        "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";
+        "Elements-Federated-Errors": number;
         "Elements-Error": string;
         "Elements-Transformation-Errors": number;
+        "Elements-Query-Pushdown": components["schemas"]["QueryPushdown"];
+        "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";
         "Content-Disposition": string;
     };
     pathItems: never;
@@ -10947,6 +11024,74 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listFederatedRecords: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["Where"];
+                fields?: components["parameters"]["Fields"];
+                orderBy?: components["parameters"]["OrderBy"];
+                instances?: components["parameters"]["FederatedInstances"];
+                "tags[]"?: components["parameters"]["Tags"];
+                hub?: components["parameters"]["FederatedHub"];
+                errors?: components["parameters"]["FederatedErrors"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FederatedList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    executeTransformation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransformationExecute"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TransformedRecord"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];

@@ -353,6 +353,9 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   ping: EVERYBODY,
   pingHub: EVERYBODY,
   explainQuery: EVERYBODY,
+
+  listFederatedRecords: EVERYBODY,
+  executeTransformation: { privilege: 'viewCommonObjects' },
   search: EVERYBODY,
   searchHub: EVERYBODY,
   listRecords: EVERYBODY,

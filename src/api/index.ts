@@ -39,6 +39,7 @@ import { createConnectPages } from './connect-pages.ts';
 import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
+import { createFederatedHandlers } from './federated.ts';
 import { createInstanceHandlers } from './instances.ts';
 import { createInvitationHandlers } from './invitations.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './measurements.ts';
@@ -55,6 +56,7 @@ import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
 import { createSessionCookie } from './session-cookie.ts';
 import { createSettingsHandlers } from './settings.ts';
+import { createTryOutHandlers } from './try-out.ts';
 import { createUserHandlers } from './users.ts';
 import { createWebhookHandler } from './webhooks.ts';
 
@@ -192,6 +194,8 @@ function composeOperations(
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
+      ...createFederatedHandlers(services, keys),
+      ...createTryOutHandlers(services),
       ...createPollHandlers(services.polls, { clock, seal: keys }),
       ...createUserHandlers(services, keys),
       ...createInvitationHandlers(services, {

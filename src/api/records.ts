@@ -189,7 +189,7 @@ export function callHeaders(instance: Instance, { providerCalls, rateLimit, mapp
 const LONGEST_HEADER = 1000;
 
 /** Returns the headers that report values and rows that a mapping could not convert. */
-function mappingHeaders(mapping: CallReport['mapping']) {
+export function mappingHeaders(mapping: CallReport['mapping']) {
   if (mapping === undefined || (mapping.values.size === 0 && mapping.scripts === 0)) return {};
   const { values, scripts, scriptReason } = mapping;
   const faults = [...values].map(([name, { count, noun }]) =>

@@ -45,6 +45,8 @@ export interface FederatedList {
   readonly bytes: number;
   readonly next?: FederatedPosition;
   readonly errors: readonly FederatedError[];
+  /** Whether any of the instances that were asked has the object. */
+  readonly hasObject: boolean;
   readonly providerCalls: number;
 }
 
@@ -88,6 +90,7 @@ export function createFederatedLists({ listRecords, getObject }: Pick<Resources,
         maxProviderCalls,
         pushdownOnly: false,
       });
+      count.found++;
       count.bytes += list.bytes;
       return { instance, position, rows: list.records.slice(position.skip), nextPage: list.nextPage };
     } finally {
@@ -216,7 +219,7 @@ export function createFederatedLists({ listRecords, getObject }: Pick<Resources,
     const byId = new Map(instances.map((instance) => [instance.id, instance]));
     const { position } = request;
     const positions = position?.instances ?? instances.map(({ id }) => ({ id, skip: 0 }));
-    const count: Counter = { bytes: 0, providerCalls: 0, failed: [] };
+    const count: Counter = { bytes: 0, providerCalls: 0, found: 0, failed: [] };
     const order = await orderOf(instances, request);
     const { records, rest } =
       order === undefined
@@ -232,6 +235,7 @@ export function createFederatedLists({ listRecords, getObject }: Pick<Resources,
       bytes: count.bytes,
       ...(rest.length > 0 && { next: { instances: rest, failed: errors } }),
       errors,
+      hasObject: count.found > 0 || position !== undefined,
       providerCalls: count.providerCalls,
     };
   };
@@ -240,6 +244,8 @@ export function createFederatedLists({ listRecords, getObject }: Pick<Resources,
 interface Counter {
   bytes: number;
   providerCalls: number;
+  /** Number of pages that were read. */
+  found: number;
   readonly failed: Failed[];
 }
 

@@ -11,7 +11,7 @@ import type {
   StoredUpload,
 } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
-import { AppError, isAppError, pointer } from '../errors.ts';
+import { AppError, cutText, isAppError, pointer } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import type { Platform } from '../platform.ts';
 import { currentSpan, currentTrace, errorTypeOf } from '../trace.ts';
@@ -423,6 +423,27 @@ export function composeResources(
     ) => {
       const { call } = await open(target, action);
       return { rows: await judgeResults(call, await call.execute(ingest.read, job)), ...call.tally };
+    },
+
+    /**
+     * Transforms a record as a mapping in force does, without a call for it.
+     * @throws AppError NOT_FOUND for an object that is not mapped; REQUEST_INVALID for values that the provider cannot have
+     */
+    tryMapping: async ({ instance, objectName, signal }: ObjectTarget, payload: Row, write?: 'create' | 'update') => {
+      const call = startCall(neighbours, instance, signal, undefined);
+      const object = await catalog.getObject(call, objectName);
+      if (!isMappedObject(object)) {
+        throw new AppError(
+          'NOT_FOUND',
+          `'${cutText(objectName)}' is an object of the provider, and no transformation maps it.`,
+        );
+      }
+      const faults = { values: new Map(), scripts: 0 };
+      const record =
+        write === undefined
+          ? await object.toMapped(payload, faults, signal)
+          : await object.toVendor(payload, { action: write, faults, signal });
+      return { record, faults };
     },
 
     /** Explains how a query would be processed, without sending it. It also works for a disabled instance. */

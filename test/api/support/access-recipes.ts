@@ -278,6 +278,9 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   getHubChildObjectMetadata: { path: { ...HUB, ...CHILD } },
   ping: { isOfTheMoment: true },
   pingHub: { path: HUB, isOfTheMoment: true },
+  listFederatedRecords: { path: ORDERS, isOfTheMoment: true },
+  // Nothing maps the object.
+  executeTransformation: { path: ORDERS, body: () => ({ payload: {}, elementKey: 'twilio' }), success: 404 },
   explainQuery: { body: () => ({ objectName: 'Orders', where: "Code = 'A-1'" }) },
   // The element has nothing that searches.
   search: { query: { text: 'x' }, success: 404 },
