@@ -3674,6 +3674,7 @@ export interface components {
             config: components["schemas"]["DeliveryTarget"];
         };
         ElementsVersion: "Hydrogen" | "Helium";
+        ObjectKind: "vendor" | "vdr";
         MappingLevel: "organization" | "account" | "instance";
         ObjectOperation: "list" | "get" | "create" | "update" | "delete" | "upload";
         ObjectEvent: "created" | "updated" | "deleted";
@@ -3681,7 +3682,7 @@ export interface components {
             name: string;
             nativeName: string;
             vendorName: string;
-            type: "vendor" | "vdr";
+            type: components["schemas"]["ObjectKind"];
             level?: components["schemas"]["MappingLevel"];
             label: string;
             aliases: string[];
@@ -3890,6 +3891,7 @@ export interface components {
         FederatedResult: {
             [key: string]: unknown;
         };
+        WriteMethod: "POST" | "PUT" | "PATCH";
         TransformationExecute: {
             payload: {
                 [key: string]: unknown;
@@ -3897,9 +3899,10 @@ export interface components {
             instanceId?: number;
             elementId?: number;
             elementKey?: string;
-            method?: "POST" | "PUT" | "PATCH";
+            method?: components["schemas"]["WriteMethod"];
         };
         QueryMode: "pushdown-only";
+        OnTransformationError: "ignore" | "fail";
         RecordForm: {
             metadata?: components["schemas"]["ObjectRecord"];
             file: string;
@@ -5869,7 +5872,7 @@ export interface components {
         ProviderPath: string;
         IfMatch: string;
         ProviderCollection: string;
-        OnTransformationError: "ignore" | "fail";
+        OnTransformationError: components["schemas"]["OnTransformationError"];
         ObjectId: string;
         ChildWhere: string;
         ChildFields: string;

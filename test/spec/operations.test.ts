@@ -75,6 +75,7 @@ describe('every operation of the spec', () => {
     const large = Object.entries(OPERATIONS).filter(([, { largeBody }]) => largeBody);
     expect(large.map(([id]) => id)).to.have.members([
       ...['createRecord', 'updateRecord', 'replaceRecord', 'createHubRecord', 'updateHubRecord', 'replaceHubRecord'],
+      'executeTransformation',
       'sendTestEvent',
     ]);
   });
