@@ -9,7 +9,7 @@ const EFFORT: RunEffort = { literals: 3, local: 4, sorted: 4, got: 5, paged: 40 
 const ABSENT = ['salesforce leads'];
 
 describe('the catalogue on the simulators', () => {
-  for (const key of (process.env.ONLY?.split(',') ?? readdirSync(OWN_CONNECTORS))) {
+  for (const key of process.env.ONLY?.split(',') ?? readdirSync(OWN_CONNECTORS)) {
     describe(key, function runs() {
       this.timeout(600_000);
 

@@ -139,7 +139,19 @@ function only(row: Row, names: readonly string[]): Row {
 function compareRows(what: string, found: readonly Row[], meant: readonly Row[]): readonly string[] {
   if (found.length !== meant.length) return [`${what}: ${found.length} rows instead of ${meant.length}`];
   const index = found.findIndex((row, at) => show(row) !== show(meant[at]));
-  return index < 0 ? [] : [`${what}: row ${index} is ${show(found[index])}, not ${show(meant[index])}`];
+  return index < 0 ? [] : [`${what}: row ${index} ${differences(found[index] ?? {}, meant[index] ?? {})}`];
+}
+
+function differences(found: Row, meant: Row): string {
+  const names = [...new Set([...Object.keys(found), ...Object.keys(meant)])];
+  const odd = names.filter(
+    (name) => !Object.hasOwn(found, name) || !Object.hasOwn(meant, name) || show(found[name]) !== show(meant[name]),
+  );
+  return odd.map((name) => `has ${name} ${text(found, name)} instead of ${text(meant, name)}`).join(', ');
+}
+
+function text(row: Row, name: string): string {
+  return Object.hasOwn(row, name) ? show(row[name]) : 'nothing';
 }
 
 /** `fields` of two fields, and the fields of a list that names none. */
@@ -279,10 +291,14 @@ async function judgeOrders(
   return faults;
 }
 
+function compareTexts(spec: FieldSpec, one: string, other: string): number {
+  return spec.type === 'boolean' ? Number(one === 'true') - Number(other === 'true') : compareAs(spec, one, other);
+}
+
 function sortValues(values: readonly unknown[], spec: FieldSpec, direction: string): readonly unknown[] {
   const known = values.filter((value) => value !== null);
   const sign = direction === 'asc' ? 1 : -1;
-  const inOrder = known.toSorted((one, other) => sign * compareAs(spec, String(one), String(other)));
+  const inOrder = known.toSorted((one, other) => sign * compareTexts(spec, String(one), String(other)));
   const nulls = values.filter((value) => value === null);
   return direction === 'asc' ? [...inOrder, ...nulls] : [...nulls, ...inOrder];
 }
@@ -320,7 +336,7 @@ async function judgeRecords(
     const vendorRecord = await simulated.vendor(mapping.vendorName).get(id);
     const meant = only(transform(vendorRecord, mapping, object.vendor.fields), names);
     tally.got++;
-    faults.push(...compareRows(`get ${id}`, [only(record, names)], [meant]));
+    faults.push(...compareRows(`get ${id}`, [record], [meant]));
     faults.push(...compareRows(`get ${id} and its row`, [only(record, inLists)], [only(row, inLists)]));
   }
   return faults;

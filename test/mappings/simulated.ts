@@ -161,10 +161,9 @@ function withoutAll(objects: Objects): Objects {
 }
 
 function without({ translator: _, shape: __, changes: ___, describe, ...object }: ObjectSpec): ObjectSpec {
-  const fields = Object.entries(object.fields).map(([name, { filter: ____, likeForms: _____, ...spec }]) => [
-    name,
-    spec,
-  ]);
+  const fields = Object.entries(object.fields).map(
+    ([name, { filter: ____, likeForms: _____, likeExcept: ______, ...spec }]) => [name, spec],
+  );
   return {
     ...object,
     fields: Object.fromEntries(fields),
