@@ -3,6 +3,7 @@ import { pointer } from '../errors.ts';
 import {
   type FieldSpec,
   joinConditions,
+  operatorOf,
   type Predicate,
   type PushedField,
   pushedField,
@@ -234,7 +235,7 @@ function readerOf(
   const [first] = sources;
   if (first === undefined) return { ...constantly(type, fallback), isMapped: false };
   if (join !== undefined) return joined(path, sources, { separator: join.properties.separator ?? ' ', fallback });
-  if (sources.length > 1) return firstOf(path, sources, fallback);
+  if (sources.length > 1) return firstOf(path, type, sources, fallback);
   const { spec, rewrite } = first.conversion;
   const read = sourceReader(path, first, { isPerItem: isMany(steps), fallback });
   return { spec, read: withFallback(read, sources, fallback), rewrite, isWritable: true, isMapped: true };
@@ -304,10 +305,9 @@ function joined(
   };
 }
 
-function firstOf(path: string, sources: readonly Source[], fallback: MappedValue): Reading {
+function firstOf(path: string, type: MappedType, sources: readonly Source[], fallback: MappedValue): Reading {
   const readers = sources.map((source) => sourceReader(path, source));
-  const [first] = sources;
-  const { sortable: _, domain: __, required: ___, ...spec } = first?.conversion.spec ?? { type: 'string' as const };
+  const common = commonSpec(type, sources);
   const read: MappedField['read'] = (row, faults) => {
     for (const readOne of readers) {
       const value = readOne(row, faults);
@@ -316,19 +316,41 @@ function firstOf(path: string, sources: readonly Source[], fallback: MappedValue
     return null;
   };
   return {
-    spec: { ...spec, ...costsOf(sources), nullable: true, filter: {} },
+    spec: { ...common, ...costsOf(sources), nullable: true, filter: {} },
     read: withFallback(read, sources, fallback),
     rewrite: (predicate) => {
       if (fallback !== null && (predicate.kind === 'isNull' || testOf(predicate)(fallback))) {
         return { kind: 'local', reason: 'the mapping has a default where the provider has no value' };
       }
-      const parts = sources.map(({ conversion }) => conversion.rewrite(predicate));
+      const parts = sources.map((source) => rewriteOne(source, common, predicate));
       if (predicate.kind !== 'isNull') return eitherOf(parts, true);
       return predicate.negated ? eitherOf(parts) : allOf(parts);
     },
     isWritable: true,
     isMapped: true,
   };
+}
+
+/** Returns what all sources have in common. The rest is as the first one has it, because requests write to it. */
+function commonSpec(type: MappedType, sources: readonly Source[]): FieldSpec {
+  const specs = sources.map(({ conversion }) => conversion.spec);
+  const { sortable: _, domain: __, required: ___, collation: ____, ...spec } = specs[0] ?? { type: FIELD_TYPES[type] };
+  return {
+    ...spec,
+    ...(specs.some((each) => each.type !== spec.type) && { type: FIELD_TYPES[type] }),
+    ...(specs.every(({ collation }) => collation === 'ci') && { collation: 'ci' }),
+  };
+}
+
+/** A provider that compares values of one source in another way finds other rows. */
+function rewriteOne({ conversion }: Source, common: FieldSpec, predicate: Predicate): Rewritten {
+  if (predicate.kind === 'isNull') return conversion.rewrite(predicate);
+  const { type, collation = 'cs' } = conversion.spec;
+  const isEquality = operatorOf(predicate) === '=' || operatorOf(predicate) === 'IN';
+  // Ignoring case only adds rows to an equality, and the core checks them again.
+  const isSound = type === common.type && (collation === (common.collation ?? 'cs') || isEquality);
+  if (isSound) return conversion.rewrite(predicate);
+  return { kind: 'local', reason: 'the mapping chooses from fields that the provider compares in different ways' };
 }
 
 function allOf(parts: readonly Rewritten[]): Rewritten {

@@ -124,7 +124,13 @@ const oneField: fc.Arbitrary<Omit<TransformationField, 'path'>> = fc.oneof(
   },
   fc.constantFrom<Omit<TransformationField, 'path'>>(
     { type: 'string', configuration: [{ type: 'first', properties: { paths: ['cs', 'ci'] } }] },
+    { type: 'string', configuration: [{ type: 'first', properties: { paths: ['ci', 'cs'] } }] },
     { type: 'string', configuration: [{ type: 'first', properties: { paths: ['in.side', 'number'] } }] },
+    { type: 'string', configuration: [{ type: 'first', properties: { paths: ['ci', 'number'] } }, byDefault('a')] },
+    { type: 'number', configuration: [{ type: 'first', properties: { paths: ['integer', 'number'] } }] },
+    { type: 'number', configuration: [{ type: 'first', properties: { paths: ['cs', 'integer'] } }, byDefault(1)] },
+    { type: 'date', configuration: [{ type: 'first', properties: { paths: ['day', 'at'] } }] },
+    { type: 'string', configuration: [{ type: 'join', properties: { paths: ['cs', 'ci'] } }, byDefault('a')] },
     { type: 'string', configuration: [{ type: 'join', properties: { paths: ['cs', 'in.side'], separator: ' ' } }] },
     { type: 'string', configuration: [{ type: 'constant', properties: { value: 'a' } }] },
     { type: 'number', configuration: [{ type: 'constant', properties: { value: 1 } }] },

@@ -229,7 +229,7 @@ function mapValue(
   const spelled = spell(text);
   const found = Object.entries(values).find(([key]) => spelled !== undefined && spell(key) === spelled);
   if (found !== undefined) return found[1];
-  return otherwise === 'keep' ? toType(value, type, undefined) : (otherwise ?? null);
+  return otherwise === 'keep' ? toType(value, type, spec) : (otherwise ?? null);
 }
 
 /** One spelling for all texts that are the same value of the field. Undefined for a text that is none. */
