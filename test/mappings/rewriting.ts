@@ -5,11 +5,12 @@ import type { Filter } from '../../src/where/ast.ts';
 import { checkFilter } from '../../src/where/check.ts';
 import { type Condition, isGroup, operatorOf } from '../../src/where/condition.ts';
 import { compileCondition, type Row } from '../../src/where/evaluate.ts';
-import type { Queryable } from '../../src/where/model.ts';
+import type { Exactness, Queryable } from '../../src/where/model.ts';
 import { normalise } from '../../src/where/normalise.ts';
 import { planQuery } from '../../src/where/plan.ts';
 import { print } from '../../src/where/print.ts';
 import { beyondDeclaration, declarations } from '../where/declarations.ts';
+import { EVERY_OPERATOR } from '../where/planned.ts';
 import { evaluate } from '../where/reference.ts';
 import { filtersOn, mappedQueryable, mappings, VENDOR_FIELDS, VENDOR_ROWS } from './mapped-rows.ts';
 
@@ -51,8 +52,24 @@ function withTexts(row: Row): Row {
   );
 }
 
-/** The declarations of test/where, with the field that only mappings need. */
-const vendors: fc.Arbitrary<Queryable> = declarations.map((vendor) => ({
+/** A provider that accepts every operator on every field, exactly or not. Each rule of the rewriting reaches it. */
+const capable: fc.Arbitrary<Queryable> = declarations.chain(({ fields, translator }) =>
+  fc
+    .array(fc.constantFrom<Exactness>('exact', 'exact', 'superset'), { minLength: 12, maxLength: 12 })
+    .map((exactness) => ({
+      shape: { kind: 'any' as const },
+      ...(translator !== undefined && { translator }),
+      fields: Object.fromEntries(
+        Object.entries(fields).map(([name, { filter: _, likeForms: __, likeExcept: ___, ...spec }]) => {
+          const filter = Object.fromEntries(EVERY_OPERATOR.map((each, index) => [each, exactness[index] ?? 'exact']));
+          return [name, { ...spec, filter }];
+        }),
+      ),
+    })),
+);
+
+/** The declarations of test/where and capable ones, with the field that only mappings need. */
+const vendors: fc.Arbitrary<Queryable> = fc.oneof(declarations, capable).map((vendor) => ({
   ...vendor,
   fields: { ...vendor.fields, stamp: { ...VENDOR_FIELDS.stamp, filter: vendor.fields.cs?.filter ?? {} } },
 }));
