@@ -101,19 +101,21 @@ function valueAt(row: Row, field: TransformationField, type: MappedType, specs: 
   const constant = entryOf(field, 'constant');
   if (constant !== undefined) return constant.properties.value;
   const fallback = entryOf(field, 'defaultValue')?.properties.value ?? null;
-  const values = pathsOf(field).map((path) => {
+  const several = entryOf(field, 'join') ?? entryOf(field, 'first');
+  const found = pathsOf(field).flatMap((path) => {
     const root = rootOf(path, specs);
-    if (root === undefined) return null;
-    const found = pick(row, path);
-    const spec = root[1] === '' ? specs[root[0]] : undefined;
-    const convert = (value: unknown) => (isMissing(value) ? fallback : convertOne(value, field, type, spec));
-    return Array.isArray(found) && field.path.includes('[*]') ? found.map(convert) : convert(found);
+    return root === undefined ? [] : [{ raw: pick(row, path), spec: root[1] === '' ? specs[root[0]] : undefined }];
   });
-  if (entryOf(field, 'join') !== undefined) {
-    const texts = values.filter((value) => !isMissing(value) && value !== '').map(String);
-    return texts.length === 0 ? null : texts.join(entryOf(field, 'join')?.properties.separator ?? ' ');
-  }
-  return values.find((value) => !isMissing(value)) ?? (values.length === 0 ? fallback : null);
+  // The default stands for nothing, not for what cannot be converted.
+  if (found.every(({ raw }) => isMissing(raw))) return fallback;
+  const values = found.map(({ raw, spec }) => {
+    const convert = (value: unknown) => (isMissing(value) ? null : convertOne(value, field, type, spec));
+    const isList = Array.isArray(raw) && field.path.includes('[*]');
+    return isList ? raw.map((item) => (isMissing(item) ? fallback : convert(item))) : convert(raw);
+  });
+  if (several?.type !== 'join') return values.find((value) => !isMissing(value)) ?? null;
+  const texts = values.filter((value) => !isMissing(value) && value !== '').map(String);
+  return texts.length === 0 ? fallback : texts.join(several.properties.separator ?? ' ');
 }
 
 function isMissing(value: unknown): value is null | undefined {

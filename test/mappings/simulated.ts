@@ -52,6 +52,8 @@ export interface Simulated {
   readonly vendor: (objectName: string) => Records;
   /** Returns the records of an object of the same instance, whose provider accepts no filters. */
   readonly unfiltered: (objectName: string) => Records;
+  /** Returns the names of the objects of the provider. */
+  readonly objectNames: () => Promise<readonly string[]>;
   /** Restores the initial data. */
   readonly reset: () => void;
   readonly stop: () => Promise<void>;
@@ -102,6 +104,10 @@ export async function startSimulated(key: string): Promise<Simulated> {
     records: recordsOf(instance),
     vendor: recordsOf({ ...instance, id: INSTANCES.vendor }),
     unfiltered: recordsOf({ ...instance, id: INSTANCES.unfiltered, connector: withoutFilters(connector) }),
+    objectNames: async () => {
+      const { objects } = await resources.listObjects({ instance: { ...instance, id: INSTANCES.vendor }, signal });
+      return Object.keys(objects);
+    },
     reset,
     stop,
   };
