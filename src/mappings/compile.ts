@@ -128,9 +128,11 @@ export function compileMapping(
   const find = fieldFinder(vendor);
   const isLocal = localBy(script);
   const byPath = new Map(mapping.fields.map((field) => [field.path, field]));
-  const mapped = mapping.definition.map((definition) =>
-    withScript(mapField(definition, byPath.get(definition.path), find), isLocal(definition.path)),
-  );
+  const mapped = mapping.definition.map((definition, _, all) => {
+    const field = mapField(definition, byPath.get(definition.path), find);
+    const isMixed = all.some(({ path }) => path.startsWith(`${definition.path}.`));
+    return withScript(isMixed ? asLocal(field, SEVERAL) : field, isLocal(definition.path));
+  });
   const passing = passThroughOf(mapping);
   const passed = passedFields(vendor, mapped, passing, isLocal);
   return assemble(vendor, mapping.version, mapped, passed);
@@ -430,13 +432,19 @@ function localBy(script: ScriptWrites | undefined): LocalTest {
   };
 }
 
+/** A field that a script may write has a value, whatever the mapping says. */
 function withScript(field: MappedField, reason: string | undefined): MappedField {
   if (reason === undefined) return field;
+  const { view, ...rest } = asLocal(field, reason);
+  return { ...rest, view: { ...view, isMapped: true } };
+}
+
+function asLocal(field: MappedField, reason: string): MappedField {
   const { spec, view } = field;
   return {
     ...field,
     spec: localSpec(spec),
-    view: { ...view, local: reason, isMapped: true },
+    view: { ...view, local: reason },
     rewrite: () => ({ kind: 'local', reason }),
   };
 }
@@ -486,8 +494,9 @@ function passedFields(
       steps.length > 1 && steps[0]?.kind === 'name' && steps[1]?.kind !== 'name' ? [steps[0].name] : [],
     ),
   );
+  const isReplaced = (name: string) => taken.has(name) || names.has(name) || tops.has(name);
   return Object.entries(fields).flatMap(([name, spec]): PassedField[] => {
-    if (taken.has(name) || names.has(name) || tops.has(name)) return [];
+    if (isReplaced(name) || holdersOf(name).some(isReplaced)) return [];
     const { aliases: _, native: __, ...rest } = spec;
     const writable = {
       createable: toVendor && spec.createable === true,
@@ -502,7 +511,8 @@ function passedFields(
       return below === undefined ? [] : [[...below, ...source.rest]];
     });
     if (!fromVendor && !writable.createable && !writable.updateable) return [];
-    const reason = isLocal(name);
+    const isMixed = mapped.some(({ path }) => path.startsWith(`${name}.`));
+    const reason = isMixed ? SEVERAL : isLocal(name);
     const { read: ___, write: ____, ...shown } = rest;
     const whole = { ...shown, ...writable };
     return [
@@ -515,6 +525,14 @@ function passedFields(
       },
     ];
   });
+}
+
+const SEVERAL = 'the mapping makes it of several values';
+
+/** `a.b.c` has the holders `a` and `a.b`. */
+function holdersOf(name: string): readonly string[] {
+  const parts = name.split('.');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'));
 }
 
 /** A column of mapped rows. */
@@ -566,12 +584,7 @@ function assemble(
     if (name === field.path) fields[name] = field.spec;
     else fields[name] ??= listSpec(shown.filter(({ steps }) => shownName(steps) === name));
     if (name === field.path || !rewrites.has(name)) {
-      rewrites.set(
-        name,
-        name === field.path
-          ? field.rewrite
-          : () => ({ kind: 'local', reason: 'the mapping makes it of several values' }),
-      );
+      rewrites.set(name, name === field.path ? field.rewrite : () => ({ kind: 'local', reason: SEVERAL }));
     }
     columns.push({ name, steps: field.steps, needs: field.sources.map((source) => source.field), read: field.read });
   }
@@ -700,9 +713,7 @@ function toRowMapping(columns: readonly Column[]): RowMapping {
 /** Removes duplicates and the fields inside another needed field, which comes with them. */
 export function outermost(fields: readonly PushedField[]): readonly PushedField[] {
   const names = new Map(fields.map((field) => [field.name, field]));
-  return [...names.values()].filter(
-    ({ name }) => !name.split('.').some((_, index, parts) => index > 0 && names.has(parts.slice(0, index).join('.'))),
-  );
+  return [...names.values()].filter(({ name }) => !holdersOf(name).some((holder) => names.has(holder)));
 }
 
 function toVendor(

@@ -64,6 +64,29 @@ describe('a compiled mapping', () => {
     expect([isNull.kind, equals('none').kind, equals('B').kind]).to.deep.equal(['local', 'local', 'rewritten']);
   });
 
+  it('passes nothing through that lies inside of a mapped field or of a mapped path', () => {
+    const vendor: Record<string, FieldSpec> = { Box: { type: 'object' }, 'Box.Unit': text, 'Box.Size': text };
+    const namesOf = (...fields: readonly TransformationField[]) =>
+      Object.keys(
+        compileMapping({ fields: vendor }, inForceOf({ objectName: 'mine', vendorName: 'rows', fields }), undefined)
+          .fields,
+      );
+    expect(namesOf({ path: 'box', type: 'object', vendorPath: 'Box' })).to.deep.equal(['box']);
+    expect(namesOf({ path: 'Box', vendorPath: 'Box.Unit' })).to.deep.equal(['Box']);
+    expect(namesOf({ path: 'unit', vendorPath: 'Box.Unit' })).to.deep.equal(['Box', 'Box.Size', 'unit']);
+  });
+
+  it('checks a passed object itself where a mapped path changes it', () => {
+    const box: FieldSpec = { type: 'object', filter: EVERYTHING };
+    const fields: readonly TransformationField[] = [{ path: 'Box.name', vendorPath: 'Name' }];
+    const mapping = inForceOf({ objectName: 'mine', vendorName: 'rows', fields });
+    const compiled = compileMapping({ fields: { Box: box, Name: text } }, mapping, undefined);
+    const loc = { offset: 0, length: 0 };
+    const field = { name: 'Box', native: 'Box', ...box };
+    expect(compiled.rewriting.rewrite({ kind: 'isNull', field, negated: false, loc }).kind).to.equal('local');
+    expect(compiled.fields.Box).not.to.have.property('filter');
+  });
+
   it('keeps the costs of the fields that a value is made of', () => {
     const costly: FieldSpec = { type: 'string', onDemand: true };
     const single: FieldSpec = { type: 'array', unlisted: true };
