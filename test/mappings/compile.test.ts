@@ -96,6 +96,31 @@ describe('a compiled mapping', () => {
     expect([plain.vendorFieldOf('x')?.name, changed.vendorFieldOf('x')]).to.deep.equal(['a', undefined]);
   });
 
+  it('leaves removed fields out in the direction that the mapping names', () => {
+    const vendor: Record<string, FieldSpec> = { a: { ...text, createable: true, updateable: true } };
+    const of = (...configuration: readonly FieldEntry[]) => {
+      const compiled = compile(vendor, [{ path: 'x', vendorPath: 'a', configuration }]);
+      const row = compiled.rowMapping().map({ a: 'A' }, new Map());
+      const { values } = compiled.toVendor({ x: 'X' }, { action: 'create' });
+      return [Object.keys(compiled.fields), Object.keys(compiled.writeOnly), row, values];
+    };
+    const [shown, kept] = [{ x: 'A' }, { a: 'X' }];
+    expect(of()).to.deep.equal([['x'], [], shown, kept]);
+    expect(of({ type: 'remove', properties: { fromVendor: true } })).to.deep.equal([[], ['x'], {}, kept]);
+    expect(of({ type: 'remove', properties: { toVendor: true } })).to.deep.equal([['x'], [], shown, {}]);
+    expect(of({ type: 'passThrough', properties: { fromVendor: false } })).to.deep.equal([[], ['x'], {}, kept]);
+    expect(of({ type: 'passThrough', properties: { toVendor: false } })).to.deep.equal([['x'], [], shown, {}]);
+  });
+
+  it('is not sorted, and not required, by a field whose missing values have a default', () => {
+    const vendor: Record<string, FieldSpec> = { a: { ...text, sortable: true, required: true, createable: true } };
+    const plain = compile(vendor, [{ path: 'x', vendorPath: 'a' }]).fields.x;
+    const changed = compile(vendor, [{ path: 'x', vendorPath: 'a', configuration: [byDefault('none')] }]).fields.x;
+    expect(plain).to.include({ sortable: true, required: true });
+    expect(changed).to.include({ nullable: false, createable: true });
+    expect(changed).not.to.have.any.keys('sortable', 'required');
+  });
+
   it('keeps the costs of the fields that a value is made of', () => {
     const costly: FieldSpec = { type: 'string', onDemand: true };
     const single: FieldSpec = { type: 'array', unlisted: true };
