@@ -76,6 +76,53 @@ describe('a compiled mapping', () => {
     expect(namesOf({ path: 'unit', vendorPath: 'Box.Unit' })).to.deep.equal(['Box', 'Box.Size', 'unit']);
   });
 
+  it('passes an object through without the values that mapped fields show', () => {
+    const vendor: Record<string, FieldSpec> = { Box: { type: 'object' }, List: { type: 'array' } };
+    const fields: readonly TransformationField[] = [
+      { path: 'unit', vendorPath: 'Box.size.unit' },
+      { path: 'names[*].first', vendorPath: 'List[*].name' },
+    ];
+    const mapping = inForceOf({ objectName: 'mine', vendorName: 'rows', fields });
+    const { map } = compileMapping({ fields: vendor }, mapping, undefined).rowMapping();
+    const row = { Box: { size: { unit: 'kg', value: 1 } }, List: [{ name: 'A', age: 1 }] };
+    expect(map(row, new Map())).to.deep.equal({
+      Box: { size: { value: 1 } },
+      List: [{ age: 1 }],
+      unit: 'kg',
+      names: [{ first: 'A' }],
+    });
+    expect(row).to.deep.equal({ Box: { size: { unit: 'kg', value: 1 } }, List: [{ name: 'A', age: 1 }] });
+  });
+
+  it('reads every form of a path', () => {
+    const List = [
+      { id: 3, kind: 'fax', in: { side: true }, no: 'a' },
+      { id: 4, kind: 'work phone', in: { side: false }, no: 'b' },
+      null,
+    ];
+    const found = {
+      'List[1].no': 'b',
+      'List[9].no': null,
+      'List[id=4].no': 'b',
+      'List[id=5].no': null,
+      'List[kind=work phone].no': 'b',
+      "List[kind='fax'].no": 'a',
+      'List[?(@.id==4)].no': 'b',
+      'List[?(@.in.side==false)].no': 'b',
+      'List[*].size()': '3',
+      'List.size()': '3',
+    };
+    for (const [vendorPath, value] of Object.entries(found)) {
+      expect(map({ List: { type: 'array' } }, [{ path: 'x', vendorPath }], { List }), vendorPath).to.deep.equal({
+        x: value,
+      });
+    }
+    const many: readonly TransformationField[] = [{ path: 'x[*].v', vendorPath: 'List[*].no' }];
+    expect(map({ List: { type: 'array' } }, many, { List })).to.deep.equal({
+      x: [{ v: 'a' }, { v: 'b' }, { v: null }],
+    });
+  });
+
   it('checks a passed object itself where a mapped path changes it', () => {
     const box: FieldSpec = { type: 'object', filter: EVERYTHING };
     const fields: readonly TransformationField[] = [{ path: 'Box.name', vendorPath: 'Name' }];
