@@ -140,6 +140,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
     noteRegistration: createNoteRegistration(platform),
     noteCreated: (accountId, elementKey) => recorder.count('instance', accountId, elementKey),
+    mappings,
   });
   const { instances, proxies, authorizations, tokens, findSource, findWebhookInstance, maintenance } = room;
   cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
@@ -170,6 +171,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     noteEventWarning,
     notifications,
     getRecord: resources.getRecord,
+    mapChange: resources.mapChange,
     accept: events.accept,
     publicUrl,
   });

@@ -55,6 +55,8 @@ export interface ObjectTarget {
   readonly tally?: CallTally;
   /** Whether the first row whose script fails ends the request. Default: the row is returned without the script. */
   readonly failsOnScriptError?: boolean;
+  /** Receives the provider's records, in the form of the API, by the mapped records of a list. */
+  readonly vendorRows?: WeakMap<Row, Row>;
 }
 
 /** A list below a record. */
@@ -165,7 +167,11 @@ export function composeResources(
 
   async function open(target: ObjectTarget, action: Action): Promise<Opened> {
     const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`, target.tally);
-    if (target.failsOnScriptError === true) call.tally.mapping = { values: new Map(), scripts: 0, isStrict: true };
+    const { failsOnScriptError, vendorRows } = target;
+    if (failsOnScriptError === true || vendorRows !== undefined) {
+      const isStrict = failsOnScriptError === true;
+      call.tally.mapping = { values: new Map(), scripts: 0, isStrict, ...(vendorRows && { vendorRows }) };
+    }
     const object = await catalog.getObject(call, target.objectName);
     return { call, object };
   }
@@ -423,6 +429,29 @@ export function composeResources(
     ) => {
       const { call } = await open(target, action);
       return { rows: await judgeResults(call, await call.execute(ingest.read, job)), ...call.tally };
+    },
+
+    /**
+     * Returns the mapped form of a change of a provider's object, if one of the names is that of an object that maps it. Discovered objects
+     * may need a call to the provider.
+     * @throws AppError as discovery does
+     */
+    mapChange: async (
+      { instance, signal }: Omit<ObjectTarget, 'objectName'>,
+      {
+        names,
+        vendorName,
+        record,
+      }: { readonly names: readonly string[]; readonly vendorName: string; readonly record?: Row | undefined },
+    ) => {
+      if (names.length === 0) return undefined;
+      const { byName } = await mappings.inForce(instance);
+      const objectName = names.find((name) => byName.get(name)?.vendorName === vendorName);
+      if (objectName === undefined || record === undefined)
+        return objectName === undefined ? undefined : { objectName };
+      const object = await catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName);
+      if (!isMappedObject(object)) return undefined;
+      return { objectName, record: await object.toMapped(record, { values: new Map(), scripts: 0 }, signal) };
     },
 
     /**

@@ -137,7 +137,12 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
     const toRow = createRecordMapper(needed);
     return {
       vendorFields: needed,
-      map: (native: unknown, faults: MappingFaults): Row => map(toRow(native), faults.values),
+      map: (native: unknown, faults: MappingFaults): Row => {
+        const vendorRow = toRow(native);
+        const row = map(vendorRow, faults.values);
+        faults.vendorRows?.set(row, vendorRow);
+        return row;
+      },
       toRow,
     };
   }
@@ -148,7 +153,11 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
     return records.map(({ original, transformed, fromVendor }, index): Row | undefined => {
       const outcome = outcomes[index] ?? { kind: 'failed', reason: 'The script did not run.' };
       const judged = outcome.kind === 'failed' ? outcome.reason : judge(outcome.value, transformed, fromVendor);
-      if (typeof judged !== 'string') return judged;
+      if (typeof judged !== 'string') {
+        if (judged !== undefined) faults.vendorRows?.set(judged, original);
+        return judged;
+      }
+      faults.vendorRows?.set(transformed, original);
       if (faults.isStrict === true) throw failed(original[vendor.idField ?? 'id'], judged);
       faults.scripts++;
       faults.scriptReason ??= judged;
@@ -168,6 +177,7 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
 
   async function one(row: Row, faults: MappingFaults, signal: AbortSignal): Promise<Row> {
     const transformed = mapping.rowMapping().map(row, faults.values);
+    faults.vendorRows?.set(transformed, row);
     const [record] = await runScript([{ original: row, transformed, fromVendor: true }], faults, signal);
     return record ?? {};
   }
