@@ -78,9 +78,9 @@ export function utilModule(): Record<string, unknown> {
     );
   }
 
-  function inherits(constructor: { prototype: object; super_?: unknown }, parent: { prototype: object }): void {
-    constructor.super_ = parent;
-    Object.setPrototypeOf(constructor.prototype, parent.prototype);
+  function inherits(child: { prototype: object; super_?: unknown }, parent: { prototype: object }): void {
+    child.super_ = parent;
+    Object.setPrototypeOf(child.prototype, parent.prototype);
   }
 
   function promisify(call: (...given: unknown[]) => unknown): (...given: unknown[]) => Promise<unknown> {

@@ -1,0 +1,10 @@
+export {
+  FORMULA_LIMITS,
+  type Sandbox,
+  type ScriptCall,
+  type ScriptJob,
+  type ScriptLimits,
+  type ScriptResult,
+  TRANSFORMATION_LIMITS,
+} from './model.ts';
+export { createSandbox, type PoolLimits, type SandboxPorts } from './pool.ts';
