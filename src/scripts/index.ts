@@ -1,3 +1,4 @@
+export { analyse, type ScriptAnalysis } from './analysis.ts';
 export {
   FORMULA_LIMITS,
   type Sandbox,
