@@ -40,10 +40,13 @@ export const SLICE_MS = 100;
 /** Characters of results after which a thread returns what it has. The main thread parses them in one turn. */
 export const SLICE_CHARACTERS = 1024 * 1024;
 
-export function timedOut({ recordMs }: ScriptLimits): string {
-  return `Script execution timed out after ${recordMs} ms`;
-}
+const MIB = 1024 * 1024;
 
-export function batchTimedOut({ batchMs }: ScriptLimits): string {
-  return `Script execution timed out after ${batchMs} ms for all records together`;
-}
+/** Why a script was stopped, in the words of the result. */
+export const STOPPED = {
+  time: ({ recordMs }: ScriptLimits) => `Script execution timed out after ${recordMs} ms`,
+  batchTime: ({ batchMs }: ScriptLimits) => `Script execution timed out after ${batchMs} ms for all records together`,
+  memory: ({ memoryBytes }: ScriptLimits) => `Script execution exceeded ${Math.round(memoryBytes / MIB)} MB of memory`,
+  nesting: () => 'Script execution exceeded the maximum depth of calls or of nested values',
+  fault: () => 'Script execution stopped the engine',
+} satisfies Record<string, (limits: ScriptLimits) => string>;

@@ -1,7 +1,7 @@
 import type { Clock, EndWait } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { collectDigits, type ExactDigits, restoreDigits } from './digits.ts';
-import { batchTimedOut, type Outcome, type Slice, timedOut } from './messages.ts';
+import { type Outcome, type Slice, STOPPED } from './messages.ts';
 import type { Sandbox, ScriptJob, ScriptResult } from './model.ts';
 import { type SliceEnd, startThread, type Thread } from './thread-handle.ts';
 
@@ -265,15 +265,14 @@ function settle(work: Work, indices: readonly number[], how: SliceEnd): void {
   if (how.kind !== 'ended') return;
   // The calls before this one run again, because their results are lost with the thread.
   work.spentMs += limits.recordMs;
-  const memory = `Script execution exceeded ${Math.round(limits.memoryBytes / MIB)} MB of memory`;
-  const reason = how.reason === 'time' ? timedOut(limits) : memory;
+  const reason = STOPPED[how.reason](limits);
   const isForAll = how.call < 0;
   for (const [at, index] of indices.entries())
     if (isForAll || at === how.call) setResult(work, index, { kind: 'failed', reason, console: [] });
   if (work.spentMs < limits.batchMs) return;
   for (const index of work.results.keys())
     if (work.results[index] === undefined)
-      setResult(work, index, { kind: 'failed', reason: batchTimedOut(limits), console: [] });
+      setResult(work, index, { kind: 'failed', reason: STOPPED.batchTime(limits), console: [] });
 }
 
 function setResult({ results }: Work, index: number | undefined, result: ScriptResult): void {

@@ -6,7 +6,7 @@ import { COMPILING, PREPARING, type Slice, type SliceResult, type ThreadData } f
 export type SliceEnd =
   | { readonly kind: 'done'; readonly result: SliceResult }
   /** The thread is gone. `call` is the index of the call that it was running, or -1 when it was compiling the script. */
-  | { readonly kind: 'ended'; readonly call: number; readonly reason: 'time' | 'memory' }
+  | { readonly kind: 'ended'; readonly call: number; readonly reason: 'time' | 'memory' | 'fault' }
   /** The thread ended before it began with the script: the fault is ours. */
   | { readonly kind: 'broken'; readonly error: Error };
 
@@ -29,6 +29,10 @@ const HEAP_MEGABYTES = 128;
 /** Preparing an engine with all libraries takes 0.3 s. */
 const PREPARE_MS = 20_000;
 
+function isOutOfMemory(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
 /** Starts a thread. It gets nothing of the environment of this process but the folder of compiled code. */
 export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread {
   const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -47,14 +51,14 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
     settle = undefined;
   }
 
-  function endWithout(error: Error, reason: 'time' | 'memory'): void {
+  function endWithout(error: Error, reason: 'time' | 'memory' | 'fault'): void {
     const step = Atomics.load(progress, 0);
     end(step === PREPARING ? { kind: 'broken', error } : { kind: 'ended', call: step - COMPILING - 1, reason });
   }
 
   worker.on('message', (result: SliceResult) => end({ kind: 'done', result }));
-  worker.on('error', (error) => endWithout(error, 'memory'));
-  worker.on('exit', (code) => endWithout(new Error(`The thread of scripts ended with ${code}.`), 'memory'));
+  worker.on('error', (error) => endWithout(error, isOutOfMemory(error) ? 'memory' : 'fault'));
+  worker.on('exit', (code) => endWithout(new Error(`The thread of scripts ended with ${code}.`), 'fault'));
 
   /** Ends the thread when one step uses more CPU time than it may. */
   function watch({ limits }: Slice): EndWait {

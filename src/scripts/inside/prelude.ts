@@ -25,7 +25,7 @@ export const OUTCOMES = { done: '=', failed: '!' } as const;
 /**
  * Prepares the global object of the sandbox. QuickJS evaluates the text of this function, so it can use nothing from outside of itself.
  * Scripts can change every built-in object, therefore it keeps the functions that it needs afterwards.
- * @param native the only function of the host; it takes a JSON array and returns `=` and a text, or `!` and why it failed
+ * @param native the only function of the host; it takes a JSON array and returns one: whether it failed, and a text
  */
 export function prelude(native: (request: string) => string): Inside {
   const { parse, stringify } = JSON;
@@ -46,10 +46,9 @@ export function prelude(native: (request: string) => string): Inside {
   let outcome = '';
 
   function ask(...request: readonly unknown[]): string {
-    const reply = native(stringify(request));
-    const text = apply(slice, reply, [1]);
-    if (reply[0] === '!') throw new NativeError(text);
-    return text;
+    const reply = parse(native(stringify(request)));
+    if (reply[0]) throw new NativeError(reply[1]);
+    return reply[1];
   }
 
   const cut = (text: string, length: number): string => apply(slice, text, [0, length]);

@@ -1,6 +1,5 @@
 import { OUTCOMES } from '../inside/prelude.ts';
 import {
-  batchTimedOut,
   COMPILING,
   type Outcome,
   PREPARING,
@@ -8,7 +7,7 @@ import {
   SLICE_MS,
   type Slice,
   type SliceResult,
-  timedOut,
+  STOPPED,
 } from '../messages.ts';
 import type { ScriptLimits } from '../model.ts';
 import { createConsoleLines } from './console.ts';
@@ -36,7 +35,6 @@ const JOBS_AT_ONCE = 64;
 const MOST_VALUES = 200_000;
 /** Code that walks over results by recursion must not meet the end of its stack. */
 const MOST_DEPTH = 500;
-const MIB = 1024 * 1024;
 /** Memory is fragmented, and the arguments and results of a call are in it more than once. */
 const SPARE = 1.5;
 
@@ -45,12 +43,6 @@ type Ended = { readonly kind: 'done'; readonly json?: string } | { readonly kind
 
 /** The memory of the guest is no longer consistent. */
 type Trapped = { readonly kind: 'trapped'; readonly reason: string };
-
-const TRAPS = {
-  memory: ({ memoryBytes }: ScriptLimits) => `Script execution exceeded ${Math.round(memoryBytes / MIB)} MB of memory`,
-  nesting: () => 'Script execution exceeded the maximum depth of calls or of nested values',
-  fault: () => 'Script execution stopped the engine',
-} satisfies Record<GuestTrap['kind'], (limits: ScriptLimits) => string>;
 
 const failed = (reason: string): Failed => ({ kind: 'failed', reason });
 
@@ -80,7 +72,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): Engine {
     const key = libraries.join();
     const known = images.get(key);
     if (known !== undefined) return known;
-    deadline = Number.POSITIVE_INFINITY;
+    limitTime(Number.POSITIVE_INFINITY);
     const image = buildImage(await createGuest(engine, INITIAL_BYTES, host), libraries);
     images.set(key, image);
     return image;
@@ -113,7 +105,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): Engine {
       return isOverdue ? failed(timeout) : result;
     } catch (error) {
       if (!(error instanceof GuestTrap)) throw error;
-      return { kind: 'trapped', reason: isOverdue ? timeout : TRAPS[error.kind](limits) };
+      return { kind: 'trapped', reason: isOverdue ? timeout : STOPPED[error.kind](limits) };
     }
   }
 
@@ -139,7 +131,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): Engine {
       if (!guest.hasJobs(realm)) return { kind: 'silent' };
       returned = guest.runJobs(realm, JOBS_AT_ONCE);
       // Short jobs without an end call no function of the host.
-      if (host.isOverdue()) return failed(timedOut(limits));
+      if (host.isOverdue()) return failed(STOPPED.time(limits));
       if (!returned.isThrown) returned = guest.call(realm, inside.settle);
     }
     return failed(describe(guest, script, returned, limits));
@@ -153,7 +145,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): Engine {
     report(COMPILING);
     const started = cpuMs();
     limitTime(limits.recordMs);
-    const script = guard(() => compile(guest, image, slice), timedOut(limits), limits);
+    const script = guard(() => compile(guest, image, slice), STOPPED.time(limits), limits);
     if ('reason' in script) {
       const outcome: Outcome = { ...failed(script.reason), console: lines.take() };
       return { outcomes: calls.map(() => outcome), cpuMs: cpuMs() - started };
@@ -164,7 +156,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): Engine {
       const spentMs = cpuMs() - started;
       const leftMs = batchLeftMs - spentMs;
       if (leftMs <= 0) {
-        const outcome: Outcome = { ...failed(batchTimedOut(limits)), console: [] };
+        const outcome: Outcome = { ...failed(STOPPED.batchTime(limits)), console: [] };
         outcomes.push(...calls.slice(index).map(() => outcome));
         break;
       }
@@ -172,7 +164,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): Engine {
       report(COMPILING + 1 + index);
       restoreImage(guest, script);
       limitTime(Math.min(limits.recordMs, leftMs));
-      const timeout = leftMs < limits.recordMs ? batchTimedOut(limits) : timedOut(limits);
+      const timeout = leftMs < limits.recordMs ? STOPPED.batchTime(limits) : STOPPED.time(limits);
       const ended = guard(() => call(guest, script, text, limits), timeout, limits);
       if (ended.kind === 'trapped') guest = await createGuest(engine, guest.maxBytes, host);
       outcomes.push({ ...(ended.kind === 'trapped' ? failed(ended.reason) : ended), console: lines.take() });
@@ -200,8 +192,8 @@ function describe(guest: Guest, { realm, inside }: Image, { value }: Returned, l
 
 /** Replaces the engine's messages about limits by our own. Without memory for a message there is none. */
 function explain(reason: string, limits: ScriptLimits): string {
-  if (reason === '' || reason.startsWith('InternalError: out of memory')) return TRAPS.memory(limits);
-  return reason.startsWith('InternalError: stack overflow') ? TRAPS.nesting() : reason;
+  if (reason === '' || reason.startsWith('InternalError: out of memory')) return STOPPED.memory(limits);
+  return reason.startsWith('InternalError: stack overflow') ? STOPPED.nesting() : reason;
 }
 
 function readOutcome(outcome: string, limits: ScriptLimits): Ended {

@@ -180,14 +180,14 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
 
   /** What throws here would unwind the frames of C, so a failure becomes a text. */
   function answer(realm: Realm, request: Address): Address {
-    let reply: string;
+    const text = readText(realm, request);
+    let reply: readonly [isFailure: boolean, text: string];
     try {
-      reply = `=${host.call(readText(realm, request))}`;
+      reply = [false, host.call(text)];
     } catch (error) {
-      if (error instanceof GuestTrap) throw error;
-      reply = `!${error instanceof Error ? error.message : 'The request failed.'}`;
+      reply = [true, error instanceof Error ? error.message : 'The request failed.'];
     }
-    return newText(realm, reply);
+    return newText(realm, JSON.stringify(reply));
   }
 
   const callbacks = {
