@@ -58,6 +58,7 @@ import { createSettingsHandlers } from './settings.ts';
 import { createUserHandlers } from './users.ts';
 import { createWebhookHandler } from './webhooks.ts';
 
+export { RESERVED_SEGMENTS } from './authorization.ts';
 export { BASE_PATH } from './server.ts';
 
 /** The rooms behind the API, and what the process knows of itself. */

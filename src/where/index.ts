@@ -24,3 +24,4 @@ export {
 export { isPlainName, type Row, reader } from './row-values.ts';
 export { readSelect, type Selected } from './select.ts';
 export { EXACT_IN_SQL, type Sql, type SqlColumns, toSql } from './sql.ts';
+export { isKeyword } from './tokens.ts';
