@@ -3924,6 +3924,7 @@ export interface components {
             data: {
                 objectName: string;
                 objectId?: string;
+                vendorObjectName?: string;
                 elementKey: string;
                 hub: string;
                 accountId: number;

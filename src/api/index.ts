@@ -60,6 +60,7 @@ import { createTryOutHandlers } from './try-out.ts';
 import { createUserHandlers } from './users.ts';
 import { createWebhookHandler } from './webhooks.ts';
 
+export { RESERVED_SEGMENTS } from './authorization.ts';
 export { BASE_PATH } from './server.ts';
 
 /** The rooms behind the API, and what the process knows of itself. */

@@ -1,6 +1,6 @@
 import { composeAccounts, createAccountRemoval, writeCredentials } from '../accounts/index.ts';
 import { type ActivityOptions, composeActivity } from '../activity/index.ts';
-import { BASE_PATH, composeApi } from '../api/index.ts';
+import { BASE_PATH, composeApi, RESERVED_SEGMENTS } from '../api/index.ts';
 import { type BulkRole, composeBulk } from '../bulk/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { ownUrlsOf, publicUrlOf, type ServiceConfig } from '../config/index.ts';
@@ -90,11 +90,14 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role, shutdownTimeoutMs } = config;
   const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
-  const { registry, folders, simulatorsUrl, findDemoAccount, sendWebhooks } = await openConnectors(
-    config,
-    cleanup,
-    ports,
-  );
+  const {
+    registry,
+    folders,
+    mappings: connectorMappings,
+    simulatorsUrl,
+    findDemoAccount,
+    sendWebhooks,
+  } = await openConnectors(config, cleanup, ports);
   signal.throwIfAborted();
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
   sendWebhooks(platform);
@@ -121,7 +124,12 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { accounts, activeElements, logIn, invitations, settings, auditLog, idempotency } = people;
   await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
-  const mappings = composeMappings(platform, { accounts });
+  const mappings = composeMappings(platform, {
+    accounts,
+    registry,
+    connectorMappings,
+    reservedNames: RESERVED_SEGMENTS,
+  });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
     memoryBytes: config.providerMemoryBytes,
@@ -265,6 +273,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       findDemoAccount,
       connectorFolders: folders,
       instances,
+      mappings,
       authorizations,
       proxies,
       resources,

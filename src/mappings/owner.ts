@@ -17,8 +17,6 @@ export interface InstanceOwner {
   readonly organizationId: number;
   readonly accountId: number;
   readonly instanceId: number;
-  /** The element of the instance. */
-  readonly elementKey: string;
 }
 
 /** Returns an owner and those above it, the lowest first. */
