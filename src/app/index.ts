@@ -23,6 +23,8 @@ import { composeMappings } from '../mappings/index.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
+import { createMappingScripts } from '../resources/mapping-scripts.ts';
+import { createSandbox } from '../scripts/index.ts';
 import { openListener } from './listener.ts';
 
 /** A running service. */
@@ -153,10 +155,12 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { instances, proxies, authorizations, tokens, findSource, findWebhookInstance, maintenance } = room;
   cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
   const { noteCredentials, noteEventWarning } = instances;
+  const sandbox = createSandbox(platform);
+  cleanup.add('scripts', sandbox.close);
   const resources = composeResources(
     platform,
     { client, budget, tokensOf: tokens.of, noteCredentials },
-    { inForce: mappings.inForce, scriptOf: () => undefined },
+    { inForce: mappings.inForce, scriptOf: createMappingScripts(sandbox) },
   );
   const events = composeEvents(
     platform,
