@@ -13,7 +13,6 @@ import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
 import type { InstanceKey } from '../../instances/instance.ts';
-import { namedObjects } from '../../instances/polling/poll-settings.ts';
 import { isJsonObject } from '../../numbers/exact-json.ts';
 import type { Platform } from '../../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
@@ -176,7 +175,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     const { eventIds } = isRead
       ? await acceptRead(target, { events, fresh })
       : await acceptWith(
-          target.instance,
+          target,
           fresh,
           events.map(({ record }) => record),
         );
@@ -185,16 +184,17 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
 
   /** Continues for a provider that waits no longer. It would send the webhook again, which takes as long to read, and stop at some time. */
   async function acceptRead(
-    { instance }: WebhookTarget,
+    target: WebhookTarget,
     { events, fresh }: { readonly events: readonly ProviderEvent[]; readonly fresh: readonly NewEvent[] },
   ): Promise<Accepted> {
+    const { instance } = target;
     // The memory of the records is held until they are stored.
     const stored = new AbortController();
     try {
       const done = stored.signal;
       const records = await readRecords({ getRecord, clock, log }, { instance, events, done }, measures.reads);
       return await acceptWith(
-        instance,
+        target,
         fresh,
         events.map((event) => event.record ?? records.get(recordKey(event))),
       );
@@ -205,12 +205,12 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
 
   /** A record can be more than an event holds; what the provider sent cannot. */
   async function acceptWith(
-    instance: WebhookTarget['instance'],
+    { instance, objectNames: names }: WebhookTarget,
     given: readonly NewEvent[],
     objects: readonly (object | undefined)[],
   ): Promise<Accepted> {
     const whole = await mapEvents(
-      instance,
+      { instance, objectNames: names },
       given.map((event, index) => ({ ...event, object: objects[index] })),
     );
     const events = whole.map(({ object: _, ...event }) => event);
@@ -224,10 +224,9 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
 
   /** Names events by the mapped objects that the configuration of the instance asks for, and maps their records. */
   async function mapEvents(
-    instance: WebhookTarget['instance'],
+    { instance, objectNames: names }: Pick<WebhookTarget, 'instance' | 'objectNames'>,
     events: readonly NewEvent[],
   ): Promise<readonly NewEvent[]> {
-    const names = namedObjects(instance.config);
     if (names.length === 0) return events;
     const done = new AbortController();
     const mapOne = async (event: NewEvent): Promise<NewEvent> => {
