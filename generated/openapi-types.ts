@@ -4536,7 +4536,6 @@ export interface components {
         };
         ElementsVersion: "Hydrogen" | "Helium";
         ObjectKind: "vendor" | "vdr";
-        MappingLevel: "organization" | "account" | "instance";
         ObjectOperation: "list" | "get" | "create" | "update" | "delete" | "upload";
         ObjectEvent: "created" | "updated" | "deleted";
         ObjectSummary: {
@@ -7010,7 +7009,6 @@ export interface components {
         "Accept-Ranges": "bytes" | "none";
         "Content-Range": string;
         "Elements-Federated-Errors": number;
-        "Elements-Error": string;
         "Elements-Transformation-Errors": number;
         "Elements-Query-Pushdown": components["schemas"]["QueryPushdown"];
         "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";

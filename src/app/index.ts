@@ -23,7 +23,7 @@ import { composeMappings } from '../mappings/index.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
-import { createMappingScripts } from '../resources/mapping-scripts.ts';
+import { createMappingScripts, findScriptFault } from '../resources/mapping-scripts.ts';
 import { createSandbox } from '../scripts/index.ts';
 import { openListener } from './listener.ts';
 
@@ -131,6 +131,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     registry,
     connectorMappings,
     reservedNames: RESERVED_SEGMENTS,
+    findSyntaxFault: findScriptFault,
   });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,

@@ -5,6 +5,11 @@ import type { MappedScript, ScriptOutcome } from './mapped.ts';
 /** The parameters of scripts of transformations, before `done` (mappings.md, 9). */
 const PARAMETERS = ['originalObject', 'transformedObject', 'fromVendor'] as const;
 
+/** Returns the first fault in the syntax of a script. */
+export function findScriptFault(body: string) {
+  return analyse(body, PARAMETERS).syntaxError;
+}
+
 /** Creates the lookup of the scripts of mappings, ready to run in the sandbox. */
 export function createMappingScripts({ run }: Pick<Sandbox, 'run'>) {
   return ({ script }: MappingInForce, accountId: number): MappedScript | undefined => {
