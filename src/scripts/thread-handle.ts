@@ -66,9 +66,10 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
     let beganAt = 0;
     let isWatching = true;
     let endWait: EndWait = () => undefined;
-    const check = async () => {
+    const check = async (): Promise<void> => {
       const cpu = await worker.cpuUsage().catch(() => undefined);
-      if (!isWatching || cpu === undefined) return;
+      if (!isWatching) return;
+      if (cpu === undefined) return wait();
       const usedMs = (cpu.user + cpu.system) / 1000;
       const now = Atomics.load(progress, 0);
       if (now !== step) [step, beganAt] = [now, usedMs];

@@ -230,6 +230,8 @@ const statements: fc.Arbitrary<string> = fc.oneof(
     .map(([mention, value]) => `if (${mention} === ${value} || !${mention}) other.x = ${mention}; other.x.k = 5;`),
   values.map((value) => `const make = () => ${value}; make().made = 1;`),
   fc.tuple(mentions, values).map(([mention, value]) => `Object.assign(${mention}, ${value});`),
+  fc.tuple(mentions, values).map(([mention, value]) => `(${mention} || other).m = ${value};`),
+  fc.tuple(mentions, values).map(([mention, value]) => `(fromVendor ? ${mention} : other).m = ${value};`),
   values.map((value) => `for (const item of ${value}) item.seen = 1;`),
   fc.constantFrom(
     'const keys = Object.keys(transformedObject); other.x = keys;',
