@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createSandbox, type ScriptCall, type ScriptJob, TRANSFORMATION_LIMITS } from '../../src/scripts/index.ts';
 
@@ -39,6 +38,22 @@ async function measure(work: () => Promise<unknown>, times: number): Promise<num
   return all.sort((one, other) => one - other)[Math.floor(times / 2)] ?? 0;
 }
 
+/** Measures the longest time between two turns. Without a core for itself, the thread also waits for the operating system. */
+function watchTurns(): () => { readonly wallMs: number; readonly cpuMs: number } {
+  const longest = { wallMs: 0, cpuMs: 0 };
+  let last = { at: performance.now(), ...process.threadCpuUsage() };
+  const timer = setInterval(() => {
+    const now = { at: performance.now(), ...process.threadCpuUsage() };
+    longest.wallMs = Math.max(longest.wallMs, now.at - last.at);
+    longest.cpuMs = Math.max(longest.cpuMs, (now.user - last.user + now.system - last.system) / 1000);
+    last = now;
+  }, 1);
+  return () => {
+    clearInterval(timer);
+    return longest;
+  };
+}
+
 function megabytes(): number {
   return process.memoryUsage.rss() / 1024 / 1024;
 }
@@ -74,10 +89,10 @@ const HOSTILE = {
   'long consoles': "for (let i = 0; i < 1000; i++) console.log('x'.repeat(1e4));",
 };
 for (const [name, body] of Object.entries(HOSTILE)) {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
+  const stop = watchTurns();
   await Promise.all([1, 2, 3, 4].map((owner) => run(body, 8, { owner })));
-  delay.disable();
-  say(`longest standstill of the event loop: ${name}`, delay.max / 1e6, 'ms');
+  const { wallMs, cpuMs } = stop();
+  say(`longest turn of the event loop: ${name}`, wallMs, 'ms');
+  say(`  of which CPU time of its thread`, cpuMs, 'ms');
 }
 await sandbox.close();

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import { collectDigits, type ExactDigits, restoreDigits } from './digits.ts';
 import { type Outcome, type Slice, STOPPED } from './messages.ts';
 import type { Sandbox, ScriptJob, ScriptResult } from './model.ts';
-import { type SliceEnd, startThread, type Thread } from './thread-handle.ts';
+import { startThread, type Thread, type ThreadEnd } from './thread-handle.ts';
 
 /** Limits of all jobs of this process. */
 export interface PoolLimits {
@@ -266,7 +266,7 @@ function toSlice({ job, texts, spentMs }: Work, indices: readonly number[]): Sli
   };
 }
 
-function settle(work: Work, indices: readonly number[], how: SliceEnd): void {
+function settle(work: Work, indices: readonly number[], how: ThreadEnd): void {
   const { limits } = work.job;
   if (how.kind === 'broken') work.fail(how.error);
   if (how.kind === 'done') {

@@ -18,7 +18,7 @@ import { measureJson } from './measure-json.ts';
 import { callNative, readTexts } from './natives.ts';
 
 /** Runs slices, one after the other. */
-export interface Engine {
+export interface ScriptEngine {
   readonly run: (slice: Slice) => Promise<SliceResult>;
 }
 
@@ -46,7 +46,7 @@ type Trapped = { readonly kind: 'trapped'; readonly reason: string };
 
 const failed = (reason: string): Failed => ({ kind: 'failed', reason });
 
-export function createEngine({ cpuMs, report }: EnginePorts): Engine {
+export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
   const engine = compileEngine();
   const images = new Map<string, Image>();
   const lines = createConsoleLines();
