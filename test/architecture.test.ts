@@ -44,6 +44,8 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
   '@fastify/busboy': (file) => file.startsWith('src/http/'),
   'csv-parse': (file) => file === 'src/bulk/input-file.ts',
   'pg-boss': (file) => file.startsWith('src/jobs/'),
+  acorn: (file) => file === 'src/scripts/analysis.ts',
+  '@jitl/quickjs-wasmfile-release-sync': (file) => file === 'src/scripts/thread/guest.ts',
   chevrotain: (file) => file.startsWith('src/where/'),
   undici: (file) => file.startsWith('src/egress/'),
   oauth4webapi: (file) => file.startsWith('src/instances/oauth/'),
