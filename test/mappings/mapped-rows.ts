@@ -43,7 +43,8 @@ function stampOf({ day, cs }: Row): unknown {
   return `${date}.${month}.${year}`;
 }
 
-export const VENDOR_FIELDS = { ...RECORD_FIELDS, stamp: { type: 'string' } } as const;
+/** The fields of the records, an object around one of them, and one that only mappings need. */
+export const VENDOR_FIELDS = { ...RECORD_FIELDS, in: { type: 'object' }, stamp: { type: 'string' } } as const;
 
 interface Sort {
   readonly type: MappedType;
@@ -94,6 +95,7 @@ const SORTS: Readonly<Record<keyof typeof VENDOR_FIELDS, readonly Sort[]>> = {
   cs: texts,
   ci: texts,
   'in.side': texts,
+  in: [{ type: 'object' }, { type: 'string' }],
   number: numbers,
   integer: numbers,
   flag: [
@@ -124,7 +126,13 @@ const oneField: fc.Arbitrary<Omit<TransformationField, 'path'>> = fc.oneof(
   },
   fc.constantFrom<Omit<TransformationField, 'path'>>(
     { type: 'string', configuration: [{ type: 'first', properties: { paths: ['cs', 'ci'] } }] },
+    { type: 'string', configuration: [{ type: 'first', properties: { paths: ['ci', 'cs'] } }] },
     { type: 'string', configuration: [{ type: 'first', properties: { paths: ['in.side', 'number'] } }] },
+    { type: 'string', configuration: [{ type: 'first', properties: { paths: ['ci', 'number'] } }, byDefault('a')] },
+    { type: 'number', configuration: [{ type: 'first', properties: { paths: ['integer', 'number'] } }] },
+    { type: 'number', configuration: [{ type: 'first', properties: { paths: ['cs', 'integer'] } }, byDefault(1)] },
+    { type: 'date', configuration: [{ type: 'first', properties: { paths: ['day', 'at'] } }] },
+    { type: 'string', configuration: [{ type: 'join', properties: { paths: ['cs', 'ci'] } }, byDefault('a')] },
     { type: 'string', configuration: [{ type: 'join', properties: { paths: ['cs', 'in.side'], separator: ' ' } }] },
     { type: 'string', configuration: [{ type: 'constant', properties: { value: 'a' } }] },
     { type: 'number', configuration: [{ type: 'constant', properties: { value: 1 } }] },
@@ -136,13 +144,20 @@ const oneField: fc.Arbitrary<Omit<TransformationField, 'path'>> = fc.oneof(
 
 const level = 'organization';
 
-/** A mapping with the fields `m0` to `m4`, some of them nested. */
+/** Paths of up to five fields. Some have the names of fields of the vendor, or lie inside of one. */
+const PATHS = fc.constantFrom(
+  ['m0', 'm1', 'm2', 'n.m3', 'm4'],
+  ['m0', 'm1', 'm2', 'n.m3', 'm4'],
+  ['cs', 'number', 'm2', 'in.m3', 'm4'],
+  ['ci', 'm1', 'in', 'n.m3', 'at'],
+  ['in.side', 'm1', 'm2', 'in.m3', 'flag'],
+);
+
+/** A mapping with two to five fields. */
 export const mappings: fc.Arbitrary<MappingInForce> = fc
-  .tuple(fc.array(oneField, { minLength: 2, maxLength: 5 }), fc.boolean())
-  .map(([fields, passes]) => {
-    const named = fields.map(
-      (field, index) => ({ ...field, path: index === 3 ? 'n.m3' : `m${index}`, level }) as const,
-    );
+  .tuple(fc.array(oneField, { minLength: 2, maxLength: 5 }), fc.boolean(), PATHS)
+  .map(([fields, passes, paths]) => {
+    const named = fields.map((field, index) => ({ ...field, path: paths[index] ?? `m${index}`, level }) as const);
     return {
       version: '1',
       objectName: 'mine',
