@@ -346,4 +346,14 @@ describe('mapped objects', () => {
       'REQUEST_INVALID',
     );
   });
+
+  it('leave nulls out of responses where the instance wants none', async () => {
+    const made = await service.createInstance('odata', { ...SHOP, 'filter.response.nulls': false }, { name: 'bare' });
+    const query = { where: 'cents IS NULL', pageSize: 1 };
+    const { body: rows } = await ok(service.call('/goods', { query, token: made.token }));
+    expect(rows[0]).to.not.have.any.keys('cents', 'shop');
+    const { body } = await ok(service.call(`/goods/${rows[0].key}`, { token: made.token }));
+    expect(body).to.deep.equal(rows[0]);
+    await ok(service.call(`/instances/${made.id}`, { method: 'DELETE' }));
+  });
 });
