@@ -657,7 +657,7 @@ function shownName(steps: readonly PathStep[]): string | undefined {
     .join('.');
 }
 
-/** A list is asked for as its costliest member is. Lists of records have it unless only single records have all of its members. */
+/** A list is requested as its costliest member is. Lists of records have it unless only single records have all of its members. */
 function listSpec(items: readonly MappedField[]): FieldSpec {
   const mapped = items.filter(({ sources }) => sources.length > 0);
   return {

@@ -198,7 +198,7 @@ export async function writeDefinition(
 interface FieldsToPut {
   readonly owner: Owner;
   readonly objectName: string;
-  /** Of two with the same path the last one counts. */
+  /** If two have the same path, the last one counts. */
   readonly fields: readonly DefinitionField[];
   readonly place: Place;
 }
