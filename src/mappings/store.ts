@@ -175,7 +175,7 @@ export function createMappingStore(knex: Knex) {
       const tables = scopesOf(owner).filter(([table]) => table.endsWith('_transformation'));
       const parts = tables.map(
         ([table, scope]) =>
-          `select field->>'path' as path from ${table}, jsonb_array_elements(content->'fields') field where object_name = :objectName and ${scope}`,
+          `select field->>'path' as path from ${table}, json_array_elements(content->'fields') field where object_name = :objectName and ${scope}`,
       );
       const { rows } = await knex.raw<{ rows: { path: string }[] }>(parts.join(' union '), {
         ...idsOf(owner),
