@@ -3547,15 +3547,16 @@ export interface components {
             url: string;
         };
         MappedFieldType: "string" | "number" | "boolean" | "date" | "array" | "object";
+        DefinitionLevel: "organization" | "account" | "instance" | "system";
         DefinitionField: {
             path: string;
             type: components["schemas"]["MappedFieldType"];
             displayName?: string;
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
         };
         NamedDefinition: {
             fields: components["schemas"]["DefinitionField"][];
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
         };
         DefinitionMap: {
             [key: string]: components["schemas"]["NamedDefinition"];
@@ -3584,7 +3585,7 @@ export interface components {
         };
         Definition: {
             objectName: string;
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
             fields: components["schemas"]["DefinitionField"][];
         };
         DeletedMapping: {
@@ -3594,11 +3595,12 @@ export interface components {
             objectName: string;
         };
         MappingLevel: "organization" | "account" | "instance";
+        ConfigurationEntryProperties: {
+            [key: string]: unknown;
+        } | null;
         ConfigurationEntry: {
             type: string;
-            properties?: {
-                [key: string]: unknown;
-            } | null;
+            properties?: components["schemas"]["ConfigurationEntryProperties"];
         } & {
             [key: string]: unknown;
         };
@@ -3611,11 +3613,9 @@ export interface components {
             level: components["schemas"]["MappingLevel"];
         };
         MappingScript: {
-            body?: string | null;
-            mimeType?: string | null;
-            filterEmptyResponse?: boolean | null;
-        } & {
-            [key: string]: unknown;
+            body: string;
+            mimeType?: string;
+            filterEmptyResponse?: boolean;
         };
         Transformation: {
             objectName: string;
@@ -3641,6 +3641,13 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        MappingScriptBody: ({
+            body?: string | null;
+            mimeType?: string | null;
+            filterEmptyResponse?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        }) | null;
         TransformationBody: {
             objectName?: string | null;
             vendorName?: string;
@@ -3648,13 +3655,7 @@ export interface components {
             isLegacy?: boolean | null;
             fields?: components["schemas"]["TransformationFieldBody"][];
             configuration?: components["schemas"]["ConfigurationEntry"][] | null;
-            script?: ({
-                body?: string | null;
-                mimeType?: string | null;
-                filterEmptyResponse?: boolean | null;
-            } & {
-                [key: string]: unknown;
-            }) | null;
+            script?: components["schemas"]["MappingScriptBody"];
         } & {
             [key: string]: unknown;
         };
@@ -3669,13 +3670,7 @@ export interface components {
             isLegacy?: boolean | null;
             fields?: components["schemas"]["TransformationFieldBody"][];
             configuration?: components["schemas"]["ConfigurationEntry"][] | null;
-            script?: ({
-                body?: string | null;
-                mimeType?: string | null;
-                filterEmptyResponse?: boolean | null;
-            } & {
-                [key: string]: unknown;
-            }) | null;
+            script?: components["schemas"]["MappingScriptBody"];
             elementInstanceId?: number | null;
             elementKey?: string | null;
         } & {
@@ -3723,18 +3718,19 @@ export interface components {
         VdrEntry: {
             id: string;
             name: string;
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
             instanceId?: number;
+        };
+        VdrDefinition: {
+            objectName?: string;
+            fields?: components["schemas"]["DefinitionFieldBody"][];
+        } & {
+            [key: string]: unknown;
         };
         VdrFile: {
             vdrName?: string;
             vdrVersion?: string;
-            definition: {
-                objectName?: string;
-                fields?: components["schemas"]["DefinitionFieldBody"][];
-            } & {
-                [key: string]: unknown;
-            };
+            definition: components["schemas"]["VdrDefinition"];
             transformation?: {
                 [key: string]: components["schemas"]["TransformationBody"];
             } | null;
@@ -3744,11 +3740,12 @@ export interface components {
         Vdr: {
             id: string;
             name: string;
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
             instanceId?: number;
             fields: components["schemas"]["DefinitionField"][];
             elementKeys: string[];
         };
+        CloneLevel: "organization" | "account";
         Hub: {
             key: string;
             elements: string[];
@@ -5592,6 +5589,18 @@ export interface components {
                 "application/json": components["schemas"]["VdrFile"];
             };
         };
+        ClonedVdr: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Vdr"];
+            };
+        };
         HubList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -6800,7 +6809,7 @@ export interface components {
         VdrWhere: string;
         VdrIdOrName: string;
         CatalogueId: string;
-        CloneLevel: "organization" | "account";
+        CloneLevel: components["schemas"]["CloneLevel"];
         CloneAll: boolean;
         CloneElements: string[];
         HubWhere: string;
@@ -9950,7 +9959,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Vdr"];
+            200: components["responses"]["ClonedVdr"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

@@ -3,6 +3,7 @@ import type { Tables } from '../../generated/tables.ts';
 import { json } from '../db/json.ts';
 import type { Removal } from '../db/removal.ts';
 import { firstOf } from '../db/row.ts';
+import { isStorable } from '../db/storable.ts';
 import type { Definition, DefinitionField, Level, Transformation } from './model.ts';
 import { type OrganizationOwner, type Owner, ownerKey } from './owner.ts';
 
@@ -79,6 +80,7 @@ export function createMappingStore(knex: Knex) {
       (await definitions(owner).orderBy('object_name').select('id', 'object_name', 'fields')).map(toDefinition),
 
     findDefinition: async (owner: Owner, objectName: string): Promise<StoredDefinition | undefined> => {
+      if (!isStorable(objectName)) return undefined;
       const row = await definitions(owner).where({ object_name: objectName }).first('id', 'object_name', 'fields');
       return row && toDefinition(row);
     },
@@ -118,6 +120,7 @@ export function createMappingStore(knex: Knex) {
       elementKey: string,
       objectName: string,
     ): Promise<StoredTransformation | undefined> => {
+      if (!isStorable(objectName)) return undefined;
       const row = await transformations(owner)
         .where({ element_key: elementKey, object_name: objectName })
         .first(...TRANSFORMATION);
@@ -192,6 +195,7 @@ export function createMappingStore(knex: Knex) {
       { organizationId, accountId }: VisibleTo,
       { objectName, limit }: { readonly objectName?: string; readonly limit: number },
     ): Promise<readonly VisibleDefinition[]> => {
+      if (objectName !== undefined && !isStorable(objectName)) return [];
       const { rows } = await knex.raw<{ rows: VisibleDefinition[] }>(
         `select * from (
            select id, object_name as "objectName", 'organization' as level, cast(null as bigint) as "instanceId"

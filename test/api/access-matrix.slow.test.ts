@@ -355,7 +355,8 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     const code = CODES[status];
     if (code === undefined || isGranted(id, response)) return;
     expectProblem(response, code);
-    if (status === 403 && !isAllowed(id, role)) expect(response.body.message, what).to.contain(` ${privilegeOf(id, role)} `);
+    if (status === 403 && !isAllowed(id, role))
+      expect(response.body.message, what).to.contain(` ${privilegeOf(id, role)} `);
   }
 
   it('leaves what is read in an account as it is, whatever there is in others', () => {
