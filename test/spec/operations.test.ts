@@ -76,7 +76,7 @@ describe('every operation of the spec', () => {
     const [ofMappings, large] = [true, false].map((isOfMappings) =>
       all.filter(([, { tag }]) => (tag === 'mappings') === isOfMappings),
     );
-    for (const [id] of ofMappings ?? []) expect(id).to.match(/^(?:create|replace|put|import)/);
+    for (const [id] of ofMappings ?? []) expect(id).to.match(/^(?:create|replace|put|import|execute)/);
     expect(ofMappings).to.have.length(28);
     expect(large?.map(([id]) => id)).to.have.members([
       ...['createRecord', 'updateRecord', 'replaceRecord', 'createHubRecord', 'updateHubRecord', 'replaceHubRecord'],
