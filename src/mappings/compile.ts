@@ -13,7 +13,7 @@ import {
   type Row,
   reader,
 } from '../where/index.ts';
-import { type Conversion, conversionOf, eitherOf, FIELD_TYPES, testOf } from './conversion.ts';
+import { type Conversion, conversionOf, eitherOf, FIELD_TYPES, testOf, type WrittenValue } from './conversion.ts';
 import type {
   DefinitionField,
   FieldEntry,
@@ -23,7 +23,17 @@ import type {
   MappingInForce,
   TransformationField,
 } from './model.ts';
-import { hasPath, isMany, isWritable, type PathStep, parsePath, readPath, withoutPath, writePath } from './paths.ts';
+import {
+  hasPath,
+  isMany,
+  isWritable,
+  type PathStep,
+  parsePath,
+  readGiven,
+  readPath,
+  withoutPath,
+  writePath,
+} from './paths.ts';
 
 /** What a script may write, as its syntax shows. */
 export interface ScriptWrites {
@@ -729,32 +739,47 @@ function toVendor(
     const steps = namesIn(name);
     if (hasPath(body, steps)) values = writePath(values, steps, readPath(body, steps));
   }
-  for (const { path, steps, target, fallback } of written) {
-    if (target === undefined) continue;
-    const isGiven = hasPath(body, steps);
-    if (!isGiven && (action !== 'create' || fallback === undefined)) continue;
-    const value = isGiven ? readPath(body, steps) : fallback;
-    const { field, rest, conversion } = target;
-    const convert = (each: unknown): unknown => {
-      if (each === null || each === undefined) return null;
-      const result = conversion.write?.(each) ?? { value: each };
-      if ('value' in result) return result.value;
-      faults.push({ path: pointer('body', path), message: `'${path}' ${result.fault}` });
-      return null;
-    };
-    // A default fills items that are there, and never makes one.
-    const many = isMany(steps);
-    if (many && !isGiven) continue;
-    const converted =
-      many && Array.isArray(value)
-        ? value.map((each) => convert(action === 'create' ? (each ?? fallback) : each))
-        : convert(value);
-    const whole = [...namesIn(field.name), ...rest];
+  const write = ({ field, rest }: Source, value: unknown): void => {
     // A part of a value is written with the rest of it, which the provider would lose otherwise.
     if (rest.length > 0 && stored !== undefined && !hasPath(values, namesIn(field.name))) {
       values = writePath(values, namesIn(field.name), reader(field.name)(stored));
     }
-    values = writePath(values, whole, converted);
+    values = writePath(values, [...namesIn(field.name), ...rest], value);
+  };
+  for (const { path, steps, target, fallback } of written) {
+    if (target === undefined || !hasPath(body, steps)) continue;
+    const convert = (each: unknown): unknown => {
+      if (each === null || each === undefined) return each;
+      const result = target.conversion.write?.(each) ?? { value: each };
+      if (!isFault(result)) return result.value;
+      faults.push({ path: pointer('body', path), message: `'${path}' ${result.fault}` });
+      return null;
+    };
+    const value = readGiven(body, steps);
+    // A default fills items that are there, and never makes one.
+    const otherwise = action === 'create' ? writtenDefault(target, fallback) : undefined;
+    const isList = isMany(steps) && Array.isArray(value);
+    write(target, isList ? value.map((each) => convert(each) ?? otherwise ?? each) : convert(value));
+  }
+  if (action === 'create') {
+    for (const { steps, target, fallback } of written) {
+      if (target === undefined || isMany(steps) || hasPath(body, steps)) continue;
+      const value = writtenDefault(target, fallback);
+      // What the request has by another name wins.
+      if (value !== undefined && !hasPath(values, [...namesIn(target.field.name), ...target.rest]))
+        write(target, value);
+    }
   }
   return { values: values as Record<string, unknown>, faults };
+}
+
+/** Returns the default as the provider has it. Undefined without one, and for one that the provider cannot have, which is only read. */
+function writtenDefault({ conversion }: Source, fallback: MappedValue | undefined): unknown {
+  if (fallback === undefined || fallback === null) return undefined;
+  const result = conversion.write?.(fallback) ?? { value: fallback };
+  return isFault(result) ? undefined : result.value;
+}
+
+function isFault(written: WrittenValue | undefined): written is Extract<WrittenValue, { readonly fault: string }> {
+  return written !== undefined && 'fault' in written;
 }
