@@ -30,7 +30,10 @@ export async function listElements(signal: AbortSignal): Promise<readonly Schema
 /** Returns the owners that have a definition of a name, the highest level first. @throws ApiError */
 export async function listOwners(name: string, signal: AbortSignal): Promise<readonly Owner[]> {
   const { rows } = await askPage<Schemas['VdrEntry']>(
-    api.GET('/vdrs', { signal, params: { query: { pageSize: MOST_LISTED, where: `name = '${name.replaceAll("'", "''")}'` } } }),
+    api.GET('/vdrs', {
+      signal,
+      params: { query: { pageSize: MOST_LISTED, where: `name = '${name.replaceAll("'", "''")}'` } },
+    }),
   );
   return rows.flatMap(({ level, instanceId }): Owner[] => {
     if (level === 'organization' || level === 'account') return [{ level }];
@@ -50,45 +53,44 @@ async function orNothing<Found>(found: Promise<Found>): Promise<Found | undefine
 
 /** What is done to the definition of one owner. */
 interface DefinitionCalls {
-  readonly get: (signal?: AbortSignal) => Promise<Definition>;
+  readonly get: () => Promise<Definition>;
   readonly create: (fields: FieldBody[]) => Promise<Definition>;
   readonly replace: (fields: FieldBody[]) => Promise<Definition>;
-  readonly rename: (newName: string) => Promise<Definition>;
-  readonly remove: () => Promise<unknown>;
 }
 
 /** The calls on the definition of a name, for the level of its owner. */
 export function definitionCalls(objectName: string, owner: Owner): DefinitionCalls {
+  if (owner.level === 'instance') return callsOfInstance(objectName, owner.instanceId);
+  return owner.level === 'organization' ? callsOfOrganization(objectName) : callsOfAccount(objectName);
+}
+
+function callsOfOrganization(objectName: string): DefinitionCalls {
+  const path = '/organizations/objects/{objectName}/definitions';
   const params = { path: { objectName } };
-  if (owner.level === 'organization') {
-    const path = '/organizations/objects/{objectName}/definitions';
-    return {
-      get: (signal) => ask(api.GET(path, { params, ...(signal && { signal }) })),
-      create: (fields) => ask(api.POST(path, { params, body: { fields } })),
-      replace: (fields) => ask(api.PUT(path, { params, body: { fields } })),
-      rename: (newName) => ask(api.PATCH('/organizations/objects/{objectName}', { params, body: { objectName: newName } })),
-      remove: () => ask(api.DELETE(path, { params })),
-    };
-  }
-  if (owner.level === 'account') {
-    const path = '/accounts/objects/{objectName}/definitions';
-    return {
-      get: (signal) => ask(api.GET(path, { params, ...(signal && { signal }) })),
-      create: (fields) => ask(api.POST(path, { params, body: { fields } })),
-      replace: (fields) => ask(api.PUT(path, { params, body: { fields } })),
-      rename: (newName) => ask(api.PATCH('/accounts/objects/{objectName}', { params, body: { objectName: newName } })),
-      remove: () => ask(api.DELETE(path, { params })),
-    };
-  }
-  const path = '/instances/{id}/objects/{objectName}/definitions';
-  const ofInstance = { path: { objectName, id: owner.instanceId } };
   return {
-    get: (signal) => ask(api.GET(path, { params: ofInstance, ...(signal && { signal }) })),
-    create: (fields) => ask(api.POST(path, { params: ofInstance, body: { fields } })),
-    replace: (fields) => ask(api.PUT(path, { params: ofInstance, body: { fields } })),
-    rename: (newName) =>
-      ask(api.PATCH('/instances/{id}/objects/{objectName}', { params: ofInstance, body: { objectName: newName } })),
-    remove: () => ask(api.DELETE(path, { params: ofInstance })),
+    get: () => ask(api.GET(path, { params })),
+    create: (fields) => ask(api.POST(path, { params, body: { fields } })),
+    replace: (fields) => ask(api.PUT(path, { params, body: { fields } })),
+  };
+}
+
+function callsOfAccount(objectName: string): DefinitionCalls {
+  const path = '/accounts/objects/{objectName}/definitions';
+  const params = { path: { objectName } };
+  return {
+    get: () => ask(api.GET(path, { params })),
+    create: (fields) => ask(api.POST(path, { params, body: { fields } })),
+    replace: (fields) => ask(api.PUT(path, { params, body: { fields } })),
+  };
+}
+
+function callsOfInstance(objectName: string, id: number): DefinitionCalls {
+  const path = '/instances/{id}/objects/{objectName}/definitions';
+  const params = { path: { objectName, id } };
+  return {
+    get: () => ask(api.GET(path, { params })),
+    create: (fields) => ask(api.POST(path, { params, body: { fields } })),
+    replace: (fields) => ask(api.PUT(path, { params, body: { fields } })),
   };
 }
 

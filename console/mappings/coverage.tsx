@@ -10,7 +10,8 @@ import { useLevelNeeds } from './levels.ts';
 import { NewTransformation } from './new-transformation.tsx';
 import { pathOfEditor, pathOfTryOut, type Target } from './paths.ts';
 
-type Transformation = Schemas['Transformation'];
+/** The parts of a transformation that the tables show. A file of a definition has no more of it for certain. */
+type Transformation = Pick<Schemas['TransformationBody'], 'vendorName' | 'fields'>;
 
 /** A transformation in the tables, with what it is for. */
 interface Mapping {
@@ -20,6 +21,9 @@ interface Mapping {
   readonly target: Target;
   readonly transformation: Transformation;
 }
+
+/** Settings that make a field without a path of the provider. */
+const MAKERS = ['constant', 'join', 'first'];
 
 /** Maximum number of instances whose own transformations are shown. */
 const MOST_INSTANCES = 20;
@@ -34,8 +38,7 @@ async function listMappings(
     Promise.all(elementInstanceIds.slice(0, MOST_INSTANCES).map((id) => findOfInstance(name, id, signal))),
   ]);
   const names = new Map(elements.map((element) => [element.key, element.name]));
-  const ofElements = Object.entries(exported.transformation ?? {}).map(([elementKey, body]): Mapping => {
-    const transformation = body as unknown as Transformation;
+  const ofElements = Object.entries(exported.transformation ?? {}).map(([elementKey, transformation]): Mapping => {
     const level = transformation.level === 'organization' ? 'organization' : 'account';
     const title = names.get(elementKey) ?? elementKey;
     return { key: elementKey, title, target: { level, elementKey }, transformation };
@@ -57,10 +60,10 @@ async function findOfInstance(name: string, instanceId: number, signal: AbortSig
 }
 
 /** Returns how a transformation makes each field, by the path of the field. */
-function waysOf({ fields }: Transformation): ReadonlyMap<string, string> {
+function waysOf({ fields = [] }: Transformation): ReadonlyMap<string, string> {
   return new Map(
-    fields.map(({ path, vendorPath, configuration = [] }) => {
-      const maker = configuration.find(({ type }) => ['constant', 'join', 'first'].includes(type))?.type;
+    fields.map(({ path = '', vendorPath, configuration }) => {
+      const maker = configuration?.find(({ type }) => MAKERS.includes(type))?.type;
       return [path, vendorPath ?? maker ?? 'script'];
     }),
   );
@@ -137,9 +140,7 @@ function Transformations({ name, paths, mappings, onRemove }: TransformationsPro
       title: 'Actions',
       cell: (mapping) => (
         <span class="row">
-          {mapping.target.level === 'instance' && (
-            <a href={pathOfTryOut(name, mapping.target.instanceId)}>Try out</a>
-          )}
+          {mapping.target.level === 'instance' && <a href={pathOfTryOut(name, mapping.target.instanceId)}>Try out</a>}
           <button
             type="button"
             class="plain"

@@ -149,7 +149,9 @@ function Delete({ name, owners, onClose }: DeleteProps) {
     await ask(api.DELETE('/common-resources/{name}', { params: { path: { name } } }));
     route(LIST_PATH);
   };
-  const levels = owners.map((owner) => sayLevel(owner.level, owner.level === 'instance' ? owner.instanceId : undefined));
+  const levels = owners.map((owner) =>
+    sayLevel(owner.level, owner.level === 'instance' ? owner.instanceId : undefined),
+  );
   return (
     <Confirm title={`Delete ${name}?`} action="Delete the definition" onConfirm={remove} onClose={onClose}>
       <ul class="bullets">

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useAction } from '../load.ts';
 import { Badge } from '../parts/badge.tsx';
-import { ErrorNote, Empty } from '../parts/show.tsx';
+import { Empty, ErrorNote } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { type AssociatedField, changeFields } from './calls.ts';
 import type { LoadedDefinition } from './definition.tsx';

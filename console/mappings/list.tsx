@@ -5,8 +5,8 @@ import { Badge } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { sayNumber } from '../parts/number.ts';
-import { Search } from '../parts/search.tsx';
 import { useQuery } from '../parts/query.ts';
+import { Search } from '../parts/search.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { type CommonResource, definitionCalls, listElements, listResources } from './calls.ts';
@@ -47,7 +47,11 @@ function columnsFor(elements: ReadonlyMap<number, string>): readonly Column<Comm
           ...(elementInstanceIds.length > 0 ? [sayInstances(elementInstanceIds.length)] : []),
         ];
         const all = [...names.slice(0, MOST_NAMES), ...more];
-        return all.length === 0 ? <span class="soft">nothing yet</span> : <span title={names.join(', ')}>{all.join(', ')}</span>;
+        return all.length === 0 ? (
+          <span class="soft">nothing yet</span>
+        ) : (
+          <span title={names.join(', ')}>{all.join(', ')}</span>
+        );
       },
     },
   ];

@@ -29,9 +29,7 @@ export function NewTransformation({ name, onClose }: { readonly name: string; re
   const open = async (form: FormData) => {
     if (level === undefined) return;
     const elementKey = readText(form, 'element');
-    route(
-      pathOfEditor(name, level === 'instance' ? { level, instanceId: Number(instance) } : { level, elementKey }),
-    );
+    route(pathOfEditor(name, level === 'instance' ? { level, instanceId: Number(instance) } : { level, elementKey }));
   };
   return (
     <Dialog title={`Map ${name}`} onClose={onClose}>
@@ -39,11 +37,16 @@ export function NewTransformation({ name, onClose }: { readonly name: string; re
         action="Open the editor"
         onSubmit={open}
         onCancel={onClose}
-        refusal={level === undefined ? 'You may not change any level.' : isChosen ? undefined : 'Choose an instance first.'}
+        refusal={
+          level === undefined ? 'You may not change any level.' : isChosen ? undefined : 'Choose an instance first.'
+        }
       >
         <label>
           For
-          <select value={level} onChange={({ currentTarget }) => setLevel(LEVELS.find((each) => each === currentTarget.value))}>
+          <select
+            value={level}
+            onChange={({ currentTarget }) => setLevel(LEVELS.find((each) => each === currentTarget.value))}
+          >
             {allowed.map((each) => (
               <option key={each} value={each}>
                 {MEANS[each]}
