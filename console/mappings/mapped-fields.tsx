@@ -117,8 +117,8 @@ function MappedField({ field, faults, isChosen, vendor, onChoose, onChange, onRe
       )}
       {inheritedFrom === undefined && (
         <details class="wide">
-          <summary class="small" aria-label={`Conversion of ${path}`}>
-            Conversion
+          <summary class="small">
+            Conversion<span class="unseen"> of {path}</span>
             {conversions.length > 0 && <span class="soft">: {conversions.join(', ')}</span>}
           </summary>
           <Conversions field={field} onChange={change} />
