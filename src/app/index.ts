@@ -23,7 +23,6 @@ import { composeMappings } from '../mappings/index.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
-import { createMappingScripts, findScriptFault } from '../resources/mapping-scripts.ts';
 import { createSandbox } from '../scripts/index.ts';
 import { openListener } from './listener.ts';
 
@@ -131,7 +130,6 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     registry,
     connectorMappings,
     reservedNames: RESERVED_SEGMENTS,
-    findSyntaxFault: findScriptFault,
   });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -161,7 +159,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const resources = composeResources(
     platform,
     { client, budget, tokensOf: tokens.of, noteCredentials },
-    { inForce: mappings.inForce, scriptOf: createMappingScripts(sandbox) },
+    { inForce: mappings.inForce, sandbox },
   );
   const events = composeEvents(
     platform,

@@ -251,6 +251,8 @@ export function createCommonResources(ports: CommonResourcePorts) {
       assertName(objectName, 'name');
       const level = defaultLevel(caller);
       const parts = await readByOwner(caller, { objectName, fields: body.fields, level }, getInstance);
+      const levels = [...parts.keys()].map((owner) => owner.level);
+      if (!levels.some(caller.mayChange)) caller.assertMayChange(levels[0] ?? level);
       const ignored = await changeMappings(caller.organizationId, async (change) => {
         const found = await putByOwner(change, caller, objectName, parts);
         const changes = Object.fromEntries([...parts].map(([owner, fields]) => [owner.level, { to: fields }]));

@@ -3,6 +3,7 @@ import { pointer } from '../errors.ts';
 import {
   type FieldSpec,
   joinConditions,
+  operatorOf,
   type Predicate,
   type PushedField,
   pushedField,
@@ -12,7 +13,7 @@ import {
   type Row,
   reader,
 } from '../where/index.ts';
-import { type Conversion, conversionOf, eitherOf, FIELD_TYPES, testOf } from './conversion.ts';
+import { type Conversion, conversionOf, eitherOf, FIELD_TYPES, testOf, type WrittenValue } from './conversion.ts';
 import type {
   DefinitionField,
   FieldEntry,
@@ -22,7 +23,17 @@ import type {
   MappingInForce,
   TransformationField,
 } from './model.ts';
-import { hasPath, isMany, isWritable, type PathStep, parsePath, readPath, withoutPath, writePath } from './paths.ts';
+import {
+  hasPath,
+  isMany,
+  isWritable,
+  type PathStep,
+  parsePath,
+  readGiven,
+  readPath,
+  withoutPath,
+  writePath,
+} from './paths.ts';
 
 /** What a script may write, as its syntax shows. */
 export interface ScriptWrites {
@@ -127,9 +138,11 @@ export function compileMapping(
   const find = fieldFinder(vendor);
   const isLocal = localBy(script);
   const byPath = new Map(mapping.fields.map((field) => [field.path, field]));
-  const mapped = mapping.definition.map((definition) =>
-    withScript(mapField(definition, byPath.get(definition.path), find), isLocal(definition.path)),
-  );
+  const mapped = mapping.definition.map((definition, _, all) => {
+    const field = mapField(definition, byPath.get(definition.path), find);
+    const isMixed = all.some(({ path }) => path.startsWith(`${definition.path}.`));
+    return withScript(isMixed ? asLocal(field, SEVERAL) : field, isLocal(definition.path));
+  });
   const passing = passThroughOf(mapping);
   const passed = passedFields(vendor, mapped, passing, isLocal);
   return assemble(vendor, mapping.version, mapped, passed);
@@ -146,17 +159,19 @@ function mapField(
   const type = field?.type ?? definition.type;
   const label = definition.displayName === undefined ? {} : { label: definition.displayName };
   const entries = field?.configuration ?? [];
-  const sources = vendorPathsOf(field, entries).flatMap((vendorPath): Source[] => {
-    const found = find(vendorPath);
-    if (found === undefined) return [];
-    const isInside = found.rest.length > 0 || isMany(steps);
-    return [{ ...found, conversion: conversionOf({ field: found.field, isInside }, type, entries) }];
+  const found = vendorPathsOf(field, entries).flatMap((vendorPath) => find(vendorPath) ?? []);
+  // The default of several sources stands for the value that is made of them, not for each of theirs.
+  const isOneOfSeveral = found.length > 1 || entries.some((entry) => entry.type === 'join');
+  const own = isOneOfSeveral ? entries.filter((entry) => entry.type !== 'defaultValue') : entries;
+  const sources = found.map((each): Source => {
+    const isInside = each.rest.length > 0 || isMany(steps);
+    return { ...each, conversion: conversionOf({ field: each.field, isInside }, type, own) };
   });
   const { fromVendor, toVendor } = directionsOf(entries);
   const made = readerOf(path, type, entries, sources, steps);
   const target = made.isWritable && isWritable(sources[0]?.rest ?? []) ? sources[0] : undefined;
   const canWrite = toVendor && target?.conversion.write !== undefined;
-  const fallback = entries.find((entry) => entry.type === 'defaultValue')?.properties.value;
+  const fallback = defaultIn(entries);
   const spec: FieldSpec = {
     ...made.spec,
     ...label,
@@ -179,8 +194,12 @@ function mapField(
     rewrite: made.rewrite,
     isShown: fromVendor,
     ...(canWrite && target !== undefined && { target }),
-    ...(fallback !== undefined && { fallback }),
+    ...(fallback !== null && { fallback }),
   };
+}
+
+function defaultIn(entries: readonly FieldEntry[]): MappedValue {
+  return entries.find((entry) => entry.type === 'defaultValue')?.properties.value ?? null;
 }
 
 function vendorTypeOf(field: TransformationField | undefined, sources: readonly Source[]) {
@@ -224,38 +243,39 @@ function readerOf(
   const constant = entries.find((entry) => entry.type === 'constant');
   if (constant !== undefined) return constantly(type, constant.properties.value);
   const join = entries.find((entry) => entry.type === 'join');
+  const fallback = defaultIn(entries);
   const [first] = sources;
-  if (first === undefined) {
-    const fallback = entries.find((entry) => entry.type === 'defaultValue')?.properties.value ?? null;
-    return { ...constantly(type, fallback), isMapped: false };
-  }
-  if (join !== undefined) return joined(path, sources, join.properties.separator ?? ' ');
-  if (sources.length > 1) return firstOf(path, sources);
+  if (first === undefined) return { ...constantly(type, fallback), isMapped: false };
+  if (join !== undefined) return joined(path, sources, { separator: join.properties.separator ?? ' ', fallback });
+  if (sources.length > 1) return firstOf(path, type, sources, fallback);
   const { spec, rewrite } = first.conversion;
-  const fallback = entries.find((entry) => entry.type === 'defaultValue')?.properties.value ?? null;
-  const read = sourceReader(path, first, isMany(steps));
-  return {
-    spec,
-    read: fallback === null ? read : (row, faults) => withFallback(row, faults, { first, read, fallback }),
-    rewrite,
-    isWritable: true,
-    isMapped: true,
-  };
+  const read = sourceReader(path, first, { isPerItem: isMany(steps), fallback });
+  return { spec, read: withFallback(read, sources, fallback), rewrite, isWritable: true, isMapped: true };
 }
 
 /** A default stands for null and for nothing, not for a value that cannot be converted. */
 function withFallback(
-  row: Row,
-  faults: ConversionFaults,
-  {
-    first,
-    read,
-    fallback,
-  }: { readonly first: Source; readonly read: MappedField['read']; readonly fallback: MappedValue },
-): unknown {
-  const raw = reader(first.field.name)(row);
-  const found = first.rest.length === 0 ? raw : readPath(raw, first.rest);
-  return found === null || found === undefined ? fallback : read(row, faults);
+  read: MappedField['read'],
+  sources: readonly Source[],
+  fallback: MappedValue,
+): MappedField['read'] {
+  if (fallback === null) return read;
+  const readers = sources.map(({ field, rest }) => {
+    const whole = reader(field.name);
+    return (row: Row) => readPath(whole(row), rest);
+  });
+  return (row, faults) => {
+    const isThere = readers.some((readRaw) => (readRaw(row) ?? null) !== null);
+    return isThere ? read(row, faults) : fallback;
+  };
+}
+
+/** What a field costs that is made of several: as much as the costliest. */
+function costsOf(sources: readonly Source[]): Pick<FieldSpec, 'unlisted' | 'onDemand'> {
+  return {
+    ...(sources.some(({ field }) => field.unlisted === true) && { unlisted: true }),
+    ...(sources.some(({ field }) => field.onDemand === true) && { onDemand: true }),
+  };
 }
 
 function constantly(type: MappedType, value: MappedValue): Reading {
@@ -276,16 +296,20 @@ function constantly(type: MappedType, value: MappedValue): Reading {
   };
 }
 
-function joined(path: string, sources: readonly Source[], separator: string): Reading {
-  const readers = sources.map((source) => sourceReader(path, source, false));
+function joined(
+  path: string,
+  sources: readonly Source[],
+  { separator, fallback }: { readonly separator: string; readonly fallback: MappedValue },
+): Reading {
+  const readers = sources.map((source) => sourceReader(path, source));
   return {
-    spec: { type: 'string' },
+    spec: { type: 'string', ...costsOf(sources) },
     read: (row, faults) => {
       const texts = readers.flatMap((read) => {
         const value = read(row, faults);
         return value === null || value === undefined || value === '' ? [] : [String(value)];
       });
-      return texts.length === 0 ? null : texts.join(separator);
+      return texts.length === 0 ? fallback : texts.join(separator);
     },
     rewrite: () => ({ kind: 'local', reason: 'the mapping joins several fields' }),
     isWritable: false,
@@ -293,27 +317,52 @@ function joined(path: string, sources: readonly Source[], separator: string): Re
   };
 }
 
-function firstOf(path: string, sources: readonly Source[]): Reading {
-  const readers = sources.map((source) => sourceReader(path, source, false));
-  const [first] = sources;
-  const { sortable: _, domain: __, required: ___, ...spec } = first?.conversion.spec ?? { type: 'string' as const };
+function firstOf(path: string, type: MappedType, sources: readonly Source[], fallback: MappedValue): Reading {
+  const readers = sources.map((source) => sourceReader(path, source));
+  const common = commonSpec(type, sources);
+  const read: MappedField['read'] = (row, faults) => {
+    for (const readOne of readers) {
+      const value = readOne(row, faults);
+      if (value !== null && value !== undefined) return value;
+    }
+    return null;
+  };
   return {
-    spec: { ...spec, nullable: true, filter: {} },
-    read: (row, faults) => {
-      for (const read of readers) {
-        const value = read(row, faults);
-        if (value !== null && value !== undefined) return value;
-      }
-      return null;
-    },
+    spec: { ...common, ...costsOf(sources), nullable: true, filter: {} },
+    read: withFallback(read, sources, fallback),
     rewrite: (predicate) => {
-      const parts = sources.map(({ conversion }) => conversion.rewrite(predicate));
+      if (fallback !== null && (predicate.kind === 'isNull' || testOf(predicate)(fallback))) {
+        return { kind: 'local', reason: 'the mapping has a default where the provider has no value' };
+      }
+      const parts = sources.map((source) => rewriteOne(source, common, predicate));
       if (predicate.kind !== 'isNull') return eitherOf(parts, true);
       return predicate.negated ? eitherOf(parts) : allOf(parts);
     },
     isWritable: true,
     isMapped: true,
   };
+}
+
+/** Returns what all sources have in common. The rest is as the first one has it, because requests write to it. */
+function commonSpec(type: MappedType, sources: readonly Source[]): FieldSpec {
+  const specs = sources.map(({ conversion }) => conversion.spec);
+  const { sortable: _, domain: __, required: ___, collation: ____, ...spec } = specs[0] ?? { type: FIELD_TYPES[type] };
+  return {
+    ...spec,
+    ...(specs.some((each) => each.type !== spec.type) && { type: FIELD_TYPES[type] }),
+    ...(specs.every(({ collation }) => collation === 'ci') && { collation: 'ci' }),
+  };
+}
+
+/** A provider that compares values of one source in another way finds other rows. */
+function rewriteOne({ conversion }: Source, common: FieldSpec, predicate: Predicate): Rewritten {
+  if (predicate.kind === 'isNull') return conversion.rewrite(predicate);
+  const { type, collation = 'cs' } = conversion.spec;
+  const isEquality = operatorOf(predicate) === '=' || operatorOf(predicate) === 'IN';
+  // Ignoring case only adds rows to an equality, and the core checks them again.
+  const isSound = type === common.type && (collation === (common.collation ?? 'cs') || isEquality);
+  if (isSound) return conversion.rewrite(predicate);
+  return { kind: 'local', reason: 'the mapping chooses from fields that the provider compares in different ways' };
 }
 
 function allOf(parts: readonly Rewritten[]): Rewritten {
@@ -328,7 +377,11 @@ function allOf(parts: readonly Rewritten[]): Rewritten {
   return { kind: 'rewritten', condition, isWider: asked.some(({ isWider }) => isWider) };
 }
 
-function sourceReader(path: string, { field, rest, conversion }: Source, perItem: boolean): MappedField['read'] {
+function sourceReader(
+  path: string,
+  { field, rest, conversion }: Source,
+  { isPerItem = false, fallback = null }: { readonly isPerItem?: boolean; readonly fallback?: MappedValue } = {},
+): MappedField['read'] {
   const read = reader(field.name);
   const convert = (value: unknown, faults: ConversionFaults): unknown => {
     if (value === null || value === undefined) return null;
@@ -339,10 +392,12 @@ function sourceReader(path: string, { field, rest, conversion }: Source, perItem
     else known.count++;
     return null;
   };
-  if (rest.length === 0 && !perItem) return (row, faults) => convert(read(row), faults);
+  if (rest.length === 0 && !isPerItem) return (row, faults) => convert(read(row), faults);
+  const convertItem = (item: unknown, faults: ConversionFaults) =>
+    item === null || item === undefined ? fallback : convert(item, faults);
   return (row, faults) => {
     const found = readPath(read(row), rest);
-    return perItem && Array.isArray(found) ? found.map((item) => convert(item, faults)) : convert(found, faults);
+    return isPerItem && Array.isArray(found) ? found.map((item) => convertItem(item, faults)) : convert(found, faults);
   };
 }
 
@@ -387,13 +442,19 @@ function localBy(script: ScriptWrites | undefined): LocalTest {
   };
 }
 
+/** A field that a script may write has a value, whatever the mapping says. */
 function withScript(field: MappedField, reason: string | undefined): MappedField {
   if (reason === undefined) return field;
+  const { view, ...rest } = asLocal(field, reason);
+  return { ...rest, view: { ...view, isMapped: true } };
+}
+
+function asLocal(field: MappedField, reason: string): MappedField {
   const { spec, view } = field;
   return {
     ...field,
     spec: localSpec(spec),
-    view: { ...view, local: reason, isMapped: true },
+    view: { ...view, local: reason },
     rewrite: () => ({ kind: 'local', reason }),
   };
 }
@@ -443,8 +504,9 @@ function passedFields(
       steps.length > 1 && steps[0]?.kind === 'name' && steps[1]?.kind !== 'name' ? [steps[0].name] : [],
     ),
   );
+  const isReplaced = (name: string) => taken.has(name) || names.has(name) || tops.has(name);
   return Object.entries(fields).flatMap(([name, spec]): PassedField[] => {
-    if (taken.has(name) || names.has(name) || tops.has(name)) return [];
+    if (isReplaced(name) || holdersOf(name).some(isReplaced)) return [];
     const { aliases: _, native: __, ...rest } = spec;
     const writable = {
       createable: toVendor && spec.createable === true,
@@ -459,7 +521,8 @@ function passedFields(
       return below === undefined ? [] : [[...below, ...source.rest]];
     });
     if (!fromVendor && !writable.createable && !writable.updateable) return [];
-    const reason = isLocal(name);
+    const isMixed = mapped.some(({ path }) => path.startsWith(`${name}.`));
+    const reason = isMixed ? SEVERAL : isLocal(name);
     const { read: ___, write: ____, ...shown } = rest;
     const whole = { ...shown, ...writable };
     return [
@@ -472,6 +535,14 @@ function passedFields(
       },
     ];
   });
+}
+
+const SEVERAL = 'the mapping makes it of several values';
+
+/** `a.b.c` has the holders `a` and `a.b`. */
+function holdersOf(name: string): readonly string[] {
+  const parts = name.split('.');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'));
 }
 
 /** A column of mapped rows. */
@@ -523,12 +594,7 @@ function assemble(
     if (name === field.path) fields[name] = field.spec;
     else fields[name] ??= listSpec(shown.filter(({ steps }) => shownName(steps) === name));
     if (name === field.path || !rewrites.has(name)) {
-      rewrites.set(
-        name,
-        name === field.path
-          ? field.rewrite
-          : () => ({ kind: 'local', reason: 'the mapping makes it of several values' }),
-      );
+      rewrites.set(name, name === field.path ? field.rewrite : () => ({ kind: 'local', reason: SEVERAL }));
     }
     columns.push({ name, steps: field.steps, needs: field.sources.map((source) => source.field), read: field.read });
   }
@@ -601,9 +667,13 @@ function shownName(steps: readonly PathStep[]): string | undefined {
     .join('.');
 }
 
+/** A list is requested as its costliest member is. Lists of records have it unless only single records have all of its members. */
 function listSpec(items: readonly MappedField[]): FieldSpec {
+  const mapped = items.filter(({ sources }) => sources.length > 0);
   return {
     type: 'array',
+    ...(mapped.length > 0 && mapped.every(({ spec }) => spec.unlisted === true) && { unlisted: true }),
+    ...(items.some(({ spec }) => spec.onDemand === true) && { onDemand: true }),
     createable: items.some(({ spec }) => spec.createable === true),
     updateable: items.some(({ spec }) => spec.updateable === true),
   };
@@ -630,7 +700,6 @@ function rowMappings(all: readonly Column[]): CompiledMapping['rowMapping'] {
 const MOST_KEPT = 100;
 
 function toRowMapping(columns: readonly Column[]): RowMapping {
-  const vendorFields = new Map(columns.flatMap(({ needs }) => needs.map((field) => [field.name, field])));
   const compiled = columns.map(({ steps, read }) => {
     const [only] = steps;
     const name =
@@ -638,7 +707,7 @@ function toRowMapping(columns: readonly Column[]): RowMapping {
     return { name, steps, read };
   });
   return {
-    vendorFields: outermost([...vendorFields.values()]),
+    vendorFields: outermost(columns.flatMap(({ needs }) => needs)),
     map: (row, faults) => {
       let record: Record<string, unknown> = {};
       for (const { name, steps, read } of compiled) {
@@ -651,12 +720,10 @@ function toRowMapping(columns: readonly Column[]): RowMapping {
   };
 }
 
-/** A field inside another needed field comes with it. */
-function outermost(fields: readonly PushedField[]): readonly PushedField[] {
-  const names = new Set(fields.map(({ name }) => name));
-  return fields.filter(
-    ({ name }) => !name.split('.').some((_, index, parts) => index > 0 && names.has(parts.slice(0, index).join('.'))),
-  );
+/** Removes duplicates and the fields inside another needed field, which comes with them. */
+export function outermost(fields: readonly PushedField[]): readonly PushedField[] {
+  const names = new Map(fields.map((field) => [field.name, field]));
+  return [...names.values()].filter(({ name }) => !holdersOf(name).some((holder) => names.has(holder)));
 }
 
 function toVendor(
@@ -672,32 +739,47 @@ function toVendor(
     const steps = namesIn(name);
     if (hasPath(body, steps)) values = writePath(values, steps, readPath(body, steps));
   }
-  for (const { path, steps, target, fallback } of written) {
-    if (target === undefined) continue;
-    const isGiven = hasPath(body, steps);
-    if (!isGiven && (action !== 'create' || fallback === undefined)) continue;
-    const value = isGiven ? readPath(body, steps) : fallback;
-    const { field, rest, conversion } = target;
-    const convert = (each: unknown): unknown => {
-      if (each === null || each === undefined) return null;
-      const result = conversion.write?.(each) ?? { value: each };
-      if ('value' in result) return result.value;
-      faults.push({ path: pointer('body', path), message: `'${path}' ${result.fault}` });
-      return null;
-    };
-    // A default fills items that are there, and never makes one.
-    const many = isMany(steps);
-    if (many && !isGiven) continue;
-    const converted =
-      many && Array.isArray(value)
-        ? value.map((each) => convert(action === 'create' ? (each ?? fallback) : each))
-        : convert(value);
-    const whole = [...namesIn(field.name), ...rest];
+  const write = ({ field, rest }: Source, value: unknown): void => {
     // A part of a value is written with the rest of it, which the provider would lose otherwise.
     if (rest.length > 0 && stored !== undefined && !hasPath(values, namesIn(field.name))) {
       values = writePath(values, namesIn(field.name), reader(field.name)(stored));
     }
-    values = writePath(values, whole, converted);
+    values = writePath(values, [...namesIn(field.name), ...rest], value);
+  };
+  for (const { path, steps, target, fallback } of written) {
+    if (target === undefined || !hasPath(body, steps)) continue;
+    const convert = (each: unknown): unknown => {
+      if (each === null || each === undefined) return each;
+      const result = target.conversion.write?.(each) ?? { value: each };
+      if (!isFault(result)) return result.value;
+      faults.push({ path: pointer('body', path), message: `'${path}' ${result.fault}` });
+      return null;
+    };
+    const value = readGiven(body, steps);
+    // A default fills items that are there, and never makes one.
+    const otherwise = action === 'create' ? writtenDefault(target, fallback) : undefined;
+    const isList = isMany(steps) && Array.isArray(value);
+    write(target, isList ? value.map((each) => convert(each) ?? otherwise ?? each) : convert(value));
+  }
+  if (action === 'create') {
+    for (const { steps, target, fallback } of written) {
+      if (target === undefined || isMany(steps) || hasPath(body, steps)) continue;
+      const value = writtenDefault(target, fallback);
+      // What the request has by another name wins.
+      if (value !== undefined && !hasPath(values, [...namesIn(target.field.name), ...target.rest]))
+        write(target, value);
+    }
   }
   return { values: values as Record<string, unknown>, faults };
+}
+
+/** Returns the default as the provider has it. Undefined without one, and for one that the provider cannot have, which is only read. */
+function writtenDefault({ conversion }: Source, fallback: MappedValue | undefined): unknown {
+  if (fallback === undefined || fallback === null) return undefined;
+  const result = conversion.write?.(fallback) ?? { value: fallback };
+  return isFault(result) ? undefined : result.value;
+}
+
+function isFault(written: WrittenValue | undefined): written is Extract<WrittenValue, { readonly fault: string }> {
+  return written !== undefined && 'fault' in written;
 }

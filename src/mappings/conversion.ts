@@ -484,7 +484,10 @@ function mapValues({ field, isInside }: VendorField, type: MappedType, { values,
     const spelled = isInside ? text : keyOf(field, text);
     const found = spelled === undefined ? undefined : table.get(fold(spelled));
     if (found !== undefined) return found.ours;
-    return keepsOthers ? READERS[type](value) : other;
+    if (!keepsOthers) return other;
+    return type === 'string' && !isInside && isScalar(field.type)
+      ? canonicalText(field.type, value)
+      : READERS[type](value);
   };
   return {
     spec,

@@ -9,7 +9,7 @@ import { checkContainers, checkName, type GivenDefinition, readDefinition } from
 import { createFaults, type Place } from './faults.ts';
 import { mergeDefinitions } from './in-force.ts';
 import type { DefinitionField, Level, Leveled } from './model.ts';
-import { type Owner, ownersUpwards } from './owner.ts';
+import { type Owner, ownersUpwards, readUpwards } from './owner.ts';
 import type { MappingStore, TransformationPlace } from './store.ts';
 
 /** A definition as a level has it. */
@@ -198,7 +198,7 @@ export async function writeDefinition(
 interface FieldsToPut {
   readonly owner: Owner;
   readonly objectName: string;
-  /** Of two with the same path the last one counts. */
+  /** If two have the same path, the last one counts. */
   readonly fields: readonly DefinitionField[];
   readonly place: Place;
 }
@@ -209,14 +209,10 @@ export async function putFields(
   { owner, objectName, fields, place }: FieldsToPut,
 ): Promise<void> {
   const own = [...new Map(fields.map((field) => [field.path, field])).values()];
-  const [, ...above] = ownersUpwards(owner);
-  const higher = await Promise.all(
-    above.map(async (one) => ({ level: one.level, definition: await store.findDefinition(one, objectName) })),
+  const levels = await readUpwards(owner, async (one) =>
+    one.level === owner.level ? { objectName, fields: own } : store.findDefinition(one, objectName),
   );
-  const merged = mergeDefinitions([
-    { level: owner.level, definition: { objectName, fields: own } },
-    ...higher.flatMap(({ level, definition }) => (definition === undefined ? [] : [{ level, definition }])),
-  ]);
+  const merged = mergeDefinitions(levels);
   const faults = createFaults(...place);
   checkContainers(merged, new Map(own.map(({ path }, index) => [path, ['fields', String(index)]])), faults);
   faults.throwIfAny();

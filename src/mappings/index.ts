@@ -1,11 +1,13 @@
 import type { Registry } from '../connector/registry.ts';
 import type { Platform } from '../platform.ts';
+import { analyse } from '../scripts/index.ts';
 import { type ConnectorMappings, createCatalogue } from './catalogue/catalogue.ts';
 import { createChangeMappings } from './changes.ts';
 import type { FindSyntaxFault } from './check-transformation.ts';
 import { createCommonResources } from './common-resources.ts';
 import { createDefinitions } from './definitions.ts';
 import { createKnownMappings } from './known.ts';
+import { SCRIPT_PARAMETERS } from './model.ts';
 import { createMappingStore } from './store.ts';
 import { createTransformations } from './transformations.ts';
 
@@ -16,8 +18,6 @@ export interface MappingNeighbours {
   readonly connectorMappings: ConnectorMappings;
   /** Names that paths of the platform begin with. Those of the catalogue can be used all the same. */
   readonly reservedNames: ReadonlySet<string>;
-  /** Checks scripts before they are stored. Default: they are stored unchecked. */
-  readonly findSyntaxFault?: FindSyntaxFault;
 }
 
 /** An instance, as far as its mappings depend on it. */
@@ -35,9 +35,10 @@ export type Mappings = ReturnType<typeof composeMappings>;
  */
 export function composeMappings(
   platform: Pick<Platform, 'knex' | 'notifier' | 'clock' | 'shares'>,
-  { accounts, registry, connectorMappings, reservedNames: reserved, findSyntaxFault }: MappingNeighbours,
+  { accounts, registry, connectorMappings, reservedNames: reserved }: MappingNeighbours,
 ) {
   const { clock, shares } = platform;
+  const findSyntaxFault: FindSyntaxFault = (body) => analyse(body, SCRIPT_PARAMETERS).syntaxError;
   const catalogue = createCatalogue({ connectors: registry.connectors, mappings: connectorMappings });
   const reservedNames = reserved.difference(new Set(catalogue.definitions.keys()));
   const known = createKnownMappings(platform);

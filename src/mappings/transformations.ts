@@ -21,7 +21,7 @@ import type {
   TransformationEntry,
   TransformationField,
 } from './model.ts';
-import { type Owner, ownersUpwards } from './owner.ts';
+import { type OfLevel, type Owner, ownersUpwards, readUpwards } from './owner.ts';
 import type { MappingStore, StoredTransformation } from './store.ts';
 
 /** A transformation as a level shows it, with the fields that it inherits. */
@@ -94,27 +94,13 @@ export function createTransformations({ store, changeMappings, clock, findSyntax
   return {
     /** Returns the transformations of a level for an element, each with the fields that it inherits. */
     list: async (owner: Owner, connector: Connector): Promise<readonly ShownTransformation[]> => {
-      const own = await store.listTransformations(owner, connector.key);
-      const above = await Promise.all(
-        ownersUpwards(owner)
-          .slice(1)
-          .map(async (one) => ({ level: one.level, all: await store.listTransformations(one, connector.key) })),
-      );
-      const definitions = await Promise.all(
-        ownersUpwards(owner).map(async (one) => ({ level: one.level, all: await store.listDefinitions(one) })),
-      );
-      return own.map((transformation) =>
-        show({
-          elementKey: connector.key,
-          lowestFirst: [{ level: owner.level, transformation }, ...pick(above, transformation.objectName)],
-          definition: mergeDefinitions(
-            pick(definitions, transformation.objectName).map(({ level, transformation: definition }) => ({
-              level,
-              definition,
-            })),
-          ),
-        }),
-      );
+      const [own, ...above] = await readUpwards(owner, (one) => store.listTransformations(one, connector.key));
+      const definitions = await readUpwards(owner, store.listDefinitions);
+      return (own?.value ?? []).map((value) => {
+        const { objectName } = value;
+        const levels = [{ level: owner.level, value }, ...pick(above, objectName)] as const;
+        return show(connector.key, levels, mergeDefinitions(pick(definitions, objectName)));
+      });
     },
 
     /** @throws AppError NOT_FOUND */
@@ -245,13 +231,7 @@ async function defineFields(
   { owner, connector, objectName, given: { vendorName } }: TransformationWrite,
   fields: readonly TransformationField[],
 ): Promise<void> {
-  const found = await Promise.all(
-    ownersUpwards(owner).map(async (one) => ({
-      level: one.level,
-      definition: await change.store.findDefinition(one, objectName),
-    })),
-  );
-  const levels = found.flatMap(({ level, definition }) => (definition === undefined ? [] : [{ level, definition }]));
+  const levels = await readUpwards(owner, (one) => change.store.findDefinition(one, objectName));
   if (levels.length === 0) throw unknownObject(objectName, owner);
   const merged = mergeDefinitions(levels);
   const known = new Set(merged.map(({ path }) => path));
@@ -263,7 +243,7 @@ async function defineFields(
   checkContainers([...merged, ...added], places, faults);
   faults.throwIfAny();
   if (added.length === 0) return;
-  const own = levels.find(({ level }) => level === owner.level)?.definition.fields ?? [];
+  const own = levels.find(({ level }) => level === owner.level)?.value.fields ?? [];
   await putFields(change, { owner, objectName, fields: [...own, ...added], place: ['body'] });
 }
 
@@ -308,28 +288,11 @@ async function removeTransformations(
 /** @throws AppError NOT_FOUND */
 async function showTransformation(store: MappingStore, target: TransformationTarget): Promise<ShownTransformation> {
   const { owner, connector, objectName } = target;
-  const owners = ownersUpwards(owner);
-  const found = await Promise.all(
-    owners.map(async (one) => ({
-      level: one.level,
-      transformation: await store.findTransformation(one, connector.key, objectName),
-      definition: await store.findDefinition(one, objectName),
-    })),
-  );
-  const [own, ...above] = found;
-  if (own?.transformation === undefined) throw noTransformation(target);
-  return show({
-    elementKey: connector.key,
-    lowestFirst: [
-      { level: own.level, transformation: own.transformation },
-      ...above.flatMap(({ level, transformation }) =>
-        transformation === undefined ? [] : [{ level, transformation }],
-      ),
-    ],
-    definition: mergeDefinitions(
-      found.flatMap(({ level, definition }) => (definition === undefined ? [] : [{ level, definition }])),
-    ),
-  });
+  const levels = await readUpwards(owner, (one) => store.findTransformation(one, connector.key, objectName));
+  const [own, ...above] = levels;
+  if (own?.level !== owner.level) throw noTransformation(target);
+  const definitions = await readUpwards(owner, (one) => store.findDefinition(one, objectName));
+  return show(connector.key, [own, ...above], mergeDefinitions(definitions));
 }
 
 /** Returns the transformation of the target's level or, where it has none, of the next level above it. */
@@ -341,20 +304,16 @@ async function showLowest(store: MappingStore, target: TransformationTarget): Pr
   throw noTransformation(target);
 }
 
-interface Shown {
-  readonly elementKey: string;
-  readonly lowestFirst: readonly [
-    { readonly level: Level; readonly transformation: StoredTransformation },
-    ...{ readonly level: Level; readonly transformation: StoredTransformation }[],
-  ];
-  readonly definition: readonly DefinitionField[];
-}
-
-function show({ elementKey, lowestFirst, definition }: Shown): ShownTransformation {
-  const [{ level, transformation }] = lowestFirst;
+/** @param lowestFirst the transformation to show, and those above it */
+function show(
+  elementKey: string,
+  lowestFirst: readonly [OfLevel<StoredTransformation>, ...OfLevel<StoredTransformation>[]],
+  definition: readonly DefinitionField[],
+): ShownTransformation {
+  const [{ level, value }] = lowestFirst;
   const { fields } = mergeTransformations(lowestFirst) ?? { fields: [] };
   const types = new Map(definition.map(({ path, type }) => [path, type]));
-  const { objectName, vendorName, configuration = [], script, changedAt } = transformation;
+  const { objectName, vendorName, configuration = [], script, changedAt } = value;
   return {
     objectName,
     vendorName,
@@ -367,13 +326,14 @@ function show({ elementKey, lowestFirst, definition }: Shown): ShownTransformati
   };
 }
 
+/** Returns what each level has of a name. */
 function pick<One extends { readonly objectName: string }>(
-  levels: readonly { readonly level: Level; readonly all: readonly One[] }[],
+  levels: readonly OfLevel<readonly One[]>[],
   name: string,
-) {
-  return levels.flatMap(({ level, all }) => {
-    const transformation = all.find(({ objectName }) => objectName === name);
-    return transformation === undefined ? [] : [{ level, transformation }];
+): readonly OfLevel<One>[] {
+  return levels.flatMap(({ level, value }) => {
+    const found = value.find(({ objectName }) => objectName === name);
+    return found === undefined ? [] : [{ level, value: found }];
   });
 }
 

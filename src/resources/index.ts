@@ -14,6 +14,7 @@ import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, cutText, isAppError, pointer } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import type { Platform } from '../platform.ts';
+import type { Sandbox } from '../scripts/index.ts';
 import { currentSpan, currentTrace, errorTypeOf } from '../trace.ts';
 import {
   assertFullyPushed,
@@ -25,8 +26,9 @@ import {
   type Row,
 } from '../where/index.ts';
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
-import { createCatalog, type MappingPorts, NO_MAPPINGS } from './catalog.ts';
+import { createCatalog, type MappingPorts, NO_MAPPINGS_IN_FORCE } from './catalog.ts';
 import { bodyOf, isMappedObject } from './mapped.ts';
+import { createMappingScripts } from './mapping-scripts.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
 import { endJob, judgeResults } from './native-job.ts';
 import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
@@ -153,15 +155,26 @@ const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 /** Maximum rows per page when pages are requested in parallel. Larger pages only increase memory and the pauses of garbage collection. */
 const MOST_ROWS_OF_SEVERAL = 500;
 
+/** The mappings of instances, and where their scripts run. */
+export interface MappedCalls extends Pick<MappingPorts, 'inForce'> {
+  readonly sandbox: Pick<Sandbox, 'run'>;
+}
+
+/** Tools have no mappings, and no scripts. */
+const NO_MAPPINGS: MappedCalls = {
+  inForce: async () => NO_MAPPINGS_IN_FORCE,
+  sandbox: { run: () => Promise.reject(new Error('Nothing runs scripts here')) },
+};
+
 /** Creates the normalised calls on instances. Each finds the object, calls the provider, and returns records in the form of the API. */
 export function composeResources(
   { clock, keys }: Pick<Platform, 'clock'> & { readonly keys: Pick<PlatformKeys, 'seal' | 'open'> },
   given: CallNeighbours,
-  mappings: MappingPorts = NO_MAPPINGS,
+  { inForce, sandbox }: MappedCalls = NO_MAPPINGS,
 ) {
   const rateLimits = createRateLimits(clock);
   const neighbours = { ...given, rateLimits };
-  const catalog = createCatalog(clock, mappings);
+  const catalog = createCatalog(clock, { inForce, scriptOf: createMappingScripts(sandbox) });
   const prepare = createQueryCache();
   const pageTokens = createPageTokens(keys);
 
@@ -445,7 +458,7 @@ export function composeResources(
       }: { readonly names: readonly string[]; readonly vendorName: string; readonly record?: Row | undefined },
     ) => {
       if (names.length === 0) return undefined;
-      const { byName } = await mappings.inForce(instance);
+      const { byName } = await inForce(instance);
       const objectName = names.find((name) => byName.get(name)?.vendorName === vendorName);
       if (objectName === undefined || record === undefined)
         return objectName === undefined ? undefined : { objectName };

@@ -10,11 +10,17 @@ import type {
   Operation,
 } from '../connector/contract.ts';
 import { AppError, cutText, invalidRequest, isAppError, pointer, segmentsOf } from '../errors.ts';
-import { type CompiledMapping, compileMapping, type ScriptWrites } from '../mappings/compile.ts';
+import {
+  type CompiledMapping,
+  compileMapping,
+  outermost,
+  type RowMapping,
+  type ScriptWrites,
+} from '../mappings/compile.ts';
 import type { MappingInForce } from '../mappings/model.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
 import { createPacer } from '../pace.ts';
-import { type MappedQueryable, type PushedField, type Row, recordFields } from '../where/index.ts';
+import { type MappedQueryable, type PushedField, type Row, reader, recordFields } from '../where/index.ts';
 import { createRecordMapper, writeRecord } from './record.ts';
 
 /** An object whose records are mapped. To everything that takes an object, it is one. */
@@ -116,6 +122,13 @@ async function perform<Input, Output>(
 
 type Rows = ReturnType<typeof createRows>;
 
+/** What a query needs of the provider's records, and how they become mapped rows. */
+interface RowPlan {
+  readonly vendorFields: readonly PushedField[];
+  readonly toRow: (native: unknown) => Row;
+  readonly mapRow: RowMapping['map'];
+}
+
 /** A row of a page that is mapped when it is needed. */
 class PendingRow {
   readonly read: () => Row;
@@ -129,22 +142,19 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
   const whole = recordFields(vendor);
   const toWholeRow = createRecordMapper(whole);
   const listed = recordFields({ ...vendor, fields: withoutUnlisted(vendor.fields) });
+  const namesListed = recordFields({ fields: withoutUnlisted(mapping.fields) }).map(({ name }) => name);
+  const mappingOf = recordMappings(mapping);
+  // Events name a record by the provider's id, even where no mapped field shows it.
+  const { idField: vendorId = 'id' } = vendor;
+  const identifying = mapping.idField === undefined ? listed.filter(({ name }) => name === vendorId) : [];
 
   /** Returns what a query needs for these mapped fields. A script may read all fields of the provider's record. */
-  function planFor(names: readonly string[] | undefined) {
-    const { vendorFields, map } = mapping.rowMapping(script === undefined ? names : undefined);
-    const needed = script === undefined ? vendorFields : listed;
+  function planFor(names: readonly string[]): RowPlan {
+    const wanted = script === undefined ? names : [...new Set([...namesListed, ...names])];
+    const { vendorFields, map } = mapping.rowMapping(wanted);
+    const needed = outermost([...(script === undefined ? [] : listed), ...vendorFields, ...identifying]);
     const toRow = createRecordMapper(needed);
-    return {
-      vendorFields: needed,
-      map: (native: unknown, faults: MappingFaults): Row => {
-        const vendorRow = toRow(native);
-        const row = map(vendorRow, faults.values);
-        faults.vendorRows?.set(row, vendorRow);
-        return row;
-      },
-      toRow,
-    };
+    return { vendorFields: needed, toRow, mapRow: map };
   }
 
   async function runScript(records: readonly ScriptRecord[], faults: MappingFaults, signal: AbortSignal) {
@@ -176,7 +186,7 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
   }
 
   async function one(row: Row, faults: MappingFaults, signal: AbortSignal): Promise<Row> {
-    const transformed = mapping.rowMapping().map(row, faults.values);
+    const transformed = mappingOf(row).map(row, faults.values);
     faults.vendorRows?.set(transformed, row);
     const [record] = await runScript([{ original: row, transformed, fromVendor: true }], faults, signal);
     return record ?? {};
@@ -189,16 +199,18 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
     /** Returns the provider's field of a term of an order, which only plain fields can have. */
     vendorFieldOf: (field: PushedField): PushedField => mapping.vendorFieldOf(field.name) ?? field,
     /** Maps the rows of a page and runs the script over them. Rows that it leaves out are undefined. */
-    page: async (natives: Iterable<unknown>, context: ConnectorContext): Promise<readonly (Row | undefined)[]> => {
+    page: async (
+      natives: Iterable<unknown>,
+      { toRow, mapRow }: RowPlan,
+      context: ConnectorContext,
+    ): Promise<readonly (Row | undefined)[]> => {
       const faults = mappingFaultsOf(context);
-      const { map } = mapping.rowMapping();
-      const { toRow } = planFor(undefined);
       const pacer = createPacer(context.signal);
       const records: ScriptRecord[] = [];
       for (const native of natives) {
         if (pacer.isDue()) await pacer.pause();
         const original = toRow(native);
-        records.push({ original, transformed: map(original, faults.values), fromVendor: true });
+        records.push({ original, transformed: mapRow(original, faults.values), fromVendor: true });
       }
       return runScript(records, faults, context.signal);
     },
@@ -222,6 +234,25 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
       );
       return result;
     },
+  };
+}
+
+/**
+ * Returns which fields a single record of the provider has. Those on demand are missing in most of them, and are no nulls then.
+ */
+function recordMappings(mapping: CompiledMapping): (vendorRow: Row) => RowMapping {
+  const names = Object.keys(mapping.fields);
+  const onDemand = names
+    .filter((name) => mapping.fields[name]?.onDemand === true)
+    .map((name) => ({ name, needs: mapping.rowMapping([name]).vendorFields.map((field) => reader(field.name)) }));
+  const whole = mapping.rowMapping();
+  if (onDemand.length === 0) return () => whole;
+  const without = (missing: ReadonlySet<string>) => mapping.rowMapping(names.filter((name) => !missing.has(name)));
+  const least = without(new Set(onDemand.map(({ name }) => name)));
+  return (row) => {
+    const missing = onDemand.filter(({ needs }) => needs.every((read) => read(row) === undefined));
+    if (missing.length === onDemand.length) return least;
+    return missing.length === 0 ? whole : without(new Set(missing.map(({ name }) => name)));
   };
 }
 
@@ -269,11 +300,17 @@ function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknow
     run: async (context, input): Promise<ListPage> => {
       const page = await perform(list, context, toVendorInput(input));
       if (!rows.hasScript) {
-        const { map } = planOf(input);
-        const faults = mappingFaultsOf(context);
-        return { ...page, records: page.records.map((record) => new PendingRow(() => map(nativeOf(record), faults))) };
+        const { toRow, mapRow } = planOf(input);
+        const { values, vendorRows } = mappingFaultsOf(context);
+        const read = (record: unknown) => () => {
+          const vendorRow = toRow(nativeOf(record));
+          const row = mapRow(vendorRow, values);
+          vendorRows?.set(row, vendorRow);
+          return row;
+        };
+        return { ...page, records: page.records.map((record) => new PendingRow(read(record))) };
       }
-      const mapped = await rows.page(nativesOf(page.records, nativeOf), context);
+      const mapped = await rows.page(nativesOf(page.records, nativeOf), planOf(input), context);
       const { total, ...rest } = page;
       const records = mapped.flatMap((row) => (row === undefined ? [] : [new PendingRow(() => row)]));
       const dropped = mapped.length - records.length;

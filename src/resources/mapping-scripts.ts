@@ -1,21 +1,13 @@
-import type { MappingInForce } from '../mappings/model.ts';
+import { type MappingInForce, SCRIPT_PARAMETERS } from '../mappings/model.ts';
 import { analyse, type Sandbox, type ScriptResult, TRANSFORMATION_LIMITS } from '../scripts/index.ts';
 import type { MappedScript, ScriptOutcome } from './mapped.ts';
-
-/** The parameters of scripts of transformations, before `done` (mappings.md, 9). */
-const PARAMETERS = ['originalObject', 'transformedObject', 'fromVendor'] as const;
-
-/** Returns the first fault in the syntax of a script. */
-export function findScriptFault(body: string) {
-  return analyse(body, PARAMETERS).syntaxError;
-}
 
 /** Creates the lookup of the scripts of mappings, ready to run in the sandbox. */
 export function createMappingScripts({ run }: Pick<Sandbox, 'run'>) {
   return ({ script }: MappingInForce, accountId: number): MappedScript | undefined => {
     if (script === undefined) return undefined;
     const { body, filterEmptyResponse = false } = script;
-    const { writes, why } = analyse(body, PARAMETERS);
+    const { writes, why } = analyse(body, SCRIPT_PARAMETERS);
     return {
       writes,
       ...(why !== undefined && { why }),
@@ -24,7 +16,14 @@ export function createMappingScripts({ run }: Pick<Sandbox, 'run'>) {
         const calls = records.map(({ original: originalObject, transformed: transformedObject, fromVendor }) => ({
           values: { originalObject, transformedObject, fromVendor },
         }));
-        const job = { owner: accountId, body, parameters: PARAMETERS, mutable: ['transformedObject'], calls, signal };
+        const job = {
+          owner: accountId,
+          body,
+          parameters: SCRIPT_PARAMETERS,
+          mutable: ['transformedObject'],
+          calls,
+          signal,
+        };
         return (await run({ ...job, limits: TRANSFORMATION_LIMITS })).map(toOutcome);
       },
     };

@@ -25,7 +25,7 @@ export interface SliceResult {
 }
 
 /** The input of a thread. */
-export interface ThreadData {
+export interface ScriptThreadData {
   /** Shared memory: its first element is the number of steps that the current slice has begun. */
   readonly progress: Int32Array;
 }

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import { collectDigits, type ExactDigits, restoreDigits } from './digits.ts';
 import { type Outcome, type Slice, STOPPED } from './messages.ts';
 import type { Sandbox, ScriptJob, ScriptResult } from './model.ts';
-import { type SliceEnd, startThread, type Thread } from './thread-handle.ts';
+import { startThread, type Thread, type ThreadEnd } from './thread-handle.ts';
 
 /** Limits of all jobs of this process. */
 export interface PoolLimits {
@@ -36,6 +36,8 @@ const LIMITS: PoolLimits = {
 
 /** Characters of arguments in one message to a thread, and calls. What a slice does not reach is sent again. */
 const SLICE_INPUT = { characters: 4 * MIB, calls: 250 };
+/** Calls that may take longer are ended with their thread when nobody waits for them. A new thread takes 0.1 s. */
+const WORTH_A_THREAD_MS = 1000;
 const RETRY_SECONDS = 5;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
@@ -49,6 +51,8 @@ interface Work {
   /** The CPU time that is used up. */
   spentMs: number;
   isOver: boolean;
+  /** The thread that runs a slice of it. */
+  thread?: Thread;
   readonly succeed: (results: readonly ScriptResult[]) => void;
   readonly fail: (reason: unknown) => void;
 }
@@ -84,11 +88,15 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
         ...{ job, texts, spentMs: 0, isOver: false, size: sizeOf(job, texts) },
         digits: collectDigits(job.calls),
         results: new Array<ScriptResult | undefined>(texts.length).fill(undefined),
-        succeed: (results) => end(work, () => resolve(results)),
-        fail: (reason) => end(work, () => reject(reason)),
+        succeed: (results) => end(work, giveUp, () => resolve(results)),
+        fail: (reason) => end(work, giveUp, () => reject(reason)),
+      };
+      const giveUp = () => {
+        work.fail(job.signal?.reason);
+        if (job.limits.recordMs > WORTH_A_THREAD_MS) void work.thread?.close();
       };
       assertRoom(work);
-      job.signal?.addEventListener('abort', () => work.fail(job.signal?.reason), { once: true });
+      job.signal?.addEventListener('abort', giveUp, { once: true });
       underWay.add(work);
       count(work, work.size);
       enqueue(work);
@@ -114,9 +122,10 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
     else sizes.set(owner, left);
   }
 
-  function end(work: Work, tell: () => void): void {
+  function end(work: Work, giveUp: () => void, tell: () => void): void {
     if (work.isOver) return;
     work.isOver = true;
+    work.job.signal?.removeEventListener('abort', giveUp);
     underWay.delete(work);
     count(work, -work.size);
     remove(work);
@@ -157,8 +166,10 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
 
   async function runSlice(work: Work): Promise<void> {
     const thread = takeThread();
+    work.thread = thread;
     const indices = chooseCalls(work);
     const how = await thread.run(toSlice(work, indices));
+    delete work.thread;
     if (how.kind === 'done') keepThread(thread);
     else await closeThread(thread);
     busyOwners.delete(work.job.owner);
@@ -255,7 +266,7 @@ function toSlice({ job, texts, spentMs }: Work, indices: readonly number[]): Sli
   };
 }
 
-function settle(work: Work, indices: readonly number[], how: SliceEnd): void {
+function settle(work: Work, indices: readonly number[], how: ThreadEnd): void {
   const { limits } = work.job;
   if (how.kind === 'broken') work.fail(how.error);
   if (how.kind === 'done') {

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock, EndWait } from '../clock.ts';
-import { COMPILING, PREPARING, type Slice, type SliceResult, type ThreadData } from './messages.ts';
+import { COMPILING, PREPARING, type ScriptThreadData, type Slice, type SliceResult } from './messages.ts';
 
 /** How a slice ended. */
-export type SliceEnd =
+export type ThreadEnd =
   | { readonly kind: 'done'; readonly result: SliceResult }
   /** The thread is gone. `call` is the index of the call that it was running, or -1 when it was compiling the script. */
   | { readonly kind: 'ended'; readonly call: number; readonly reason: 'time' | 'memory' | 'fault' }
@@ -13,7 +13,7 @@ export type SliceEnd =
 /** A thread with an engine. */
 export interface Thread {
   /** Runs a slice. The thread runs one at a time, and none after an end that is not `done`. */
-  readonly run: (slice: Slice) => Promise<SliceEnd>;
+  readonly run: (slice: Slice) => Promise<ThreadEnd>;
   readonly close: () => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ function isOutOfMemory(error: Error): boolean {
 /** Starts a thread. It gets nothing of the environment of this process but the folder of compiled code. */
 export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread {
   const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const workerData: ThreadData = { progress };
+  const workerData: ScriptThreadData = { progress };
   const { NODE_COMPILE_CACHE } = process.env;
   const worker = new Worker(new URL('./thread/thread.ts', import.meta.url), {
     workerData,
@@ -44,9 +44,9 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
   });
   worker.unref();
-  let settle: ((end: SliceEnd) => void) | undefined;
+  let settle: ((end: ThreadEnd) => void) | undefined;
 
-  function end(how: SliceEnd): void {
+  function end(how: ThreadEnd): void {
     settle?.(how);
     settle = undefined;
   }
@@ -66,9 +66,10 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
     let beganAt = 0;
     let isWatching = true;
     let endWait: EndWait = () => undefined;
-    const check = async () => {
+    const check = async (): Promise<void> => {
       const cpu = await worker.cpuUsage().catch(() => undefined);
-      if (!isWatching || cpu === undefined) return;
+      if (!isWatching) return;
+      if (cpu === undefined) return wait();
       const usedMs = (cpu.user + cpu.system) / 1000;
       const now = Atomics.load(progress, 0);
       if (now !== step) [step, beganAt] = [now, usedMs];
@@ -91,7 +92,7 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
   return {
     run: (slice) => {
       Atomics.store(progress, 0, PREPARING);
-      const { promise, resolve } = Promise.withResolvers<SliceEnd>();
+      const { promise, resolve } = Promise.withResolvers<ThreadEnd>();
       settle = resolve;
       worker.postMessage(slice);
       const endWatch = watch(slice);

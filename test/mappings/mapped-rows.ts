@@ -25,6 +25,7 @@ export const VENDOR_ROWS: readonly Row[] = RECORDS.filter((row) => isReadable(ro
   number: toJsonNumber(row.number),
   integer: toJsonNumber(row.integer),
   stamp: stampOf(row),
+  moment: momentOf(row),
 }));
 
 function isReadable({ number, integer, flag, day, at, cs, ci }: Row): boolean {
@@ -43,7 +44,20 @@ function stampOf({ day, cs }: Row): unknown {
   return `${date}.${month}.${year}`;
 }
 
-export const VENDOR_FIELDS = { ...RECORD_FIELDS, stamp: { type: 'string' } } as const;
+/** A text that is a date with a time, or nearly. */
+function momentOf({ at, cs }: Row): unknown {
+  if (typeof at !== 'string') return cs;
+  const [day = '', time = '00:00:00'] = at.slice(0, 19).split('T');
+  return `${day} ${time.padEnd(8, ':00')}`;
+}
+
+/** The fields of the records, an object around one of them, and texts that only mappings need. */
+export const VENDOR_FIELDS = {
+  ...RECORD_FIELDS,
+  in: { type: 'object' },
+  stamp: { type: 'string' },
+  moment: { type: 'string' },
+} as const;
 
 interface Sort {
   readonly type: MappedType;
@@ -66,8 +80,9 @@ const some = (...entries: readonly (FieldEntry | undefined)[]): fc.Arbitrary<rea
   fc.constantFrom(...entries).map((entry) => (entry === undefined ? [] : [entry]));
 const byDefault = (value: string | number | boolean): FieldEntry => ({ type: 'defaultValue', properties: { value } });
 const times = (multiply: number): FieldEntry => ({ type: 'number', properties: { multiply } });
-const pattern: FieldEntry = { type: 'transformDate', properties: { pattern: 'dd.MM.yyyy' } };
-const sortable: FieldEntry = { type: 'transformDate', properties: { pattern: 'yyyy-MM-dd' } };
+const dated = (pattern: string): FieldEntry => ({ type: 'transformDate', properties: { pattern } });
+const pattern = dated('dd.MM.yyyy');
+const sortable = dated('yyyy-MM-dd');
 
 const TEXT_KEYS = ['a', 'A', 'ab', 'ß', '1', 'true', 'x%y', ''];
 const texts: readonly Sort[] = [
@@ -94,6 +109,7 @@ const SORTS: Readonly<Record<keyof typeof VENDOR_FIELDS, readonly Sort[]>> = {
   cs: texts,
   ci: texts,
   'in.side': texts,
+  in: [{ type: 'object' }, { type: 'string' }],
   number: numbers,
   integer: numbers,
   flag: [
@@ -104,6 +120,10 @@ const SORTS: Readonly<Record<keyof typeof VENDOR_FIELDS, readonly Sort[]>> = {
   day: moments,
   at: moments,
   stamp: [{ type: 'date', entries: some(pattern, sortable) }],
+  moment: [
+    { type: 'date', entries: some(dated('yyyy-MM-dd HH:mm:ss'), dated('yyyy-MM-dd HH:mm')) },
+    { type: 'date', entries: fc.constant([dated('yyyy-MM-dd HH:mm:ss'), byDefault('2026-01-31T00:00:00.000Z')]) },
+  ],
   tags: [{ type: 'array' }, { type: 'number' }],
 };
 
@@ -124,7 +144,13 @@ const oneField: fc.Arbitrary<Omit<TransformationField, 'path'>> = fc.oneof(
   },
   fc.constantFrom<Omit<TransformationField, 'path'>>(
     { type: 'string', configuration: [{ type: 'first', properties: { paths: ['cs', 'ci'] } }] },
+    { type: 'string', configuration: [{ type: 'first', properties: { paths: ['ci', 'cs'] } }] },
     { type: 'string', configuration: [{ type: 'first', properties: { paths: ['in.side', 'number'] } }] },
+    { type: 'string', configuration: [{ type: 'first', properties: { paths: ['ci', 'number'] } }, byDefault('a')] },
+    { type: 'number', configuration: [{ type: 'first', properties: { paths: ['integer', 'number'] } }] },
+    { type: 'number', configuration: [{ type: 'first', properties: { paths: ['cs', 'integer'] } }, byDefault(1)] },
+    { type: 'date', configuration: [{ type: 'first', properties: { paths: ['day', 'at'] } }] },
+    { type: 'string', configuration: [{ type: 'join', properties: { paths: ['cs', 'ci'] } }, byDefault('a')] },
     { type: 'string', configuration: [{ type: 'join', properties: { paths: ['cs', 'in.side'], separator: ' ' } }] },
     { type: 'string', configuration: [{ type: 'constant', properties: { value: 'a' } }] },
     { type: 'number', configuration: [{ type: 'constant', properties: { value: 1 } }] },
@@ -136,13 +162,20 @@ const oneField: fc.Arbitrary<Omit<TransformationField, 'path'>> = fc.oneof(
 
 const level = 'organization';
 
-/** A mapping with the fields `m0` to `m4`, some of them nested. */
+/** Paths of up to five fields. Some have the names of fields of the vendor, or lie inside of one. */
+const PATHS = fc.constantFrom(
+  ['m0', 'm1', 'm2', 'n.m3', 'm4'],
+  ['m0', 'm1', 'm2', 'n.m3', 'm4'],
+  ['cs', 'number', 'm2', 'in.m3', 'm4'],
+  ['ci', 'm1', 'in', 'n.m3', 'at'],
+  ['in.side', 'm1', 'm2', 'in.m3', 'flag'],
+);
+
+/** A mapping with two to five fields. */
 export const mappings: fc.Arbitrary<MappingInForce> = fc
-  .tuple(fc.array(oneField, { minLength: 2, maxLength: 5 }), fc.boolean())
-  .map(([fields, passes]) => {
-    const named = fields.map(
-      (field, index) => ({ ...field, path: index === 3 ? 'n.m3' : `m${index}`, level }) as const,
-    );
+  .tuple(fc.array(oneField, { minLength: 2, maxLength: 5 }), fc.boolean(), PATHS)
+  .map(([fields, passes, paths]) => {
+    const named = fields.map((field, index) => ({ ...field, path: paths[index] ?? `m${index}`, level }) as const);
     return {
       version: '1',
       objectName: 'mine',
@@ -198,6 +231,9 @@ const INSTANTS = [
   '2026-01-31T01:00:00+01:00',
   '2026-01-31T00:00:00.000001Z',
   '2026-01-30T23:59:59.999Z',
+  '2026-01-30T23:59:59Z',
+  '2026-01-31T08:30:00Z',
+  '2026-01-31T08:30:00.000000001Z',
 ];
 
 const CHOICES: Readonly<Record<FieldType, (name: string) => fc.Arbitrary<Filter>>> = {

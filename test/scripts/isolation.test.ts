@@ -31,9 +31,9 @@ describe('a script', () => {
 
   for (const [what, [leave, look]] of Object.entries(LEFTOVERS)) {
     it(`cannot leave ${what} for the next record`, async () => {
-      const body = `const found = ${look}; ${leave} done(found);`;
+      const body = `const found = ${look}; ${leave} done(found + originalObject.id);`;
       const results = await sandbox.many(body, [1, 2]);
-      expect(results).to.deep.equal([done('undefined'), done('undefined')]);
+      expect(results).to.deep.equal([done('undefined1'), done('undefined2')]);
     });
 
     it(`cannot leave ${what} for another account`, async () => {

@@ -18,7 +18,7 @@ import { measureJson } from './measure-json.ts';
 import { callNative, readTexts } from './natives.ts';
 
 /** Runs slices, one after the other. */
-export interface Engine {
+export interface ScriptEngine {
   readonly run: (slice: Slice) => Promise<SliceResult>;
 }
 
@@ -46,7 +46,7 @@ type Trapped = { readonly kind: 'trapped'; readonly reason: string };
 
 const failed = (reason: string): Failed => ({ kind: 'failed', reason });
 
-export function createEngine({ cpuMs, report }: EnginePorts): Engine {
+export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
   const engine = compileEngine();
   const images = new Map<string, Image>();
   const lines = createConsoleLines();
@@ -102,7 +102,8 @@ export function createEngine({ cpuMs, report }: EnginePorts): Engine {
   function guard<Result>(step: () => Result, timeout: string, limits: ScriptLimits): Result | Trapped | Failed {
     try {
       const result = step();
-      return isOverdue ? failed(timeout) : result;
+      // Some functions of QuickJS take long without asking.
+      return host.isOverdue() ? failed(timeout) : result;
     } catch (error) {
       if (!(error instanceof GuestTrap)) throw error;
       return { kind: 'trapped', reason: isOverdue ? timeout : STOPPED[error.kind](limits) };
@@ -138,28 +139,29 @@ export function createEngine({ cpuMs, report }: EnginePorts): Engine {
   }
 
   async function run(slice: Slice): Promise<SliceResult> {
-    const { calls, limits, batchLeftMs } = slice;
+    const { calls, limits } = slice;
     report(PREPARING);
     const image = await getImage(librariesOf(slice.body));
-    let guest = await takeGuest(image, limits);
+    const guest = await takeGuest(image, limits);
     report(COMPILING);
     const started = cpuMs();
     limitTime(limits.recordMs);
     const script = guard(() => compile(guest, image, slice), STOPPED.time(limits), limits);
-    if ('reason' in script) {
-      const outcome: Outcome = { ...failed(script.reason), console: lines.take() };
-      return { outcomes: calls.map(() => outcome), cpuMs: cpuMs() - started };
-    }
+    const outcomes =
+      'reason' in script ? failAll(calls, script.reason, lines.take()) : await callAll(guest, script, slice, started);
+    return { outcomes, cpuMs: cpuMs() - started };
+  }
+
+  /** Calls the script for as many calls as fit in the slice. */
+  async function callAll(first: Guest, script: Image, slice: Slice, started: number): Promise<readonly Outcome[]> {
+    const { calls, limits, batchLeftMs } = slice;
     const outcomes: Outcome[] = [];
+    let guest = first;
     let characters = 0;
     for (const [index, text] of calls.entries()) {
       const spentMs = cpuMs() - started;
       const leftMs = batchLeftMs - spentMs;
-      if (leftMs <= 0) {
-        const outcome: Outcome = { ...failed(STOPPED.batchTime(limits)), console: [] };
-        outcomes.push(...calls.slice(index).map(() => outcome));
-        break;
-      }
+      if (leftMs <= 0) return [...outcomes, ...failAll(calls.slice(index), STOPPED.batchTime(limits), [])];
       if (index > 0 && (spentMs >= SLICE_MS || characters >= SLICE_CHARACTERS)) break;
       report(COMPILING + 1 + index);
       restoreImage(guest, script);
@@ -171,10 +173,14 @@ export function createEngine({ cpuMs, report }: EnginePorts): Engine {
       if (ended.kind === 'done') characters += ended.json?.length ?? 0;
     }
     keepGuest(guest);
-    return { outcomes, cpuMs: cpuMs() - started };
+    return outcomes;
   }
 
   return { run };
+}
+
+function failAll(calls: readonly string[], reason: string, console: readonly string[]): readonly Outcome[] {
+  return calls.map(() => ({ ...failed(reason), console }));
 }
 
 /** The name of the script's code in the stacks of errors; the prelude looks for it. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Imports, Instance } from './webassembly.ts';
+import type { WasmImports, WasmInstance } from './webassembly.ts';
 
 const PAGE_BYTES = 65_536;
 /** The memory that the module requires, of which the stack of C takes 5 MB. */
@@ -18,7 +18,7 @@ const GLOBAL_CODE = 0;
 const encoder = new TextEncoder();
 
 /** An address in the memory of a guest: of a value, or of a text that ends with a zero. */
-export type Address = number;
+export type Pointer = number;
 
 /** The engine stopped in the middle of its work. Its memory can only be thrown away. */
 export class GuestTrap extends Error {
@@ -33,12 +33,12 @@ export class GuestTrap extends Error {
 
 /** A value that the engine returned, or the one that it threw. */
 export interface Returned {
-  readonly value: Address;
+  readonly value: Pointer;
   readonly isThrown: boolean;
 }
 
 /** What a guest asks of its host while it runs. */
-export interface Host {
+export interface GuestHost {
   /** Whether the script has used up its time. */
   readonly isOverdue: () => boolean;
   /** Answers a request of a script. */
@@ -47,8 +47,8 @@ export interface Host {
 
 /** The addresses of one engine within its memory. They stay valid when the memory is restored. */
 export interface Realm {
-  readonly runtime: Address;
-  readonly context: Address;
+  readonly runtime: Pointer;
+  readonly context: Pointer;
 }
 
 /** An instance of QuickJS in WebAssembly. It frees no value: its memory is restored as a whole instead. */
@@ -60,13 +60,13 @@ export interface Guest {
   /** Sets how much memory the engine may allocate together with what it has allocated before. */
   readonly limitMemory: (realm: Realm, bytes: number) => void;
   readonly evaluate: (realm: Realm, code: string, fileName: string) => Returned;
-  readonly call: (realm: Realm, callee: Address, ...values: readonly Address[]) => Returned;
+  readonly call: (realm: Realm, callee: Pointer, ...values: readonly Pointer[]) => Returned;
   /** Returns a new function in the engine that calls the host. */
-  readonly newNative: (realm: Realm) => Address;
-  readonly newText: (realm: Realm, text: string) => Address;
+  readonly newNative: (realm: Realm) => Pointer;
+  readonly newText: (realm: Realm, text: string) => Pointer;
   /** Returns the text of a value, or an empty text when memory is too short for it. */
-  readonly readText: (realm: Realm, value: Address) => string;
-  readonly readElement: (realm: Realm, array: Address, index: number) => Address;
+  readonly readText: (realm: Realm, value: Pointer) => string;
+  readonly readElement: (realm: Realm, array: Pointer, index: number) => Pointer;
   /** Runs jobs of promises, at most this number. */
   readonly runJobs: (realm: Realm, count: number) => Returned;
   readonly hasJobs: (realm: Realm) => boolean;
@@ -77,7 +77,7 @@ const require = createRequire(import.meta.url);
 /** What this file uses of the module that Emscripten makes. */
 interface EngineModule {
   readonly cwrap: (name: string, result: 'number', parameters: readonly 'number'[]) => Bound;
-  readonly _malloc: (bytes: number) => Address;
+  readonly _malloc: (bytes: number) => Pointer;
   /** It is replaced when the memory grows. */
   readonly HEAPU8: Uint8Array<ArrayBuffer>;
 }
@@ -91,7 +91,7 @@ export function compileEngine(): WebAssembly.Module {
 }
 
 /** Creates an instance. All that its functions throw is a `GuestTrap`. */
-export async function createGuest(engine: WebAssembly.Module, maxBytes: number, host: Host): Promise<Guest> {
+export async function createGuest(engine: WebAssembly.Module, maxBytes: number, host: GuestHost): Promise<Guest> {
   const memory = new WebAssembly.Memory({
     initial: INITIAL_BYTES / PAGE_BYTES,
     maximum: Math.ceil(maxBytes / PAGE_BYTES),
@@ -99,7 +99,7 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
   const silent = () => undefined;
   const options = {
     wasmMemory: memory,
-    instantiateWasm: (imports: Imports, use: (instance: Instance) => void) => {
+    instantiateWasm: (imports: WasmImports, use: (instance: WasmInstance) => void) => {
       const instance = new WebAssembly.Instance(engine, imports);
       use(instance);
       return instance.exports;
@@ -144,7 +144,7 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
   const isJobPending = bind('QTS_IsJobPending', 1);
 
   /** Writes a text with a zero at its end, as C expects it. */
-  function write(text: string): { readonly at: Address; readonly bytes: number } {
+  function write(text: string): { readonly at: Pointer; readonly bytes: number } {
     const bytes = Buffer.byteLength(text);
     const at = module._malloc(bytes + 1);
     if (at === 0) throw new GuestTrap('memory', 'The memory of the engine of scripts is used up.');
@@ -153,33 +153,33 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
     return { at, bytes };
   }
 
-  function writeAddresses(addresses: readonly Address[]): Address {
+  function writeAddresses(addresses: readonly Pointer[]): Pointer {
     const at = module._malloc(Math.max(1, addresses.length) * ADDRESS_BYTES);
     const view = new DataView(memory.buffer);
     for (const [index, address] of addresses.entries()) view.setUint32(at + index * ADDRESS_BYTES, address, true);
     return at;
   }
 
-  function judge({ context }: Realm, value: Address): Returned {
+  function judge({ context }: Realm, value: Pointer): Returned {
     const thrown = resolveException(context, value);
     return thrown === 0 ? { value, isThrown: false } : { value: thrown, isThrown: true };
   }
 
-  function readText({ context }: Realm, value: Address): string {
+  function readText({ context }: Realm, value: Pointer): string {
     const at = getString(context, value);
     if (at === 0) return '';
     const bytes = module.HEAPU8;
     return Buffer.from(bytes.buffer, at, bytes.indexOf(0, at) - at).toString();
   }
 
-  function newText(realm: Realm, text: string): Address {
+  function newText(realm: Realm, text: string): Pointer {
     const { value, isThrown } = judge(realm, newString(realm.context, write(text).at));
     if (isThrown) throw new GuestTrap('memory', 'The memory of the engine of scripts is too small for a text.');
     return value;
   }
 
   /** What throws here would unwind the frames of C, so a failure becomes a text. */
-  function answer(realm: Realm, request: Address): Address {
+  function answer(realm: Realm, request: Pointer): Pointer {
     const text = readText(realm, request);
     let reply: readonly [isFailure: boolean, text: string];
     try {
@@ -191,7 +191,7 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
   }
 
   const callbacks = {
-    callFunction: (_: undefined, context: Address, _self: Address, count: number, values: Address) =>
+    callFunction: (_: undefined, context: Pointer, _self: Pointer, count: number, values: Pointer) =>
       count === 0 ? 0 : answer({ runtime: 0, context }, getArgument(values, 0)),
     shouldInterrupt: () => (host.isOverdue() ? 1 : 0),
     freeHostRef: () => undefined,

@@ -1,10 +1,10 @@
 import { type Inside, prelude } from '../inside/prelude.ts';
-import { type Address, type Guest, GuestTrap, type Realm, type Returned } from './guest.ts';
+import { type Guest, GuestTrap, type Pointer, type Realm, type Returned } from './guest.ts';
 import { modulesOf } from './libraries.ts';
 
 /** A part of the memory of a guest. */
 interface Region {
-  readonly at: Address;
+  readonly at: Pointer;
   readonly bytes: Uint8Array;
 }
 
@@ -12,11 +12,11 @@ interface Region {
 export interface Image {
   readonly regions: readonly Region[];
   /** The end of the heap. All memory behind it is zero. */
-  readonly end: Address;
+  readonly end: Pointer;
   /** Size of all regions in bytes. */
   readonly size: number;
   readonly realm: Realm;
-  readonly inside: Readonly<Record<keyof typeof FUNCTIONS, Address>>;
+  readonly inside: Readonly<Record<keyof typeof FUNCTIONS, Pointer>>;
 }
 
 /** The functions of the prelude, by their index in what it returns. */
@@ -60,7 +60,7 @@ function sizeOf(regions: readonly Region[]): number {
   return regions.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-function succeed(guest: Guest, realm: Realm, { value, isThrown }: Returned): Address {
+function succeed(guest: Guest, realm: Realm, { value, isThrown }: Returned): Pointer {
   if (isThrown) throw new GuestTrap('fault', `A library of scripts does not load: ${guest.readText(realm, value)}`);
   return value;
 }
@@ -96,7 +96,7 @@ export function extendImage({ memory }: Guest, image: Image): Image {
 }
 
 /** Returns the end of the memory in use, which is not before `least`. */
-function findEnd({ buffer }: WebAssembly.Memory, least: Address): Address {
+function findEnd({ buffer }: WebAssembly.Memory, least: Pointer): Pointer {
   const bytes = Buffer.from(buffer);
   let end = bytes.length;
   while (end > least) {

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Slice, ThreadData } from '../messages.ts';
+import type { ScriptThreadData, Slice } from '../messages.ts';
 import { createEngine } from './engine.ts';
 
-const { progress }: ThreadData = workerData;
+const { progress }: ScriptThreadData = workerData;
 
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();

@@ -18,5 +18,5 @@ declare global {
   }
 }
 
-export type Imports = WebAssembly.Imports;
-export type Instance = WebAssembly.Instance;
+export type WasmImports = WebAssembly.Imports;
+export type WasmInstance = WebAssembly.Instance;

@@ -1,0 +1,42 @@
+import { readdirSync } from 'node:fs';
+import { expect } from 'chai';
+import { OWN_CONNECTORS } from '../../src/connector/registry.ts';
+import { assertNone, catalogueOf, createTally, type RunEffort, runMapping } from './catalogue-runs.ts';
+import { startSimulated } from './simulated.ts';
+
+const EFFORT: RunEffort = { literals: 3, local: 4, sorted: 4, got: 5, paged: 40 };
+
+/** Objects that the demo accounts lack. */
+const ABSENT = ['salesforce leads'];
+/** Connectors without mappings in the catalogue. */
+const EMPTY = ['odata'];
+
+describe('the catalogue on the simulators', function runs() {
+  this.timeout(600_000);
+  const tally = createTally();
+  let mappings = 0;
+
+  for (const key of readdirSync(OWN_CONNECTORS).filter((each) => !EMPTY.includes(each))) {
+    it(`maps rows, filters, orders, pages and records of ${key} as it says`, async () => {
+      const simulated = await startSimulated(key);
+      const faults: string[] = [];
+      try {
+        for (const mapping of await catalogueOf(key)) {
+          if (ABSENT.includes(`${key} ${mapping.objectName}`)) continue;
+          faults.push(...(await runMapping(simulated, mapping, { effort: EFFORT, tally })));
+          mappings++;
+        }
+      } finally {
+        await simulated.stop();
+      }
+      assertNone(faults);
+    });
+  }
+
+  // Filters that match all rows or none say little.
+  it('was tried with filters that distinguish rows', () => {
+    expect(mappings).to.equal(69);
+    expect(tally.rows).to.be.greaterThan(4000);
+    expect(tally.decisive).to.be.greaterThan(10_000);
+  });
+});

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { compileMapping } from '../../src/mappings/compile.ts';
+import type { FieldEntry, TransformationField } from '../../src/mappings/model.ts';
+import type { FieldSpec } from '../../src/where/model.ts';
+import type { Row } from '../../src/where/row-values.ts';
+import { inForceOf } from './simulated.ts';
+
+const EVERYTHING = { '=': 'exact', 'IS NULL': 'exact', 'IS NOT NULL': 'exact' } as const;
+const text: FieldSpec = { type: 'string', filter: EVERYTHING };
+
+function compile(vendorFields: Readonly<Record<string, FieldSpec>>, fields: readonly TransformationField[]) {
+  const removed = { type: 'passThrough', properties: { fromVendor: false } } as const;
+  const mapping = inForceOf({ objectName: 'mine', vendorName: 'rows', fields, configuration: [removed] });
+  return compileMapping({ fields: vendorFields }, mapping, undefined);
+}
+
+function map(vendorFields: Readonly<Record<string, FieldSpec>>, fields: readonly TransformationField[], row: Row) {
+  return compile(vendorFields, fields).rowMapping().map(row, new Map());
+}
+
+const byDefault = (value: string): FieldEntry => ({ type: 'defaultValue', properties: { value } });
+const first = (...paths: readonly string[]): FieldEntry => ({ type: 'first', properties: { paths } });
+const join = (...paths: readonly string[]): FieldEntry => ({ type: 'join', properties: { paths, separator: '-' } });
+
+describe('a compiled mapping', () => {
+  it('fills missing members of items with the default, and makes no item for it', () => {
+    const fields: readonly TransformationField[] = [
+      { path: 'lines[*].type', vendorPath: 'Line[*].Type', configuration: [byDefault('service')] },
+      { path: 'lines[*].amount', type: 'number', vendorPath: 'Line[*].Amount' },
+    ];
+    const vendor: Record<string, FieldSpec> = { Line: { type: 'array' } };
+    const rows = [{ Line: [{ Amount: 1 }, { Type: 'goods', Amount: 2 }, {}] }, { Line: [] }, { Line: null }];
+    expect(rows.map((row) => map(vendor, fields, row))).to.deep.equal([
+      {
+        lines: [
+          { type: 'service', amount: 1 },
+          { type: 'goods', amount: 2 },
+          { type: 'service', amount: null },
+        ],
+      },
+      { lines: [] },
+      { lines: null },
+    ]);
+  });
+
+  it('applies a default to the outcome of several sources, in rows as in filters', () => {
+    const vendor = { a: text, b: text };
+    const chosen: TransformationField = { path: 'x', configuration: [first('a', 'b'), byDefault('none')] };
+    const joined: TransformationField = { path: 'x', configuration: [join('a', 'b'), byDefault('none')] };
+    const rows = [
+      { a: null, b: 'B' },
+      { a: 'A', b: null },
+      { a: null, b: null },
+    ];
+    expect(rows.map((row) => map(vendor, [chosen], row))).to.deep.equal([{ x: 'B' }, { x: 'A' }, { x: 'none' }]);
+    expect(rows.map((row) => map(vendor, [joined], row))).to.deep.equal([{ x: 'B' }, { x: 'A' }, { x: 'none' }]);
+
+    const { rewriting, fields } = compile(vendor, [chosen]);
+    const field = { name: 'x', native: 'x', ...(fields.x ?? text) };
+    const loc = { offset: 0, length: 0 };
+    const isNull = rewriting.rewrite({ kind: 'isNull', field, negated: false, loc });
+    const equals = (value: string) =>
+      rewriting.rewrite({ kind: 'compare', field, operator: '=', value: { kind: 'string', value }, loc });
+    expect([isNull.kind, equals('none').kind, equals('B').kind]).to.deep.equal(['local', 'local', 'rewritten']);
+  });
+
+  it('passes nothing through that lies inside of a mapped field or of a mapped path', () => {
+    const vendor: Record<string, FieldSpec> = { Box: { type: 'object' }, 'Box.Unit': text, 'Box.Size': text };
+    const namesOf = (...fields: readonly TransformationField[]) =>
+      Object.keys(
+        compileMapping({ fields: vendor }, inForceOf({ objectName: 'mine', vendorName: 'rows', fields }), undefined)
+          .fields,
+      );
+    expect(namesOf({ path: 'box', type: 'object', vendorPath: 'Box' })).to.deep.equal(['box']);
+    expect(namesOf({ path: 'Box', vendorPath: 'Box.Unit' })).to.deep.equal(['Box']);
+    expect(namesOf({ path: 'unit', vendorPath: 'Box.Unit' })).to.deep.equal(['Box', 'Box.Size', 'unit']);
+  });
+
+  it('checks a passed object itself where a mapped path changes it', () => {
+    const box: FieldSpec = { type: 'object', filter: EVERYTHING };
+    const fields: readonly TransformationField[] = [{ path: 'Box.name', vendorPath: 'Name' }];
+    const mapping = inForceOf({ objectName: 'mine', vendorName: 'rows', fields });
+    const compiled = compileMapping({ fields: { Box: box, Name: text } }, mapping, undefined);
+    const loc = { offset: 0, length: 0 };
+    const field = { name: 'Box', native: 'Box', ...box };
+    expect(compiled.rewriting.rewrite({ kind: 'isNull', field, negated: false, loc }).kind).to.equal('local');
+    expect(compiled.fields.Box).not.to.have.property('filter');
+  });
+
+  it('keeps the costs of the fields that a value is made of', () => {
+    const costly: FieldSpec = { type: 'string', onDemand: true };
+    const single: FieldSpec = { type: 'array', unlisted: true };
+    const { fields } = compile({ a: text, b: costly, Line: single, Tags: { type: 'array' } }, [
+      { path: 'chosen', configuration: [first('a', 'b')] },
+      { path: 'joined', configuration: [join('a', 'b')] },
+      { path: 'lines[*].name', vendorPath: 'Line[*].Name' },
+      { path: 'lines[*].missing', vendorPath: 'Nowhere' },
+      { path: 'mixed[*].name', vendorPath: 'Line[*].Name' },
+      { path: 'mixed[*].tag', vendorPath: 'Tags[*]' },
+    ]);
+    expect(fields.chosen).to.include({ onDemand: true });
+    expect(fields.joined).to.include({ onDemand: true });
+    expect(fields.lines).to.include({ unlisted: true });
+    expect(fields.mixed).not.to.have.property('unlisted');
+  });
+});
