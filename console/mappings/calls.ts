@@ -27,6 +27,13 @@ export async function listElements(signal: AbortSignal): Promise<readonly Schema
   return rows;
 }
 
+/** A definition with the owners that have fields of it. */
+export interface LoadedDefinition {
+  readonly resource: CommonResource;
+  /** The highest level first. */
+  readonly owners: readonly Owner[];
+}
+
 /** Returns the owners that have a definition of a name, the highest level first. @throws ApiError */
 export async function listOwners(name: string, signal: AbortSignal): Promise<readonly Owner[]> {
   const { rows } = await askPage<Schemas['VdrEntry']>(
@@ -160,4 +167,11 @@ export async function removeTransformation(objectName: string, target: Target): 
       ? api.DELETE('/organizations/elements/{keyOrId}/transformations/{objectName}', { params })
       : api.DELETE('/accounts/elements/{keyOrId}/transformations/{objectName}', { params }),
   );
+}
+
+/** Returns the owner of a field. */
+export function ownerOf({ associatedLevel, associatedId }: AssociatedField): Owner {
+  return associatedLevel === 'instance'
+    ? { level: associatedLevel, instanceId: associatedId }
+    : { level: associatedLevel };
 }

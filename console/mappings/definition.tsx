@@ -7,7 +7,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { useQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
-import { type CommonResource, listOwners } from './calls.ts';
+import { type LoadedDefinition, listOwners } from './calls.ts';
 import { Coverage } from './coverage.tsx';
 import { DefinitionFields } from './fields.tsx';
 import { type Owner, useLevelNeeds } from './levels.ts';
@@ -21,19 +21,12 @@ const TABS: Readonly<Record<DefinitionTab, string>> = {
 };
 const TAB_NAMES = ['', 'transformations', 'try'] as const satisfies readonly DefinitionTab[];
 
-/** A definition with the owners that have fields of it. */
-export interface LoadedDefinition {
-  readonly resource: CommonResource;
-  /** The highest level first. */
-  readonly owners: readonly Owner[];
-}
-
 interface DefinitionPageProps {
   readonly name: string;
   readonly tab: DefinitionTab;
 }
 
-export function useDefinition(name: string): Loaded<LoadedDefinition> {
+function useDefinition(name: string): Loaded<LoadedDefinition> {
   return useLoad(
     async (signal) => {
       const [resource, owners] = await Promise.all([

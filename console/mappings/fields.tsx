@@ -3,8 +3,8 @@ import { useAction } from '../load.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Empty, ErrorNote } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { type AssociatedField, changeFields } from './calls.ts';
-import type { LoadedDefinition } from './definition.tsx';
+import type { LoadedDefinition } from './calls.ts';
+import { type AssociatedField, changeFields, ownerOf } from './calls.ts';
 import { FieldDialog } from './field-dialog.tsx';
 import { type Owner, useLevelNeeds } from './levels.ts';
 import { sayLevel } from './paths.ts';
@@ -12,13 +12,6 @@ import { sayLevel } from './paths.ts';
 interface DefinitionFieldsProps {
   readonly definition: LoadedDefinition;
   readonly onChanged: () => void;
-}
-
-/** Returns the owner of a field. */
-export function ownerOf({ associatedLevel, associatedId }: AssociatedField): Owner {
-  return associatedLevel === 'instance'
-    ? { level: associatedLevel, instanceId: associatedId }
-    : { level: associatedLevel };
 }
 
 /** The fields of all levels, to be added, changed and removed. */
