@@ -6,7 +6,7 @@ import { type Column, Table } from '../parts/table.tsx';
 import type { LoadedDefinition } from './calls.ts';
 import { type AssociatedField, changeFields, ownerOf } from './calls.ts';
 import { FieldDialog } from './field-dialog.tsx';
-import { type Owner, useLevelNeeds } from './levels.ts';
+import { useLevelNeeds } from './levels.ts';
 import { sayLevel } from './paths.ts';
 
 interface DefinitionFieldsProps {
