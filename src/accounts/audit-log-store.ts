@@ -86,7 +86,8 @@ export function createAuditLogStore(knex: Knex) {
         .select<AuditRow[]>(COLUMNS);
       if (section !== undefined) query.where({ section });
       if (instanceId !== undefined) query.where({ instance_id: instanceId });
-      if (target !== undefined) query.where({ target: target.kind }).whereIn('target_id', target.ids.filter(isStorable));
+      if (target !== undefined)
+        query.where({ target: target.kind }).whereIn('target_id', target.ids.filter(isStorable));
       if (from !== undefined) query.where('at', '>=', from);
       if (to !== undefined) query.where('at', '<', to);
       if (userId !== undefined) query.where({ user_id: userId });

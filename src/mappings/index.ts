@@ -9,6 +9,11 @@ import { createKnownMappings } from './known.ts';
 import { createMappingStore } from './store.ts';
 import { createTransformations } from './transformations.ts';
 
+/** The parts of the platform that definitions and transformations use. */
+export interface MappingPlatform extends Pick<Platform, 'knex' | 'notifier' | 'clock'> {
+  readonly shares: Pick<Platform['shares'], 'list'>;
+}
+
 export interface MappingNeighbours {
   readonly accounts: { readonly getOrganizationId: (accountId: number) => Promise<number> };
   readonly registry: Registry;
@@ -34,7 +39,7 @@ export type Mappings = ReturnType<typeof composeMappings>;
  * @throws ConnectorError that names every fault of the catalogue
  */
 export function composeMappings(
-  platform: Pick<Platform, 'knex' | 'notifier' | 'clock' | 'shares'>,
+  platform: MappingPlatform,
   { accounts, registry, connectorMappings, reservedNames: reserved, findSyntaxFault }: MappingNeighbours,
 ) {
   const { clock, shares } = platform;
