@@ -198,7 +198,7 @@ export async function writeDefinition(
 interface FieldsToPut {
   readonly owner: Owner;
   readonly objectName: string;
-  /** Of two with the same path the last one counts. */
+  /** The last one of two with the same path is stored. */
   readonly fields: readonly DefinitionField[];
   readonly place: Place;
 }
