@@ -8,6 +8,8 @@ import { createDefinitions } from './definitions.ts';
 import { createKnownMappings } from './known.ts';
 import { createMappingStore } from './store.ts';
 import { createTransformations } from './transformations.ts';
+import { createVdrs } from './vdrs.ts';
+import { createVisible } from './visible.ts';
 
 /** The parts of the platform that definitions and transformations use. */
 export interface MappingPlatform extends Pick<Platform, 'knex' | 'notifier' | 'clock'> {
@@ -50,23 +52,16 @@ export function composeMappings(
   const changeMappings = createChangeMappings(platform, known);
   const definitions = createDefinitions({ store, changeMappings, clock, reservedNames });
   const transformations = createTransformations({ store, changeMappings, clock, findSyntaxFault });
-  const commonResources = createCommonResources({
-    store,
-    shares,
-    changeMappings,
-    clock,
-    registry,
-    catalogue,
-    definitions,
-    transformations,
-    findSyntaxFault,
-    reservedNames,
-  });
+  const visible = createVisible(shares);
+  const shared = { store, visible, changeMappings, registry, definitions, reservedNames };
+  const commonResources = createCommonResources(shared);
+  const vdrs = createVdrs({ ...shared, clock, catalogue, transformations, findSyntaxFault });
 
   return {
     definitions,
     transformations,
     commonResources,
+    vdrs,
     catalogue,
 
     /** Returns the mappings in force for an instance. It is the same value until one of them changes. */

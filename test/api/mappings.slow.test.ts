@@ -289,6 +289,26 @@ describe('the levels of definitions and transformations', () => {
     expectProblem(await service.call(`/instances/${instanceId}/objects/renamed/definitions`), 'NOT_FOUND');
   });
 
+  it('say where a field of a common resource is wrong, whatever its level is', async () => {
+    const fields = [
+      { path: 'a', type: 'string', associatedLevel: 'account' },
+      { path: 'b', type: 'string', associatedLevel: 'organization' },
+      { path: 'c', type: 'text', associatedLevel: 'account' },
+    ];
+    const put = (given: readonly object[]) =>
+      service.call('/common-resources', { method: 'PUT', body: { name: 'wrong', fields: given } });
+    expect(Object.keys(faultsOf(await put(fields)))).to.deep.equal(['body.fields.2.type']);
+    expect(faultsOf(await put([{ path: 'a', type: 'string', associatedLevel: 'system' }]))).to.deep.equal({
+      'body.fields':
+        "body.fields has a field with the associatedLevel 'system'. It must be one of instance, account, organization.",
+    });
+    const ofInstance = { path: 'a', type: 'string', associatedLevel: 'instance' };
+    expect(faultsOf(await put([ofInstance]))).to.deep.equal({
+      'body.fields': 'body.fields has a field of an instance without the id of the instance as associatedId.',
+    });
+    expectProblem(await put([{ ...ofInstance, associatedId: 987_654 }]), 'NOT_FOUND');
+  });
+
   it('list the aliases of an element', async () => {
     const aliases = await get('/elements/keap/transformations');
     for (const { name, vendorName } of aliases) {
