@@ -52,7 +52,7 @@ export interface AccountTransformationColumns {
   readonly object_name: string;
   readonly vendor_name: string;
   /** The fields, the configuration and the script. */
-  readonly content: Readonly<Record<string, unknown>>;
+  readonly content: unknown;
   readonly changed_at: Date;
 }
 
@@ -556,7 +556,7 @@ export interface OrganizationTransformationColumns {
   readonly object_name: string;
   readonly vendor_name: string;
   /** The fields, the configuration and the script. */
-  readonly content: Readonly<Record<string, unknown>>;
+  readonly content: unknown;
   readonly changed_at: Date;
 }
 
@@ -597,6 +597,8 @@ export interface PollColumns {
   readonly waits: number;
   /** The third failure in a row, of which poll.failing told; null: it works, or has not failed so often. */
   readonly failing_since: Date | null;
+  /** The mapping of the object whose records were read last; null: the object is not mapped. */
+  readonly mapping_version: string | null;
 }
 
 /** Versions of records that events were made of, or that were there before: kept as long as the poller may read them again. */

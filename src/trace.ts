@@ -2,7 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Redactor } from './redaction.ts';
 
 /** The path of the audit log that an entry stands under, beside the one with all. */
-export type AuditSection = 'authentication' | 'element-instances' | 'elements' | 'users' | 'settings';
+export type AuditSection =
+  | 'authentication'
+  | 'element-instances'
+  | 'elements'
+  | 'common-resources'
+  | 'users'
+  | 'settings';
 
 /** A change that a caller requested, as the audit log shows it. Facts that are known only afterwards are added then (`db/change.ts`). */
 export interface AuditEntry {

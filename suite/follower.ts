@@ -4,7 +4,7 @@ import { createByteBudget, createProviderClient } from '../src/connector/client/
 import { createEgress } from '../src/egress/index.ts';
 import type { NewEvent } from '../src/events/model.ts';
 import { readPollSettings } from '../src/instances/polling/poll-settings.ts';
-import type { ClaimedPoll, NewlySeen, PollStore, Progress, SeenVersion } from '../src/polls/poll-store.ts';
+import type { ClaimedPoll, MappedProgress, NewlySeen, PollStore, SeenVersion } from '../src/polls/poll-store.ts';
 import type { RunPorts } from '../src/polls/run.ts';
 import { runPoll } from '../src/polls/run-poll.ts';
 import { composeResources } from '../src/resources/index.ts';
@@ -39,6 +39,7 @@ export interface Followed {
 
 const ONE_POLLER = {
   ...{ accountId: 1, instanceId: 1, settingsVersion: 1, intervalMs: 60_000, failures: 0, waits: 0, lease: '1' },
+  mappingVersion: null,
   failingSince: null,
   lastSuccessAt: null,
 };
@@ -110,13 +111,13 @@ export function createFollower(followed: Followed): Follower {
 
 interface Memory {
   readonly store: RunPorts['store'];
-  readonly progress: () => Progress;
+  readonly progress: () => MappedProgress;
   readonly count: () => number;
 }
 
 /** Every transaction is committed at once. */
 function createMemory(): Memory {
-  let progress: Progress = { kind: null, watermark: null, feedWatermark: null };
+  let progress: MappedProgress = { mappingVersion: null, kind: null, watermark: null, feedWatermark: null };
   let versions: readonly (NewlySeen & { readonly missed: number })[] = [];
   const transaction: PollStore['transaction'] = (work) =>
     // There is no database, and the store needs none.
@@ -130,8 +131,8 @@ function createMemory(): Memory {
     count: () => versions.length,
     store: {
       transaction,
-      advance: async (_via, _key, { kind, watermark, feedWatermark }) => {
-        progress = { kind, watermark, feedWatermark };
+      advance: async (_via, _key, next) => {
+        progress = next;
         return true;
       },
       seen: async (_key, recordKeys) => versions.filter(isOf(recordKeys)),

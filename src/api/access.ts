@@ -9,6 +9,8 @@ import type { ApiOperationId, UserOf } from './operation.ts';
 export interface Access {
   /** The privilege that the operation needs. Any one of several is enough. Without it, every known caller may use the operation. */
   readonly privilege?: Privilege | readonly Privilege[];
+  /** Another privilege that the operation needs in addition. */
+  readonly also?: Privilege;
   /** The path parameter that names an account of the organization; without one it is the caller's, or that of the header. */
   readonly account?: string;
   /** Rights for a path that names a user (`emailOrId`). */
@@ -51,6 +53,7 @@ export type AuditTarget =
   | 'connect-session'
   | 'invitation'
   | 'oauth-proxy'
+  | 'common-resource'
   | 'subscription'
   | 'delivery'
   | 'poll';
@@ -112,6 +115,45 @@ const accountRole: Access = {
 
 /** Privileges to invite users. The accounts into which a caller may invite depend on which of them the caller has. */
 const INVITE = ['addOrganizationUsers', 'addAccountUsers'] as const;
+
+/** What an operation does to definitions and transformations, as the privileges and the audit log name it. */
+const CREATE = ['create', 'create'] as const;
+const EDIT = ['edit', 'update'] as const;
+const DELETE = ['delete', 'delete'] as const;
+type MappingAction = typeof CREATE | typeof EDIT | typeof DELETE;
+
+const VIEW_MAPPINGS = 'viewCommonObjects';
+
+const mappingAudit = (action: AuditAction, id: string | undefined): { readonly audit: Audited } => ({
+  audit: { action, target: 'common-resource', ...(id !== undefined && { id }) },
+});
+
+/** Changes of definitions and transformations that hold for the organization. */
+const organizationMapping = ([verb, action]: MappingAction, id?: string): Access => ({
+  privilege: `${verb}CommonObjects`,
+  also: 'manageOrganization',
+  ...mappingAudit(action, id),
+});
+
+/** Changes of those of an account. */
+const accountMapping = ([verb, action]: MappingAction, id?: string): Access => ({
+  privilege: `${verb}CommonObjects`,
+  ...mappingAudit(action, id),
+});
+
+/** Changes of those of an instance. */
+const instanceMapping = ([, action]: MappingAction, id?: string): Access => ({
+  privilege: INSTANCE,
+  ...mappingAudit(action, id),
+});
+
+/** Changes whose level stands in the body or follows from the caller, who is checked for it then. */
+const leveledMapping = ([verb, action]: MappingAction, id?: string): Access => ({
+  privilege: [`${verb}CommonObjects`, INSTANCE],
+  ...mappingAudit(action, id),
+});
+
+const ofAccount = (access: Access): Access => ({ ...access, account: 'id' });
 
 const NEW_SECRET = { answersSecret: true } as const;
 
@@ -216,6 +258,8 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   listElementAuditLogs: VIEW_AUDIT_LOG,
   listUsersAuditLogs: VIEW_AUDIT_LOG,
   listSettingsAuditLogs: VIEW_AUDIT_LOG,
+  listCommonResourcesAuditLogs: VIEW_AUDIT_LOG,
+  listCommonResourceAuditLogs: VIEW_AUDIT_LOG,
 
   // To oneself.
   createConsoleSession: { ...NEW_SECRET, audit: { action: 'login', target: 'session' } },
@@ -275,6 +319,91 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   listInstancePolls: EVERYBODY,
   runInstancePoll: poll('run'),
   replayInstancePoll: poll('update'),
+
+  listOrganizationDefinitions: { privilege: VIEW_MAPPINGS },
+  createOrganizationDefinitions: organizationMapping(CREATE),
+  deleteOrganizationDefinitions: organizationMapping(DELETE),
+  getOrganizationDefinition: { privilege: VIEW_MAPPINGS },
+  createOrganizationDefinition: organizationMapping(CREATE, 'objectName'),
+  replaceOrganizationDefinition: organizationMapping(EDIT, 'objectName'),
+  deleteOrganizationDefinition: organizationMapping(DELETE, 'objectName'),
+  renameOrganizationDefinition: organizationMapping(EDIT, 'objectName'),
+  listOrganizationTransformations: { privilege: VIEW_MAPPINGS },
+  deleteOrganizationTransformations: organizationMapping(DELETE),
+  getOrganizationTransformation: { privilege: VIEW_MAPPINGS },
+  createOrganizationTransformation: organizationMapping(CREATE, 'objectName'),
+  replaceOrganizationTransformation: organizationMapping(EDIT, 'objectName'),
+  deleteOrganizationTransformation: organizationMapping(DELETE, 'objectName'),
+  listOwnAccountDefinitions: { privilege: VIEW_MAPPINGS },
+  createOwnAccountDefinitions: accountMapping(CREATE),
+  deleteOwnAccountDefinitions: accountMapping(DELETE),
+  getOwnAccountDefinition: { privilege: VIEW_MAPPINGS },
+  createOwnAccountDefinition: accountMapping(CREATE, 'objectName'),
+  replaceOwnAccountDefinition: accountMapping(EDIT, 'objectName'),
+  deleteOwnAccountDefinition: accountMapping(DELETE, 'objectName'),
+  renameOwnAccountDefinition: accountMapping(EDIT, 'objectName'),
+  listOwnAccountTransformations: { privilege: VIEW_MAPPINGS },
+  deleteOwnAccountTransformations: accountMapping(DELETE),
+  getOwnAccountTransformation: { privilege: VIEW_MAPPINGS },
+  createOwnAccountTransformation: accountMapping(CREATE, 'objectName'),
+  replaceOwnAccountTransformation: accountMapping(EDIT, 'objectName'),
+  deleteOwnAccountTransformation: accountMapping(DELETE, 'objectName'),
+  listAccountDefinitions: ofAccount({ privilege: VIEW_MAPPINGS }),
+  createAccountDefinitions: ofAccount(accountMapping(CREATE)),
+  deleteAccountDefinitions: ofAccount(accountMapping(DELETE)),
+  getAccountDefinition: ofAccount({ privilege: VIEW_MAPPINGS }),
+  createAccountDefinition: ofAccount(accountMapping(CREATE, 'objectName')),
+  replaceAccountDefinition: ofAccount(accountMapping(EDIT, 'objectName')),
+  deleteAccountDefinition: ofAccount(accountMapping(DELETE, 'objectName')),
+  renameAccountDefinition: ofAccount(accountMapping(EDIT, 'objectName')),
+  listAccountTransformations: ofAccount({ privilege: VIEW_MAPPINGS }),
+  deleteAccountTransformations: ofAccount(accountMapping(DELETE)),
+  getAccountTransformation: ofAccount({ privilege: VIEW_MAPPINGS }),
+  createAccountTransformation: ofAccount(accountMapping(CREATE, 'objectName')),
+  replaceAccountTransformation: ofAccount(accountMapping(EDIT, 'objectName')),
+  deleteAccountTransformation: ofAccount(accountMapping(DELETE, 'objectName')),
+  listInstanceDefinitions: { privilege: VIEW_MAPPINGS },
+  createInstanceDefinitions: instanceMapping(CREATE),
+  deleteInstanceDefinitions: instanceMapping(DELETE),
+  getInstanceDefinition: { privilege: VIEW_MAPPINGS },
+  createInstanceDefinition: instanceMapping(CREATE, 'objectName'),
+  replaceInstanceDefinition: instanceMapping(EDIT, 'objectName'),
+  deleteInstanceDefinition: instanceMapping(DELETE, 'objectName'),
+  renameInstanceDefinition: instanceMapping(EDIT, 'objectName'),
+  listInstanceTransformations: { privilege: VIEW_MAPPINGS },
+  deleteInstanceTransformations: instanceMapping(DELETE),
+  getInstanceTransformation: { privilege: VIEW_MAPPINGS },
+  createInstanceTransformation: instanceMapping(CREATE, 'objectName'),
+  replaceInstanceTransformation: instanceMapping(EDIT, 'objectName'),
+  deleteInstanceTransformation: instanceMapping(DELETE, 'objectName'),
+  listThisInstanceDefinitions: { privilege: VIEW_MAPPINGS },
+  createThisInstanceDefinitions: instanceMapping(CREATE),
+  deleteThisInstanceDefinitions: instanceMapping(DELETE),
+  getThisInstanceDefinition: { privilege: VIEW_MAPPINGS },
+  createThisInstanceDefinition: instanceMapping(CREATE, 'objectName'),
+  replaceThisInstanceDefinition: instanceMapping(EDIT, 'objectName'),
+  deleteThisInstanceDefinition: instanceMapping(DELETE, 'objectName'),
+  renameThisInstanceDefinition: instanceMapping(EDIT, 'objectName'),
+  listThisInstanceTransformations: { privilege: VIEW_MAPPINGS },
+  deleteThisInstanceTransformations: instanceMapping(DELETE),
+  getThisInstanceTransformation: { privilege: VIEW_MAPPINGS },
+  createThisInstanceTransformation: instanceMapping(CREATE, 'objectName'),
+  replaceThisInstanceTransformation: instanceMapping(EDIT, 'objectName'),
+  deleteThisInstanceTransformation: instanceMapping(DELETE, 'objectName'),
+  putTransformation: leveledMapping(EDIT),
+  listElementTransformations: VIEW_ELEMENTS,
+  listCommonResources: { privilege: VIEW_MAPPINGS },
+  putCommonResource: leveledMapping(EDIT),
+  getCommonResource: { privilege: VIEW_MAPPINGS },
+  renameCommonResource: leveledMapping(EDIT, 'name'),
+  deleteCommonResource: leveledMapping(DELETE, 'name'),
+  listCommonResourceUsages: { privilege: VIEW_MAPPINGS },
+  listVdrs: { privilege: VIEW_MAPPINGS },
+  importVdr: accountMapping(EDIT),
+  getVdr: { privilege: VIEW_MAPPINGS },
+  deleteVdr: leveledMapping(DELETE, 'idOrName'),
+  exportVdr: { privilege: VIEW_MAPPINGS },
+  cloneVdr: accountMapping(CREATE, 'id'),
 
   listActivity: VIEW_LOGS,
   listInstanceActivity: VIEW_LOGS,
@@ -412,12 +541,13 @@ export interface Admitted {
 export async function assertAccess(
   { accounts, users }: Directory,
   principal: Principal,
-  { privilege, account, user }: Access,
+  { privilege, also, account, user }: Access,
   params: Readonly<Record<string, string>>,
 ): Promise<Admitted> {
   const named = account === undefined ? undefined : params[account];
   const acting = named === undefined ? principal : await actIn(accounts, principal, named);
   if (privilege !== undefined) assertPrivilege(acting, privilege);
+  if (also !== undefined) assertPrivilege(acting, also);
   return { principal: acting, user: user && (await reach(users, acting, user, params.emailOrId ?? '')) };
 }
 

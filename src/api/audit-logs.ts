@@ -28,6 +28,7 @@ type AuditSelection = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 const ELEMENT: AuditTarget = 'element';
+const COMMON_RESOURCE: AuditTarget = 'common-resource';
 
 export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLogServices, seal: PageSeal) {
   async function list({ principal, query, headers, url }: Reading, part: AuditSelection) {
@@ -54,6 +55,9 @@ export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLo
       return list(reading, { section: 'elements', target: { kind: ELEMENT, ids: [key, String(id)] } });
     },
     listUsersAuditLogs: (reading) => list(reading, { section: 'users' }),
+    listCommonResourcesAuditLogs: (reading) => list(reading, { section: 'common-resources' }),
+    listCommonResourceAuditLogs: ({ path, ...reading }) =>
+      list(reading, { section: 'common-resources', target: { kind: COMMON_RESOURCE, ids: [path.name] } }),
     listSettingsAuditLogs: (reading) => list(reading, { section: 'settings' }),
   } satisfies Partial<Handlers>;
 }

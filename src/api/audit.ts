@@ -46,6 +46,7 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   session: 'authentication',
   element: 'elements',
   'oauth-proxy': 'elements',
+  'common-resource': 'common-resources',
   instance: 'element-instances',
   'connect-session': 'element-instances',
   poll: 'element-instances',

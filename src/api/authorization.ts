@@ -324,6 +324,11 @@ const PLATFORM_SEGMENTS = firstSegments('platform');
 /** First segments of paths on an instance, with those reserved for later operations (decisions D2). */
 const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
 
+/** First segments that a mapped object cannot have as its name. */
+export const RESERVED_SEGMENTS: ReadonlySet<string> = new Set(
+  [...PLATFORM_SEGMENTS.union(INSTANCE_SEGMENTS)].filter((segment) => segment !== undefined),
+);
+
 const findPublic = createRoutes('public');
 const findPlatform = createRoutes('platform');
 const findOnInstance = createRoutes('instance');

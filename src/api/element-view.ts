@@ -27,7 +27,7 @@ export function toElementSummary(connector: Connector): ElementSummary {
     deleted: false,
     typeOauth: isOAuth(auth.type),
     trialAccount: false,
-    transformationsEnabled: false,
+    transformationsEnabled: operations.has('list'),
     bulkDownloadEnabled: operations.has('list'),
     bulkUploadEnabled: BULK_WRITES.some((operation) => operations.has(operation)),
     cloneable: false,

@@ -25,6 +25,7 @@ import { secretKeysOf } from '../instances/configuration.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Authorizations } from '../instances/oauth/authorizations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
+import type { Mappings } from '../mappings/index.ts';
 import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
@@ -42,6 +43,7 @@ import { createEventHandlers, type EventServices } from './events.ts';
 import { createFederatedHandlers } from './federated.ts';
 import { createInstanceHandlers } from './instances.ts';
 import { createInvitationHandlers } from './invitations.ts';
+import { createMappingHandlers } from './mappings.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './measurements.ts';
 import { createNotificationHandlers, type NotificationServices } from './notifications.ts';
 import { createProxyHandlers } from './oauth-proxies.ts';
@@ -60,6 +62,7 @@ import { createTryOutHandlers } from './try-out.ts';
 import { createUserHandlers } from './users.ts';
 import { createWebhookHandler } from './webhooks.ts';
 
+export { RESERVED_SEGMENTS } from './authorization.ts';
 export { BASE_PATH } from './server.ts';
 
 /** The rooms behind the API, and what the process knows of itself. */
@@ -82,6 +85,7 @@ export interface ApiServices
   readonly logIn: LogIn;
   readonly activeElements: ActiveElements;
   readonly instances: Instances;
+  readonly mappings: Mappings;
   readonly registry: Registry;
   readonly findDemoAccount: FindDemoAccount;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -186,6 +190,7 @@ function composeOperations(
       ...createElementHandlers(services, keys),
       ...createActivityHandlers(services, { seal: keys, clock }),
       ...createInstanceHandlers(services, { seal: keys, clock }),
+      ...createMappingHandlers(services, keys),
       ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),

@@ -1,9 +1,12 @@
 import type { Clock } from '../clock.ts';
 import { fileResponse } from '../http/response.ts';
+import { SHOWS_NULLS } from '../instances/configuration.ts';
 import type { Instance } from '../instances/instance.ts';
+import { isJsonObject } from '../numbers/exact-json.ts';
 import type { CallReport } from '../resources/call.ts';
 import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
 import { assertInHub, describeObject, describeObjects, findName, objectNames } from '../resources/objects.ts';
+import type { Row } from '../where/index.ts';
 import { listHeaders } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery } from './operation.ts';
 
@@ -150,7 +153,7 @@ function toListRequest({ query, headers }: ListParts): ListRequest {
 function listResponse(list: RecordList, { instance, url }: { readonly instance: Instance; readonly url: string }) {
   const { records, bytes, nextPage, totalCount, pushdown, cutBy } = list;
   return {
-    body: [...records],
+    body: records.map((record) => shown(record, instance)),
     bytes,
     headers: {
       ...listHeaders(records.length, { url, token: nextPage }),
@@ -162,11 +165,24 @@ function listResponse(list: RecordList, { instance, url }: { readonly instance: 
   };
 }
 
+/** Returns a record as the instance wants it shown: with its nulls or without. */
+function shown(record: Row, { config }: Instance): Row {
+  return config[SHOWS_NULLS] === false ? withoutNulls(record) : record;
+}
+
+function withoutNulls(record: Row): Row {
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([name, value]) =>
+      value === null ? [] : [[name, isJsonObject(value) ? withoutNulls(value) : value]],
+    ),
+  );
+}
+
 function recordResponse(
   { instance }: { readonly instance: Instance },
   { record, ...report }: CallReport & { readonly record: Readonly<Record<string, unknown>> },
 ) {
-  return { body: record, headers: callHeaders(instance, report) };
+  return { body: shown(record, instance), headers: callHeaders(instance, report) };
 }
 
 function instanceHeader(instance: Instance) {
@@ -196,7 +212,7 @@ export function mappingHeaders(mapping: CallReport['mapping']) {
     count === 1 ? `1 value of '${name}' could not be converted` : `${count} values of '${name}' are no ${noun}`,
   );
   if (scripts > 0)
-    faults.push(`the script failed for ${scripts} ${scripts === 1 ? 'record' : 'records'}: ${scriptReason}`);
+    faults.push(`The script failed for ${scripts} ${scripts === 1 ? 'record' : 'records'}: ${scriptReason}`);
   return {
     'Elements-Error': faults
       .join('; ')

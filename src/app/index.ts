@@ -1,6 +1,6 @@
 import { composeAccounts, createAccountRemoval, writeCredentials } from '../accounts/index.ts';
 import { type ActivityOptions, composeActivity } from '../activity/index.ts';
-import { BASE_PATH, composeApi } from '../api/index.ts';
+import { BASE_PATH, composeApi, RESERVED_SEGMENTS } from '../api/index.ts';
 import { type BulkRole, composeBulk } from '../bulk/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { ownUrlsOf, publicUrlOf, type ServiceConfig } from '../config/index.ts';
@@ -23,6 +23,7 @@ import { composeMappings } from '../mappings/index.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
+import { createSandbox } from '../scripts/index.ts';
 import { openListener } from './listener.ts';
 
 /** A running service. */
@@ -90,11 +91,14 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role, shutdownTimeoutMs } = config;
   const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
-  const { registry, folders, simulatorsUrl, findDemoAccount, sendWebhooks } = await openConnectors(
-    config,
-    cleanup,
-    ports,
-  );
+  const {
+    registry,
+    folders,
+    mappings: connectorMappings,
+    simulatorsUrl,
+    findDemoAccount,
+    sendWebhooks,
+  } = await openConnectors(config, cleanup, ports);
   signal.throwIfAborted();
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
   sendWebhooks(platform);
@@ -121,7 +125,12 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { accounts, activeElements, logIn, invitations, settings, auditLog, idempotency } = people;
   await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
-  const mappings = composeMappings(platform, { accounts });
+  const mappings = composeMappings(platform, {
+    accounts,
+    registry,
+    connectorMappings,
+    reservedNames: RESERVED_SEGMENTS,
+  });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
     memoryBytes: config.providerMemoryBytes,
@@ -140,14 +149,17 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
     noteRegistration: createNoteRegistration(platform),
     noteCreated: (accountId, elementKey) => recorder.count('instance', accountId, elementKey),
+    mappings,
   });
   const { instances, proxies, authorizations, tokens, findSource, findWebhookInstance, maintenance } = room;
   cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
   const { noteCredentials, noteEventWarning } = instances;
+  const sandbox = createSandbox(platform);
+  cleanup.add('scripts', sandbox.close);
   const resources = composeResources(
     platform,
     { client, budget, tokensOf: tokens.of, noteCredentials },
-    { inForce: mappings.inForce, scriptOf: () => undefined },
+    { inForce: mappings.inForce, sandbox },
   );
   const events = composeEvents(
     platform,
@@ -170,6 +182,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     noteEventWarning,
     notifications,
     getRecord: resources.getRecord,
+    mapChange: resources.mapChange,
     accept: events.accept,
     publicUrl,
   });
@@ -263,6 +276,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       findDemoAccount,
       connectorFolders: folders,
       instances,
+      mappings,
       authorizations,
       proxies,
       resources,

@@ -4,7 +4,7 @@ import type { ServiceConfig } from '../config/index.ts';
 import type { Egress } from '../egress/index.ts';
 import type { Logger } from '../log.ts';
 import type { Connector } from './contract.ts';
-import { createRegistry, loadConnectors, OWN_CONNECTORS, type Registry } from './registry.ts';
+import { createRegistry, loadConnectorMappings, loadConnectors, OWN_CONNECTORS, type Registry } from './registry.ts';
 import { demoAccountsOf, type FindDemoAccount, SIMULATORS_HOST, startSimulators } from './simulators/index.ts';
 
 /** Connectors that tests use instead of the installed ones. */
@@ -20,6 +20,8 @@ export interface OpenedConnectors {
   readonly registry: Registry;
   /** The folders that they were loaded from. */
   readonly folders: readonly string[];
+  /** The content of each `mappings.json`, by the key of its connector. */
+  readonly mappings: ReadonlyMap<string, unknown>;
   /** The address of the simulators, of this or another process, without a slash at the end. Undefined where there are none. */
   readonly simulatorsUrl: string | undefined;
   /** Finds the demo account of a simulator. A worker serves no API, so it finds none. */
@@ -50,8 +52,9 @@ export async function openConnectors(
   const sources = { folders, packages: config.connectors };
   const port = role === 'worker' ? undefined : config.simulatorsPort;
   const memoryFolder = join(dataDir, 'simulators');
-  const [connectors, simulators] = await Promise.all([
+  const [connectors, mappings, simulators] = await Promise.all([
     given.connectors ?? loadConnectors(sources),
+    loadConnectorMappings(sources),
     port === undefined ? undefined : startSimulators({ port, url: config.simulatorsUrl, sources, memoryFolder }),
   ]);
   if (simulators !== undefined) cleanup.add('simulators', simulators.stop);
@@ -65,7 +68,7 @@ export async function openConnectors(
   const showsThem = role !== 'worker' && config.simulatorsUrl !== undefined;
   const findDemoAccount = simulators?.findAccount ?? (showsThem ? demoAccountsOf(sources) : async () => undefined);
   const registry = createRegistry(connectors, config.providerHosts);
-  return { registry, folders, simulatorsUrl, findDemoAccount, sendWebhooks };
+  return { registry, folders, mappings, simulatorsUrl, findDemoAccount, sendWebhooks };
 }
 
 /** A port that the system chose is known only to the process that listens. */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ProviderHost } from '../config/index.ts';
@@ -100,6 +101,30 @@ async function load({ key, folder }: ConnectorFolder): Promise<Loaded> {
   if (contract !== CONTRACT_VERSION) return { problem: `${key}: ${describeMismatch(contract)}` };
   if (connector.key === key) return { connector };
   return { problem: `${key}: the folder holds a connector with the key '${connector.key}'` };
+}
+
+const MAPPINGS = 'mappings.json';
+
+/**
+ * Reads every `<folder>/<key>/mappings.json`: the transformations that come with a connector.
+ * @returns their content by the key of the connector
+ * @throws ConnectorError that lists every file that is no JSON
+ */
+export async function loadConnectorMappings(sources: ConnectorSources): Promise<ReadonlyMap<string, unknown>> {
+  const folders = await findConnectorFolders(sources, MAPPINGS);
+  const problems: string[] = [];
+  const read = folders.map(async ({ key, folder }): Promise<readonly [string, unknown]> => {
+    const text = await readFile(join(folder, MAPPINGS), 'utf8');
+    try {
+      return [key, JSON.parse(text)];
+    } catch (error) {
+      problems.push(`${key}: ${MAPPINGS} is no JSON: ${error instanceof Error ? error.message : ''}`);
+      return [key, {}];
+    }
+  });
+  const mappings = new Map(await Promise.all(read));
+  if (problems.length > 0) throw new ConnectorError(problems);
+  return mappings;
 }
 
 /** The version of what `#connector` offers and a connector declares. It must be raised when a correct connector could go wrong. */

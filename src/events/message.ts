@@ -40,6 +40,7 @@ function dataOf({ event, source }: PayloadInput) {
     hub,
     accountId,
     instance: { id: instanceId, name: instanceName, tags },
+    vendorObjectName: event.vendorObjectName,
     object: event.object,
     raw: event.raw,
   };
@@ -57,6 +58,7 @@ interface StandardBody {
     readonly hub: string;
     readonly accountId: number;
     readonly instance: { readonly id: number; readonly name: string; readonly tags: readonly string[] };
+    readonly vendorObjectName?: string;
     readonly object?: unknown;
     readonly raw?: unknown;
   };
@@ -71,7 +73,7 @@ const EVENT_TYPES: Readonly<Record<string, string>> = { created: 'CREATED', upda
 export function toOriginalBody(body: Buffer, { companyId }: { readonly companyId: number }): Buffer {
   // It was written by `buildPayload`.
   const { id, type, timestamp, data }: StandardBody = JSON.parse(body.toString());
-  const { objectName, objectId, elementKey, hub, accountId, instance, object, raw } = data;
+  const { objectName = '', objectId, elementKey, hub, accountId, instance, vendorObjectName, object, raw } = data;
   const action = type.slice(type.lastIndexOf('.') + 1);
   const event = {
     date: timestamp,
@@ -80,8 +82,10 @@ export function toOriginalBody(body: Buffer, { companyId }: { readonly companyId
     eventType: EVENT_TYPES[action] ?? 'UNKNOWN',
     hubKey: hub,
     objectId,
-    objectType: objectName,
+    objectType: data.objectName,
   };
+  // A mapped object stands under its own name, as receivers of the original expect records of polls.
+  const mapped = { [objectName]: object === undefined ? [] : [object], objectType: objectName, pollDate: timestamp };
   const message = {
     elementKey,
     accountId,
@@ -91,7 +95,7 @@ export function toOriginalBody(body: Buffer, { companyId }: { readonly companyId
     instance_id: instance.id,
     instanceName: instance.name,
     instanceTags: instance.tags,
-    raw: raw ?? object ?? {},
+    raw: vendorObjectName === undefined ? (raw ?? object ?? {}) : mapped,
     events: [event],
   };
   const original = { id, severity: 'low', createdDate: timestamp, topic: 'event', action, user: 'system', message };

@@ -18,6 +18,8 @@ export interface NewEvent {
   readonly object?: unknown;
   /** Record as lists name it, if it differs from `object`. */
   readonly record?: EventRecord | undefined;
+  /** The provider's object, if `objectName` is that of a mapped one. */
+  readonly vendorObjectName?: string | undefined;
   /** Data as the provider sent it. */
   readonly raw?: unknown;
   /** Time of the event. Default: now. */

@@ -11,12 +11,20 @@ import { findPollFaults, POLL_FIELDS } from './polling/poll-settings.ts';
 /** The text that replaces a secret in responses. Callers may send it back. */
 export const MASK = '********';
 
+/** Whether the records of an instance show nulls. */
+export const SHOWS_NULLS = 'filter.response.nulls';
+
 /** Configuration keys that every element has. */
 const PLATFORM_FIELDS: readonly PlatformField[] = [
   {
     key: 'simulator',
     type: 'boolean',
     description: 'Use the simulator of this service instead of the provider.',
+  },
+  {
+    key: SHOWS_NULLS,
+    type: 'boolean',
+    description: 'Whether records have members that are null. Default: true. If false, responses leave them out.',
   },
   ...EVENT_FIELDS,
   ...POLL_FIELDS,

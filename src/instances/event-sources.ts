@@ -5,6 +5,7 @@ import type { EventSource, FindSource } from '../events/model.ts';
 import type { Platform } from '../platform.ts';
 import { type EventSettings, readEventSettings, wantsRegistration } from './event-settings.ts';
 import { assertUsable, type Instance } from './instance.ts';
+import { namedObjects } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
 
 export interface SourceNeighbours {
@@ -18,6 +19,8 @@ export interface WebhookInstance {
   readonly settings: EventSettings;
   /** Whether a webhook must be registered at the provider. */
   readonly isRegistered: boolean;
+  /** The objects whose events the configuration asks for by name. */
+  readonly objectNames: readonly string[];
 }
 
 export type FindWebhookInstance = (accountId: number, id: number) => Promise<WebhookInstance | undefined>;
@@ -32,6 +35,7 @@ export function createFindWebhookInstance({ records }: Pick<SourceNeighbours, 'r
         instance,
         settings: readEventSettings(config),
         isRegistered: wantsRegistration(connector, config),
+        objectNames: namedObjects(config),
       };
     } catch (error) {
       if (isAppError(error, 'NOT_FOUND')) return undefined;

@@ -31,6 +31,7 @@ export interface InstanceRoomNeighbours {
   readonly ownUrls: InstanceNeighbours['ownUrls'];
   readonly noteRegistration: InstanceNeighbours['noteRegistration'];
   readonly noteCreated: InstanceNeighbours['noteCreated'];
+  readonly mappings: InstanceNeighbours['mappings'];
 }
 
 export interface InstanceRoom {
@@ -51,7 +52,8 @@ export interface InstanceRoom {
 /** Creates the instances: first their records, then their tokens, then the service that verifies new settings with providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
   const { client, registry, publicUrl, simulatorsUrl, notifications, accounts } = neighbours;
-  const { assertActive, ensureSubscription, noteRegistration, noteCreated, shortestPollMs, ownUrls } = neighbours;
+  const { assertActive, ensureSubscription, noteRegistration, noteCreated, shortestPollMs, ownUrls, mappings } =
+    neighbours;
   const { egress, clock, log } = platform;
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
@@ -74,6 +76,7 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
     ownUrls,
     noteRegistration,
     noteCreated,
+    mappings,
   });
   const findSource = createSources(platform, { records, accounts });
   const findWebhookInstance = createFindWebhookInstance({ records });

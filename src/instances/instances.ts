@@ -6,6 +6,7 @@ import { listPage } from '../db/listing.ts';
 import { isStorable } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, pointer, redactAppError } from '../errors.ts';
+import type { Mappings } from '../mappings/index.ts';
 import type { Platform } from '../platform.ts';
 import { changedMeanwhile } from '../shared-errors.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
@@ -87,6 +88,12 @@ export interface InstanceNeighbours {
    */
   readonly noteRegistration: (via: Knex, instance: InstanceKey, isWanted: boolean) => Promise<void>;
   readonly noteCreated: (accountId: number, elementKey: string) => void;
+  readonly mappings: Pick<Mappings, 'inForce' | 'inForceForElement'>;
+}
+
+/** An instance, or the account in which one is created. */
+interface MappedAt extends Pick<Instance, 'accountId' | 'connector'> {
+  readonly id?: number;
 }
 
 const TOKEN_BYTES = 32;
@@ -117,6 +124,7 @@ export function createInstances(
     noteCreated,
     shortestPollMs,
     ownUrls,
+    mappings,
   }: InstanceNeighbours,
 ) {
   const { decode, encodeSettings } = codec;
@@ -194,11 +202,28 @@ export function createInstances(
     return all;
   }
 
+  /** Returns the element with the mapped objects, which polls and events may name as well. */
+  async function withMapped({ accountId, id, connector }: MappedAt): Promise<Connector> {
+    const { objects } = connector;
+    // Objects that are discovered are not looked at.
+    if (typeof objects === 'function') return connector;
+    const { byName } =
+      id === undefined
+        ? await mappings.inForceForElement({ accountId, elementKey: connector.key })
+        : await mappings.inForce({ accountId, id, connector });
+    const mapped = [...byName].flatMap(([name, { vendorName }]) => {
+      const vendor = Object.hasOwn(objects, vendorName) ? objects[vendorName] : undefined;
+      return vendor === undefined ? [] : [[name, { ...vendor, aliases: [] }] as const];
+    });
+    return mapped.length === 0 ? connector : { ...connector, objects: { ...objects, ...Object.fromEntries(mapped) } };
+  }
+
   /** Runs before anything else. */
   async function assertEventSettings(
-    element: Connector,
+    at: MappedAt,
     configuration: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
+    const element = await withMapped(at);
     assertInterval(configuration, shortestPollMs);
     const faults = findPollFaults(readPolling(configuration), element, { element, ownUrls: ownUrls() });
     if (faults.length > 0) throw invalidConfiguration(element, faults);
@@ -233,7 +258,7 @@ export function createInstances(
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
       await assertActive(accountId, connector.key);
-      await assertEventSettings(connector, input.configuration);
+      await assertEventSettings({ accountId, connector }, input.configuration);
       assertStorable(input);
       const { configuration: given, providerData } = input;
       const { config, keep } = await authenticate.first(connector, { caller, given, base: {}, providerData, signal });
@@ -284,7 +309,7 @@ export function createInstances(
       along?: AlongWith,
     ) => {
       const instance = await records.get(caller.accountId, id);
-      await assertEventSettings(instance.connector, changes.configuration);
+      await assertEventSettings(instance, changes.configuration);
       assertStorable(changes);
       const { configuration: given, providerData } = changes;
       const change = {
@@ -309,7 +334,7 @@ export function createInstances(
     /** Replaces name, tags and configuration. Values that are not sent are removed, except masked secrets. */
     replace: async (caller: InstanceCaller, id: number, input: Omit<NewInstance, 'element'>, signal: AbortSignal) => {
       const instance = await records.get(caller.accountId, id);
-      await assertEventSettings(instance.connector, input.configuration);
+      await assertEventSettings(instance, input.configuration);
       assertStorable(input);
       const given = unmasked(input.configuration, instance.config);
       const base = providerValues(instance);

@@ -9,24 +9,13 @@ import type {
   Transformation,
   TransformationField,
 } from './model.ts';
+import type { OfLevel } from './owner.ts';
 
 /** The definitions of one level, and its transformations for one element, by object name. */
 export interface LevelMappings {
   readonly level: Level;
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly transformations: ReadonlyMap<string, Transformation>;
-}
-
-/** A transformation with the level that it is stored at. */
-export interface LeveledTransformation {
-  readonly level: Level;
-  readonly transformation: Transformation;
-}
-
-/** The definition of an object at one level. */
-export interface LeveledDefinition {
-  readonly level: Level;
-  readonly definition: Definition;
 }
 
 /** A transformation with its inherited fields. */
@@ -56,14 +45,14 @@ function mergeMapping(levels: readonly LevelMappings[], name: string): MappingIn
   const transformation = mergeTransformations(
     levels.flatMap(({ level, transformations }) => {
       const found = transformations.get(name);
-      return found === undefined ? [] : [{ level, transformation: found }];
+      return found === undefined ? [] : [{ level, value: found }];
     }),
   );
   if (transformation === undefined) return undefined;
   const definition = mergeDefinitions(
     levels.flatMap(({ level, definitions }) => {
       const found = definitions.get(name);
-      return found === undefined ? [] : [{ level, definition: found }];
+      return found === undefined ? [] : [{ level, value: found }];
     }),
   );
   const defined = new Set(definition.map(({ path }) => path));
@@ -73,8 +62,8 @@ function mergeMapping(levels: readonly LevelMappings[], name: string): MappingIn
 }
 
 /** Merges the definitions of an object at all levels, the lowest first. For a path that several levels have, the lowest level wins. */
-export function mergeDefinitions(lowestFirst: readonly LeveledDefinition[]): readonly Leveled<DefinitionField>[] {
-  return mergeFields(lowestFirst.map(({ level, definition }) => withLevel(definition.fields, level)));
+export function mergeDefinitions(lowestFirst: readonly OfLevel<Definition>[]): readonly Leveled<DefinitionField>[] {
+  return mergeFields(lowestFirst.map(({ level, value }) => withLevel(value.fields, level)));
 }
 
 /**
@@ -82,19 +71,19 @@ export function mergeDefinitions(lowestFirst: readonly LeveledDefinition[]): rea
  * the fields of the next higher one are merged under its own. Nothing else is inherited: the script and the configuration are those of the
  * lowest.
  */
-export function mergeTransformations(lowestFirst: readonly LeveledTransformation[]): MergedTransformation | undefined {
+export function mergeTransformations(
+  lowestFirst: readonly OfLevel<Transformation>[],
+): MergedTransformation | undefined {
   const [lowest] = lowestFirst;
   if (lowest === undefined) return undefined;
-  const { objectName, vendorName, configuration = [], script } = lowest.transformation;
-  const end = lowestFirst.findIndex(({ transformation }) => !inherits(transformation));
+  const { objectName, vendorName, configuration = [], script } = lowest.value;
+  const end = lowestFirst.findIndex(({ value }) => !inherits(value));
   const joined = lowestFirst.slice(0, end === -1 ? undefined : end + 1);
   return {
     objectName,
     vendorName,
     level: lowest.level,
-    fields: mergeFields(
-      joined.map(({ level, transformation }) => withLevel<TransformationField>(transformation.fields, level)),
-    ),
+    fields: mergeFields(joined.map(({ level, value }) => withLevel<TransformationField>(value.fields, level))),
     configuration,
     ...(script !== undefined && { script }),
   };

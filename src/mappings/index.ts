@@ -1,9 +1,30 @@
+import type { Registry } from '../connector/registry.ts';
 import type { Platform } from '../platform.ts';
+import { analyse } from '../scripts/index.ts';
+import { type ConnectorMappings, createCatalogue } from './catalogue/catalogue.ts';
+import { createChangeMappings } from './changes.ts';
+import type { FindSyntaxFault } from './check-transformation.ts';
+import { createCommonResources } from './common-resources.ts';
+import { createDefinitions } from './definitions.ts';
 import { createKnownMappings } from './known.ts';
+import { SCRIPT_PARAMETERS } from './model.ts';
 import { createMappingStore } from './store.ts';
+import { createTransformations } from './transformations.ts';
+import { createVdrs } from './vdrs.ts';
+import { createVisible } from './visible.ts';
+
+/** The parts of the platform that definitions and transformations use. */
+export interface MappingPlatform extends Pick<Platform, 'knex' | 'notifier' | 'clock'> {
+  readonly shares: Pick<Platform['shares'], 'list'>;
+}
 
 export interface MappingNeighbours {
   readonly accounts: { readonly getOrganizationId: (accountId: number) => Promise<number> };
+  readonly registry: Registry;
+  /** The content of the file `mappings.json` of each connector. */
+  readonly connectorMappings: ConnectorMappings;
+  /** Names that paths of the platform begin with. Those of the catalogue can be used all the same. */
+  readonly reservedNames: ReadonlySet<string>;
 }
 
 /** An instance, as far as its mappings depend on it. */
@@ -15,12 +36,35 @@ export interface MappedInstance {
 
 export type Mappings = ReturnType<typeof composeMappings>;
 
-/** Creates the definitions and transformations. */
-export function composeMappings(platform: Pick<Platform, 'knex' | 'notifier'>, { accounts }: MappingNeighbours) {
+/**
+ * Creates the definitions and transformations.
+ * @throws ConnectorError that names every fault of the catalogue
+ */
+export function composeMappings(
+  platform: MappingPlatform,
+  { accounts, registry, connectorMappings, reservedNames: reserved }: MappingNeighbours,
+) {
+  const { clock, shares } = platform;
+  const findSyntaxFault: FindSyntaxFault = (body) => analyse(body, SCRIPT_PARAMETERS).syntaxError;
+  const catalogue = createCatalogue({ connectors: registry.connectors, mappings: connectorMappings });
+  const reservedNames = reserved.difference(new Set(catalogue.definitions.keys()));
   const known = createKnownMappings(platform);
   const store = createMappingStore(platform.knex);
+  const changeMappings = createChangeMappings(platform, known);
+  const definitions = createDefinitions({ store, changeMappings, clock, reservedNames });
+  const transformations = createTransformations({ store, changeMappings, clock, findSyntaxFault });
+  const visible = createVisible(shares);
+  const shared = { store, visible, changeMappings, registry, definitions, reservedNames };
+  const commonResources = createCommonResources(shared);
+  const vdrs = createVdrs({ ...shared, clock, catalogue, transformations, findSyntaxFault });
 
   return {
+    definitions,
+    transformations,
+    commonResources,
+    vdrs,
+    catalogue,
+
     /** Returns the mappings in force for an instance. It is the same value until one of them changes. */
     inForce: async ({ accountId, id, connector }: MappedInstance) => {
       const organizationId = await accounts.getOrganizationId(accountId);

@@ -76,7 +76,7 @@ export function createKnownMappings({ knex, notifier }: Pick<Platform, 'knex' | 
   }
 
   /** Returns the owners that have something stored, the lowest first. */
-  async function partsOf({ organizationId, accountId, instanceId, elementKey }: MappedAt) {
+  async function partsOf({ organizationId, accountId, instanceId }: MappedAt) {
     const organization: Owner = { level: 'organization', organizationId };
     const account: Owner = { level: 'account', organizationId, accountId };
     const [ofOrganization, ofAccount] = await Promise.all([partOf(organization), partOf(account)]);
@@ -85,7 +85,7 @@ export function createKnownMappings({ knex, notifier }: Pick<Platform, 'knex' | 
       { owner: organization, part: ofOrganization },
     ].filter(({ part }) => !isEmpty(part));
     if (instanceId === undefined || !ofAccount.instanceIds.has(instanceId)) return found;
-    const instance: Owner = { level: 'instance', organizationId, accountId, instanceId, elementKey };
+    const instance: Owner = { level: 'instance', organizationId, accountId, instanceId };
     return [{ owner: instance, part: await partOf(instance) }, ...found];
   }
 
@@ -123,12 +123,12 @@ export function createKnownMappings({ knex, notifier }: Pick<Platform, 'knex' | 
   };
 }
 
-/** The inverse of `ownerKey`, as far as a part depends on it. */
+/** The inverse of `ownerKey`. */
 function toOwner(key: string): Owner {
   const [organizationId = 0, accountId, instanceId] = key.split(' ').map(Number);
   if (accountId === undefined) return { level: 'organization', organizationId };
   if (instanceId === undefined) return { level: 'account', organizationId, accountId };
-  return { level: 'instance', organizationId, accountId, instanceId, elementKey: '' };
+  return { level: 'instance', organizationId, accountId, instanceId };
 }
 
 function isEmpty({ definitions, transformationsOf }: Part): boolean {

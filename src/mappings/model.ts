@@ -76,6 +76,9 @@ export interface TransformationField {
   readonly configuration?: readonly FieldEntry[];
 }
 
+/** The parameters of a script, before `done` (mappings.md, 9). */
+export const SCRIPT_PARAMETERS = ['originalObject', 'transformedObject', 'fromVendor'] as const;
+
 /** A script that changes mapped records. */
 export interface MappingScript {
   /** The body of `function (originalObject, transformedObject, fromVendor, done)`. */

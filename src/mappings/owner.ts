@@ -17,8 +17,6 @@ export interface InstanceOwner {
   readonly organizationId: number;
   readonly accountId: number;
   readonly instanceId: number;
-  /** The element of the instance. */
-  readonly elementKey: string;
 }
 
 /** Returns an owner and those above it, the lowest first. */
@@ -35,4 +33,26 @@ export function ownerKey(owner: Owner): string {
   if (owner.level === 'organization') return `${owner.organizationId}`;
   const account = `${owner.organizationId} ${owner.accountId}`;
   return owner.level === 'account' ? account : `${account} ${owner.instanceId}`;
+}
+
+/** Something that a level has. */
+export interface OfLevel<Value> {
+  readonly level: Owner['level'];
+  readonly value: Value;
+}
+
+/**
+ * Reads something of an owner and of those above it, the lowest first. Levels that have nothing are left out. A transaction has one
+ * connection, so the levels are read one after the other.
+ */
+export async function readUpwards<Value>(
+  owner: Owner,
+  read: (owner: Owner) => Promise<Value | undefined>,
+): Promise<readonly OfLevel<Value>[]> {
+  const found: OfLevel<Value>[] = [];
+  for (const one of ownersUpwards(owner)) {
+    const value = await read(one);
+    if (value !== undefined) found.push({ level: one.level, value });
+  }
+  return found;
 }

@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
-import { json } from '../db/json.ts';
+import { orderedJson } from '../db/json.ts';
 import type { Removal } from '../db/removal.ts';
 import { firstOf } from '../db/row.ts';
-import type { Definition, DefinitionField, Transformation } from './model.ts';
-import type { OrganizationOwner, Owner } from './owner.ts';
+import { isStorable } from '../db/storable.ts';
+import type { Definition, DefinitionField, Level, Transformation } from './model.ts';
+import { type OrganizationOwner, type Owner, ownerKey } from './owner.ts';
 
 /** A stored definition. */
 export interface StoredDefinition extends Definition {
@@ -33,6 +34,27 @@ export interface TransformationPlace {
   readonly instanceId: number | null;
 }
 
+/** An account that looks at definitions. */
+export interface VisibleTo {
+  readonly organizationId: number;
+  readonly accountId: number;
+}
+
+/** A definition that an account sees. */
+export interface VisibleDefinition {
+  readonly id: number;
+  readonly objectName: string;
+  readonly level: Level;
+  readonly instanceId: number | null;
+}
+
+/** A transformation that an account sees: of an element or, with an id, of an instance. */
+export interface VisibleUse {
+  readonly objectName: string;
+  readonly elementKey: string;
+  readonly instanceId: number | null;
+}
+
 type DefinitionRow = Pick<Tables['organization_definition'], 'id' | 'object_name' | 'fields' | 'changed_at'>;
 type TransformationRow = Omit<Tables['organization_transformation'], 'organization_id'>;
 
@@ -58,20 +80,25 @@ export function createMappingStore(knex: Knex) {
       (await definitions(owner).orderBy('object_name').select('id', 'object_name', 'fields')).map(toDefinition),
 
     findDefinition: async (owner: Owner, objectName: string): Promise<StoredDefinition | undefined> => {
+      if (!isStorable(objectName)) return undefined;
       const row = await definitions(owner).where({ object_name: objectName }).first('id', 'object_name', 'fields');
       return row && toDefinition(row);
     },
+
+    /** Returns those of the names that definitions of the owner have. */
+    findNames: (owner: Owner, objectNames: readonly string[]): Promise<string[]> =>
+      definitions(owner).whereIn('object_name', objectNames).orderBy('object_name').pluck('object_name'),
 
     /** Stores a definition in the place of one with its name. */
     putDefinition: async (owner: Owner, { objectName, fields }: Definition): Promise<void> => {
       const isStored = await definitions(owner)
         .where({ object_name: objectName })
-        .update({ fields: json(knex, fields), changed_at: knex.fn.now() });
+        .update({ fields: orderedJson(knex, fields), changed_at: knex.fn.now() });
       if (isStored === 0)
         await knex(isOfOrganization(owner) ? 'organization_definition' : 'account_definition').insert({
           ...keyOf(owner),
           object_name: objectName,
-          fields: json(knex, fields),
+          fields: orderedJson(knex, fields),
         });
     },
 
@@ -93,6 +120,7 @@ export function createMappingStore(knex: Knex) {
       elementKey: string,
       objectName: string,
     ): Promise<StoredTransformation | undefined> => {
+      if (!isStorable(objectName)) return undefined;
       const row = await transformations(owner)
         .where({ element_key: elementKey, object_name: objectName })
         .first(...TRANSFORMATION);
@@ -106,7 +134,7 @@ export function createMappingStore(knex: Knex) {
       { objectName, vendorName, ...content }: Transformation,
       changedAt: Date,
     ): Promise<void> => {
-      const values = { vendor_name: vendorName, content: json(knex, content), changed_at: changedAt };
+      const values = { vendor_name: vendorName, content: orderedJson(knex, content), changed_at: changedAt };
       const key = { element_key: elementKey, object_name: objectName };
       const isStored = await transformations(owner).where(key).update(values);
       if (isStored === 0)
@@ -145,6 +173,60 @@ export function createMappingStore(knex: Knex) {
       return rows;
     },
 
+    /** Returns the paths that transformations of an object map, at the level of the owner and below it. */
+    listMappedPaths: async (owner: Owner, objectName: string): Promise<readonly string[]> => {
+      const tables = scopesOf(owner).filter(([table]) => table.endsWith('_transformation'));
+      const parts = tables.map(
+        ([table, scope]) =>
+          `select field->>'path' as path from ${table}, json_array_elements(content->'fields') field where object_name = :objectName and ${scope}`,
+      );
+      const { rows } = await knex.raw<{ rows: { path: string }[] }>(parts.join(' union '), {
+        ...idsOf(owner),
+        objectName,
+      });
+      return rows.map(({ path }) => path);
+    },
+
+    /**
+     * Returns the definitions that an account sees, without their fields: those of its organization, its own, and those of its instances. They
+     * are sorted by name, and those of one name from the highest level to the lowest.
+     */
+    listVisible: async (
+      { organizationId, accountId }: VisibleTo,
+      { objectName, limit }: { readonly objectName?: string; readonly limit: number },
+    ): Promise<readonly VisibleDefinition[]> => {
+      if (objectName !== undefined && !isStorable(objectName)) return [];
+      const { rows } = await knex.raw<{ rows: VisibleDefinition[] }>(
+        `select * from (
+           select id, object_name as "objectName", 'organization' as level, cast(null as bigint) as "instanceId"
+           from organization_definition where organization_id = :organizationId
+           union all
+           select id, object_name, case when instance_id is null then 'account' else 'instance' end, instance_id
+           from account_definition where account_id = :accountId
+         ) visible where cast(:objectName as text) is null or "objectName" = :objectName
+         order by "objectName" collate "C", level = 'organization' desc, level = 'account' desc, "instanceId" limit :limit`,
+        { organizationId, accountId, objectName: objectName ?? null, limit },
+      );
+      return rows;
+    },
+
+    /** Returns where an account sees transformations of objects. */
+    listVisibleUses: async (
+      { organizationId, accountId }: VisibleTo,
+      objectNames: readonly string[],
+      limit: number,
+    ): Promise<readonly VisibleUse[]> => {
+      const { rows } = await knex.raw<{ rows: VisibleUse[] }>(
+        `select object_name as "objectName", element_key as "elementKey", cast(null as bigint) as "instanceId"
+         from organization_transformation where organization_id = :organizationId and object_name = any(:objectNames)
+         union select object_name, element_key, instance_id from account_transformation
+         where account_id = :accountId and object_name = any(:objectNames)
+         order by 1, 3 nulls first, 2 limit :limit`,
+        { organizationId, accountId, objectNames, limit },
+      );
+      return rows;
+    },
+
     /** Returns how much the owner itself has stored. */
     usage: async (owner: Owner): Promise<Usage> => {
       const [definition, transformation] = isOfOrganization(owner)
@@ -165,15 +247,23 @@ export function createMappingStore(knex: Knex) {
 
     /**
      * Renames an object at the level of the owner and below it.
+     * @returns the owners below that have it
      * @throws a unique violation where a lower level has the new name
      */
-    rename: async (owner: Owner, from: string, to: string, changedAt: Date): Promise<void> => {
+    rename: async (owner: Owner, from: string, to: string, changedAt: Date): Promise<readonly Owner[]> => {
       const ids = { ...idsOf(owner), from, to, changedAt };
-      for (const [table, scope] of scopesOf(owner))
-        await knex.raw(
-          `update ${table} set object_name = :to, changed_at = :changedAt where object_name = :from and ${scope}`,
+      const owners = new Map<string, Owner>();
+      for (const [table, scope, columns] of scopesOf(owner)) {
+        const { rows } = await knex.raw<{ rows: Below[] }>(
+          `update ${table} set object_name = :to, changed_at = :changedAt where object_name = :from and ${scope} returning ${columns}`,
           ids,
         );
+        for (const row of rows) {
+          const found = ownerOf(owner.organizationId, row);
+          owners.set(ownerKey(found), found);
+        }
+      }
+      return [...owners.values()];
     },
 
     /** Removes the definitions and transformations of a deleted account. */
@@ -215,18 +305,31 @@ const BELOW: Readonly<Record<Owner['level'], string>> = {
   instance: 'account_id = :accountId and instance_id = :instanceId',
 };
 
-function scopesOf(owner: Owner): readonly (readonly [table: string, condition: string])[] {
-  const below = BELOW[owner.level];
-  return [
-    ...(isOfOrganization(owner)
-      ? ([
-          ['organization_definition', IN_ORGANIZATION],
-          ['organization_transformation', IN_ORGANIZATION],
-        ] as const)
-      : []),
-    ['account_definition', below],
-    ['account_transformation', below],
-  ];
+type Scope = readonly [table: string, condition: string, columns: string];
+
+const OF_ORGANIZATION: readonly Scope[] = ['organization_definition', 'organization_transformation'].map((table) => [
+  table,
+  IN_ORGANIZATION,
+  'null as "accountId", null as "instanceId"',
+]);
+
+function scopesOf(owner: Owner): readonly Scope[] {
+  const ofAccounts = ['account_definition', 'account_transformation'].map(
+    (table): Scope => [table, BELOW[owner.level], 'account_id as "accountId", instance_id as "instanceId"'],
+  );
+  return isOfOrganization(owner) ? [...OF_ORGANIZATION, ...ofAccounts] : ofAccounts;
+}
+
+/** The owner of a row, within an organization. */
+interface Below {
+  readonly accountId: number | null;
+  readonly instanceId: number | null;
+}
+
+function ownerOf(organizationId: number, { accountId, instanceId }: Below): Owner {
+  if (accountId === null) return { level: 'organization', organizationId };
+  if (instanceId === null) return { level: 'account', organizationId, accountId };
+  return { level: 'instance', organizationId, accountId, instanceId };
 }
 
 function placesOf(owner: Owner): string {

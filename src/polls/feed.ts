@@ -105,7 +105,7 @@ async function toEvents(run: PollRun, changes: readonly Change[]): Promise<reado
 /** Reads records by id. Records that were deleted or cannot be read are left out; their events have no record. */
 async function readRecords(run: PollRun, ids: readonly string[]): Promise<ReadonlyMap<string, Row>> {
   const listed = ids.length > 1 ? await listRecords(run, ids) : [];
-  const records = new Map(listed.map((row) => [run.plan.idOf(row) ?? '', row]));
+  const records = new Map(listed.map((row) => [run.readRow(row).id ?? '', row]));
   // A list may not show yet what is new.
   for (const id of ids) {
     const record = records.get(id) ?? (await readRecord(run, id));
@@ -132,7 +132,7 @@ async function readRecord(run: PollRun, id: string): Promise<Row | undefined> {
   const { resources, instance, plan, tally, withEnd } = run;
   try {
     const found = await withEnd((ended) =>
-      resources.getRecord({ instance, objectName: plan.objectName, signal: ended }, id),
+      resources.getRecord({ instance, objectName: plan.objectName, signal: ended, vendorRows: run.vendorRows }, id),
     );
     tally.providerCalls += found.providerCalls;
     return found.record;

@@ -4,6 +4,7 @@ import { canonicalJson } from '../db/bound-values.ts';
 import type { DateField, PolledResource, PollSettings } from '../instances/polling/poll-settings.ts';
 import { timestampReader } from '../instances/polling/timestamps.ts';
 import type { ListRequest } from '../resources/index.ts';
+import { isMappedObject } from '../resources/mapped.ts';
 import { type FieldSpec, quoteText, type Row, reader } from '../where/index.ts';
 
 /**
@@ -23,7 +24,11 @@ export interface PollPlan {
   readonly whereIds: ((ids: readonly string[]) => string) | undefined;
   /** Query for the record that changed last; undefined if the provider does not support it. */
   readonly newest: Pick<ListRequest, 'orderBy'> | undefined;
-  readonly idOf: (row: Row) => string | undefined;
+  /** Returns the id of a record. `vendorRow` is the provider's record behind a mapped one. */
+  readonly idOf: (row: Row, vendorRow: Row | undefined) => string | undefined;
+  /** The provider's object behind a mapped one. */
+  readonly vendorName: string | undefined;
+  readonly mappingVersion: string | null;
   readonly updatedOf: (row: Row) => number | undefined;
   /** Returns whether the record was created, according to its dates; undefined if they don't show it. */
   readonly isCreated: (row: Row) => boolean | undefined;
@@ -54,6 +59,7 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
   const isAskable = query === undefined && spec !== undefined && isComparable(spec);
   const idField = resource.idField ?? object.idField ?? 'id';
   const readId = reader(idField);
+  const readVendorId = reader((isMappedObject(object) ? object.vendor.idField : undefined) ?? 'id');
   const updatedOf = readerOf(updated);
   const createdOf = readerOf(created);
   const granularityMs = query?.granularityMs ?? granularityOf(spec);
@@ -80,7 +86,11 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
     },
     whereIds: isListedWhole(object) ? (ids) => `${idField} IN (${ids.map(quoteText).join(', ')})` : undefined,
     newest: isAskable && spec.sortable === true ? { orderBy: `${updated?.field} desc` } : undefined,
-    idOf: (row) => textOf(readId(row)),
+    // Without a field for it, the id of a mapped record is the provider's.
+    idOf: (row, vendorRow) => textOf(readId(row)) ?? (vendorRow && textOf(readVendorId(vendorRow))),
+    ...(isMappedObject(object)
+      ? { vendorName: object.inForce.vendorName, mappingVersion: object.mapping.version }
+      : { vendorName: undefined, mappingVersion: null }),
     updatedOf,
     isCreated: (row) => {
       const [createdMs, updatedMs] = [createdOf(row), updatedOf(row)];

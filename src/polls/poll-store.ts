@@ -8,7 +8,17 @@ export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
 /** Progress of a poll. */
 export type Progress = RowOf<'poll', 'kind' | 'watermark' | 'feed_watermark'>;
 
-type PollState = 'settings_version' | 'interval_ms' | 'failures' | 'failing_since' | 'waits' | 'last_success_at';
+/** Progress together with the mapping of the records that were read. */
+export type MappedProgress = Progress & RowOf<'poll', 'mapping_version'>;
+
+type PollState =
+  | 'mapping_version'
+  | 'settings_version'
+  | 'interval_ms'
+  | 'failures'
+  | 'failing_since'
+  | 'waits'
+  | 'last_success_at';
 
 /** A poller that is this process's for now. */
 export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', PollState> {
@@ -125,12 +135,17 @@ export function createPollStore(knex: Knex) {
      * Stores progress, if the lease is ours and the instance has not changed since the claim.
      * @returns false if another process has it, or it must not be polled any more; the transaction must then be rolled back
      */
-    advance: async (via: Knex, key: PollKey & { readonly lease: string }, progress: Progress): Promise<boolean> => {
+    advance: async (
+      via: Knex,
+      key: PollKey & { readonly lease: string },
+      progress: MappedProgress,
+    ): Promise<boolean> => {
       const { accountId, instanceId, resource, lease } = key;
       const { rowCount } = await via.raw<{ rowCount: number }>(ADVANCE, [
         progress.kind,
         progress.watermark,
         progress.feedWatermark,
+        progress.mappingVersion,
         accountId,
         instanceId,
         resource,
@@ -339,6 +354,7 @@ const COLUMNS = {
   kind: 'kind',
   watermark: 'watermark',
   feedWatermark: 'feed_watermark',
+  mappingVersion: 'mapping_version',
   lastRunAt: 'last_run_at',
   lastSuccessAt: 'last_success_at',
   lastError: 'last_error',
@@ -383,10 +399,10 @@ const CLAIM = `
   where p.account_id = c.account_id and p.instance_id = c.instance_id and p.resource = c.resource
   returning p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
     p.interval_ms as "intervalMs", p.failures, p.failing_since as "failingSince", p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
-    p.feed_watermark as "feedWatermark", p.lease, c.due, c.is_wanted as "isWanted"`;
+    p.feed_watermark as "feedWatermark", p.mapping_version as "mappingVersion", p.lease, c.due, c.is_wanted as "isWanted"`;
 
 const ADVANCE = `
-  update poll p set kind = ?, watermark = ?, feed_watermark = ?
+  update poll p set kind = ?, watermark = ?, feed_watermark = ?, mapping_version = ?
   where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
     and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} for share of i)`;
 

@@ -117,6 +117,10 @@ export function createRun(
   // A poller that looks in another way than before begins anew.
   const begun: Progress =
     poll.kind === plan.kind ? poll : { kind: null, watermark: null, feedWatermark: poll.feedWatermark };
+  /** Records look different than in the run before, although nothing changed at the provider. */
+  const isRemapped = poll.kind !== null && poll.mappingVersion !== plan.mappingVersion;
+  /** The records of the provider behind mapped ones. */
+  const vendorRows = new WeakMap<Row, Row>();
   let progress = begun;
   let pages = 0;
   let hasMoved = false;
@@ -142,7 +146,7 @@ export function createRun(
     signal.throwIfAborted();
     const whole = { pageSize: plan.pageSize, maxProviderCalls: MAX_PROVIDER_CALLS, pushdownOnly: false, ...request };
     const page = await withEnd((ended) => {
-      const target = { instance, objectName: plan.objectName, signal: ended };
+      const target = { instance, objectName: plan.objectName, signal: ended, vendorRows };
       if (plan.child === undefined) return resources.listRecords(target, whole);
       return resources.listChildren({ ...target, id: plan.child.id, child: plan.child.name }, whole);
     });
@@ -179,13 +183,13 @@ export function createRun(
   /** A transaction of the one whose poller it is. @throws PollLost */
   function fenced(next: Progress, work: (via: Parameters<typeof store.advance>[0]) => Promise<void>): Promise<void> {
     return store.transaction(async (via) => {
-      if (!(await store.advance(via, poll, next))) throw new PollLost();
+      if (!(await store.advance(via, poll, { ...next, mappingVersion: plan.mappingVersion }))) throw new PollLost();
       await work(via);
     });
   }
 
   function readRow(row: Row): Reading {
-    const id = plan.idOf(row);
+    const id = plan.idOf(row, vendorRows.get(row));
     const version = plan.versionOf(row);
     return { row, id, recordKey: id === undefined ? version : hashOf(id), version, updatedMs: plan.updatedOf(row) };
   }
@@ -228,6 +232,10 @@ export function createRun(
       objectId: id,
       // It is there to be read; without it the event would not be delivered at all.
       object: isLarge ? undefined : record,
+      ...(plan.vendorName !== undefined && {
+        vendorObjectName: plan.vendorName,
+        raw: isLarge || record === undefined ? undefined : vendorRows.get(record),
+      }),
       timestamp: updatedMs === undefined ? undefined : new Date(updatedMs),
     };
   }
@@ -262,6 +270,8 @@ export function createRun(
     signal,
     tally,
     begun,
+    isRemapped,
+    vendorRows,
     progress: () => progress,
     count,
     endEarly,

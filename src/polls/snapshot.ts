@@ -14,7 +14,8 @@ const SWEPT_AT_ONCE = 5_000;
 export async function readSnapshot(run: PollRun): Promise<EarlyEnd | undefined> {
   const { plan, clock, begun } = run;
   const end: Progress = { ...run.progress(), kind: 'snapshot' };
-  const isSilent = begun.kind === null && !run.settings.backfill;
+  // Another mapping changes all records at once, which is no news.
+  const isSilent = run.isRemapped || (begun.kind === null && !run.settings.backfill);
   const listed = isSweepDue(run) ? new Set<string>() : undefined;
   const query = plan.since(clock.now());
   let isWhole = true;
@@ -27,7 +28,7 @@ export async function readSnapshot(run: PollRun): Promise<EarlyEnd | undefined> 
     const readings = page.records.map(run.readRow);
     for (const { recordKey } of readings) listed?.add(nameOf(recordKey));
     const unseen = await run.findUnseen(readings);
-    const isBegun = nextPage === undefined && begun.kind === null;
+    const isBegun = nextPage === undefined && (begun.kind === null || run.isRemapped);
     if (unseen.length > 0 || isBegun) {
       await run.commit({
         progress: nextPage === undefined ? end : run.progress(),

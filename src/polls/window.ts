@@ -51,7 +51,8 @@ export async function readWindow(run: PollRun): Promise<EarlyEnd | undefined> {
   // Where rows kept moving, the next run reads them once more.
   const end = isCertain ? { ...before, watermark: new Date(newestMs) } : before;
   const { kind, watermark } = run.progress();
-  if (kind !== end.kind || watermark?.getTime() !== end.watermark.getTime()) await run.commit({ progress: end });
+  if (run.isRemapped || kind !== end.kind || watermark?.getTime() !== end.watermark.getTime())
+    await run.commit({ progress: end });
   await run.forgetSeen();
   return undefined;
 }
@@ -133,9 +134,17 @@ async function commitPage(
   const mayAdvance = run.progress().kind !== null || isSorted || nextPage === undefined;
   await run.commit({
     progress: mayAdvance ? next : run.progress(),
-    events: unseen.filter((reading) => !wasThere(reading)).map((reading) => toEvent(run, reading)),
+    events: unseen
+      .filter((reading) => !wasThere(reading) && !isOnlyRemapped(run, reading))
+      .map((reading) => toEvent(run, reading)),
     seen: unseen.map(run.seenOf),
   });
+}
+
+/** A record that was read before, and that only another mapping shows differently. */
+function isOnlyRemapped({ isRemapped, begun }: PollRun, { wasThere, updatedMs }: Unseen<Reading>): boolean {
+  const reachedMs = begun.watermark?.getTime() ?? Number.NEGATIVE_INFINITY;
+  return isRemapped && wasThere && (updatedMs ?? Number.POSITIVE_INFINITY) <= reachedMs;
 }
 
 function toEvent(run: PollRun, { row, id, updatedMs, wasThere }: Unseen<Reading>) {

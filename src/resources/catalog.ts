@@ -35,14 +35,9 @@ export interface MappingPorts {
   readonly scriptOf: (mapping: MappingInForce, accountId: number) => MappedScript | undefined;
 }
 
-/** The ports of a service without mappings, as tools have it. */
-export const NO_MAPPINGS: MappingPorts = {
-  inForce: async () => NOTHING_IN_FORCE,
-  scriptOf: () => undefined,
-};
-
 const NOTHING_MAPPED: MappedObjects = new Map();
-const NOTHING_IN_FORCE: MappingsInForce = { version: '', byName: new Map(), unmapped: [] };
+/** What is in force where there are no mappings. */
+export const NO_MAPPINGS_IN_FORCE: MappingsInForce = { version: '', byName: new Map(), unmapped: [] };
 
 /** Mapped objects of an object of a provider, by the mapping that makes them and by the account that its script runs for. */
 type Mapped = WeakMap<MappingInForce, Map<number, MappedObject>>;

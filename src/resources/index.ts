@@ -14,6 +14,7 @@ import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, cutText, isAppError, pointer } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import type { Platform } from '../platform.ts';
+import type { Sandbox } from '../scripts/index.ts';
 import { currentSpan, currentTrace, errorTypeOf } from '../trace.ts';
 import {
   assertFullyPushed,
@@ -25,8 +26,9 @@ import {
   type Row,
 } from '../where/index.ts';
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
-import { createCatalog, type MappingPorts, NO_MAPPINGS } from './catalog.ts';
+import { createCatalog, type MappingPorts, NO_MAPPINGS_IN_FORCE } from './catalog.ts';
 import { bodyOf, isMappedObject } from './mapped.ts';
+import { createMappingScripts } from './mapping-scripts.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
 import { endJob, judgeResults } from './native-job.ts';
 import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
@@ -55,6 +57,8 @@ export interface ObjectTarget {
   readonly tally?: CallTally;
   /** Whether the first row whose script fails ends the request. Default: the row is returned without the script. */
   readonly failsOnScriptError?: boolean;
+  /** Receives the provider's records, in the form of the API, by the mapped records of a list. */
+  readonly vendorRows?: WeakMap<Row, Row>;
 }
 
 /** A list below a record. */
@@ -151,21 +155,36 @@ const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 /** Maximum rows per page when pages are requested in parallel. Larger pages only increase memory and the pauses of garbage collection. */
 const MOST_ROWS_OF_SEVERAL = 500;
 
+/** The mappings of instances, and where their scripts run. */
+export interface MappedCalls extends Pick<MappingPorts, 'inForce'> {
+  readonly sandbox: Pick<Sandbox, 'run'>;
+}
+
+/** Tools have no mappings, and no scripts. */
+const NO_MAPPINGS: MappedCalls = {
+  inForce: async () => NO_MAPPINGS_IN_FORCE,
+  sandbox: { run: () => Promise.reject(new Error('Nothing runs scripts here')) },
+};
+
 /** Creates the normalised calls on instances. Each finds the object, calls the provider, and returns records in the form of the API. */
 export function composeResources(
   { clock, keys }: Pick<Platform, 'clock'> & { readonly keys: Pick<PlatformKeys, 'seal' | 'open'> },
   given: CallNeighbours,
-  mappings: MappingPorts = NO_MAPPINGS,
+  { inForce, sandbox }: MappedCalls = NO_MAPPINGS,
 ) {
   const rateLimits = createRateLimits(clock);
   const neighbours = { ...given, rateLimits };
-  const catalog = createCatalog(clock, mappings);
+  const catalog = createCatalog(clock, { inForce, scriptOf: createMappingScripts(sandbox) });
   const prepare = createQueryCache();
   const pageTokens = createPageTokens(keys);
 
   async function open(target: ObjectTarget, action: Action): Promise<Opened> {
     const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`, target.tally);
-    if (target.failsOnScriptError === true) call.tally.mapping = { values: new Map(), scripts: 0, isStrict: true };
+    const { failsOnScriptError, vendorRows } = target;
+    if (failsOnScriptError === true || vendorRows !== undefined) {
+      const isStrict = failsOnScriptError === true;
+      call.tally.mapping = { values: new Map(), scripts: 0, isStrict, ...(vendorRows && { vendorRows }) };
+    }
     const object = await catalog.getObject(call, target.objectName);
     return { call, object };
   }
@@ -423,6 +442,29 @@ export function composeResources(
     ) => {
       const { call } = await open(target, action);
       return { rows: await judgeResults(call, await call.execute(ingest.read, job)), ...call.tally };
+    },
+
+    /**
+     * Returns the mapped form of a change of a provider's object, if one of the names is that of an object that maps it. Discovered objects
+     * may need a call to the provider.
+     * @throws AppError as discovery does
+     */
+    mapChange: async (
+      { instance, signal }: Omit<ObjectTarget, 'objectName'>,
+      {
+        names,
+        vendorName,
+        record,
+      }: { readonly names: readonly string[]; readonly vendorName: string; readonly record?: Row | undefined },
+    ) => {
+      if (names.length === 0) return undefined;
+      const { byName } = await inForce(instance);
+      const objectName = names.find((name) => byName.get(name)?.vendorName === vendorName);
+      if (objectName === undefined || record === undefined)
+        return objectName === undefined ? undefined : { objectName };
+      const object = await catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName);
+      if (!isMappedObject(object)) return undefined;
+      return { objectName, record: await object.toMapped(record, { values: new Map(), scripts: 0 }, signal) };
     },
 
     /**

@@ -10,14 +10,10 @@ import type {
   Operation,
 } from '../connector/contract.ts';
 import { AppError, cutText, invalidRequest, isAppError, pointer, segmentsOf } from '../errors.ts';
-import {
-  type CompiledMapping,
-  compileMapping,
-  outermost,
-  type RowMapping,
-  type ScriptWrites,
-} from '../mappings/compile.ts';
+import { type CompiledMapping, compileMapping } from '../mappings/compile.ts';
 import type { MappingInForce } from '../mappings/model.ts';
+import type { ScriptWrites } from '../mappings/pass-through.ts';
+import { outermost, type RowMapping } from '../mappings/row-mapping.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
 import { createPacer } from '../pace.ts';
 import { type MappedQueryable, type PushedField, type Row, reader, recordFields } from '../where/index.ts';
@@ -144,12 +140,15 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
   const listed = recordFields({ ...vendor, fields: withoutUnlisted(vendor.fields) });
   const namesListed = recordFields({ fields: withoutUnlisted(mapping.fields) }).map(({ name }) => name);
   const mappingOf = recordMappings(mapping);
+  // Events name a record by the provider's id, even where no mapped field shows it.
+  const { idField: vendorId = 'id' } = vendor;
+  const identifying = mapping.idField === undefined ? listed.filter(({ name }) => name === vendorId) : [];
 
   /** Returns what a query needs for these mapped fields. A script may read all fields of the provider's record. */
   function planFor(names: readonly string[]): RowPlan {
     const wanted = script === undefined ? names : [...new Set([...namesListed, ...names])];
     const { vendorFields, map } = mapping.rowMapping(wanted);
-    const needed = script === undefined ? vendorFields : outermost([...listed, ...vendorFields]);
+    const needed = outermost([...(script === undefined ? [] : listed), ...vendorFields, ...identifying]);
     const toRow = createRecordMapper(needed);
     return { vendorFields: needed, toRow, mapRow: map };
   }
@@ -160,7 +159,11 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
     return records.map(({ original, transformed, fromVendor }, index): Row | undefined => {
       const outcome = outcomes[index] ?? { kind: 'failed', reason: 'The script did not run.' };
       const judged = outcome.kind === 'failed' ? outcome.reason : judge(outcome.value, transformed, fromVendor);
-      if (typeof judged !== 'string') return judged;
+      if (typeof judged !== 'string') {
+        if (judged !== undefined) faults.vendorRows?.set(judged, original);
+        return judged;
+      }
+      faults.vendorRows?.set(transformed, original);
       if (faults.isStrict === true) throw failed(original[vendor.idField ?? 'id'], judged);
       faults.scripts++;
       faults.scriptReason ??= judged;
@@ -180,6 +183,7 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
 
   async function one(row: Row, faults: MappingFaults, signal: AbortSignal): Promise<Row> {
     const transformed = mappingOf(row).map(row, faults.values);
+    faults.vendorRows?.set(transformed, row);
     const [record] = await runScript([{ original: row, transformed, fromVendor: true }], faults, signal);
     return record ?? {};
   }
@@ -293,8 +297,13 @@ function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknow
       const page = await perform(list, context, toVendorInput(input));
       if (!rows.hasScript) {
         const { toRow, mapRow } = planOf(input);
-        const { values } = mappingFaultsOf(context);
-        const read = (record: unknown) => () => mapRow(toRow(nativeOf(record)), values);
+        const { values, vendorRows } = mappingFaultsOf(context);
+        const read = (record: unknown) => () => {
+          const vendorRow = toRow(nativeOf(record));
+          const row = mapRow(vendorRow, values);
+          vendorRows?.set(row, vendorRow);
+          return row;
+        };
         return { ...page, records: page.records.map((record) => new PendingRow(read(record))) };
       }
       const mapped = await rows.page(nativesOf(page.records, nativeOf), planOf(input), context);

@@ -59,7 +59,10 @@ export function createQueryCache(maxBytes: number = MOST_BYTES) {
       return known.query;
     }
     const prepared = prepareQuery({ where, also, orderBy, fields }, object);
-    const query = { ...prepared, steps: createRowSteps(prepared, isMappedObject(object)) };
+    const query = {
+      ...prepared,
+      steps: createRowSteps(prepared, isMappedObject(object) ? { isNarrowed: fields !== undefined } : undefined),
+    };
     const size = bytesOf(text, query);
     if (text.length > LONGEST_TEXT || size > maxBytes) return query;
     const entry = { text, queries: new WeakRef(queries) };
@@ -113,8 +116,14 @@ function asItIs(row: unknown): Record<string, unknown> {
   throw new Error('An operation of a mapped object returned no row');
 }
 
+/** How the rows of a mapped object are queried. */
+interface MappedRows {
+  /** Whether the query names its fields. */
+  readonly isNarrowed: boolean;
+}
+
 /** Makes the steps for the rows of a query. */
-export function createRowSteps({ plan, fields }: PreparedQuery, isMapped = false): RowSteps {
+export function createRowSteps({ plan, fields }: PreparedQuery, mapped?: MappedRows): RowSteps {
   const checked = predicatesOf(plan.residual).map(({ field }) => field);
   const sorted = plan.sortPushed ? [] : plan.orderBy.map(({ field }) => field);
   const asked = outermost(fields);
@@ -124,9 +133,13 @@ export function createRowSteps({ plan, fields }: PreparedQuery, isMapped = false
   const names = new Set(asked.map(({ name }) => name));
   return {
     fields: needed,
-    map: isMapped ? asItIs : createRecordMapper(needed),
+    map: mapped === undefined ? createRecordMapper(needed) : asItIs,
     matches: (row, query) => tests[query]?.(row) ?? true,
-    project: needed.every(({ name }) => names.has(name)) ? (row) => row : createProjection(asked),
+    // A script may add members to rows, which a list of fields leaves out.
+    project:
+      mapped?.isNarrowed !== true && needed.every(({ name }) => names.has(name))
+        ? (row) => row
+        : createProjection(asked),
   };
 }
 

@@ -34,4 +34,5 @@ export { isMapped, type MappedQueryable, type Rewriting, type Rewritten } from '
 export { isPlainName, type Row, readBoolean, readDate, reader } from './row-values.ts';
 export { readSelect, type Selected } from './select.ts';
 export { EXACT_IN_SQL, type Sql, type SqlColumns, toSql } from './sql.ts';
+export { isKeyword } from './tokens.ts';
 export { readLiteral, type ScalarType } from './values.ts';

@@ -61,6 +61,11 @@ export const Limit = keyword('LIMIT');
 // ORDER begins with OR, so the longer word must be tried first.
 keywords.sort((a, b) => b.name.length - a.name.length);
 
+/** Returns whether a text is a word of the language, in any case. */
+export function isKeyword(text: string): boolean {
+  return keywords.some(({ name }) => name === text.toUpperCase());
+}
+
 export const Comparison = createToken({ name: 'Comparison', pattern: /<=|>=|<>|!=|=|<|>/ });
 export const LeftParen = createToken({ name: 'LeftParen', pattern: '(' });
 export const RightParen = createToken({ name: 'RightParen', pattern: ')' });

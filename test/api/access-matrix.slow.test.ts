@@ -58,12 +58,13 @@ function accessOf(id: AskedOperationId): Access {
 
 /** Operations with the same rule for who may call them, and about the same kind of thing. */
 function kindOf(id: AskedOperationId): string {
-  const { privilege, user, account } = accessOf(id);
+  const { privilege, also, user, account } = accessOf(id);
   const { of, showsAllTo, isNarrowed, isLog } = RECIPES[id];
   const about = of === undefined || of === 'spareAccount' ? of : 'thing';
   return JSON.stringify([
     OPERATIONS[id].method,
     privilege,
+    also,
     user,
     account,
     takesToken(id),
@@ -81,9 +82,10 @@ function chooseTried(): readonly AskedOperationId[] {
   return kinds.flatMap((alike = []) => alike[FIRST_TURN % alike.length] ?? []);
 }
 
-/** Whoever has neither of two privileges is told of the first. */
-function privilegeOf(id: AskedOperationId): Privilege | undefined {
-  const { privilege, user } = accessOf(id);
+/** Whoever has neither of two privileges is told of the first; whoever lacks only the other one, of that. */
+function privilegeOf(id: AskedOperationId, role: RoleName): Privilege | undefined {
+  const { privilege, also, user } = accessOf(id);
+  if (also !== undefined && privilege !== undefined && holds(role, privilege)) return also;
   return [privilege ?? []].flat()[0] ?? user?.ofAccount ?? user?.ofOrganization;
 }
 
@@ -112,8 +114,9 @@ function holds(role: RoleName, privilege: Privilege | readonly Privilege[]): boo
 }
 
 function isAllowed(id: AskedOperationId, role: RoleName): boolean {
-  const { privilege, user } = accessOf(id);
+  const { privilege, also, user } = accessOf(id);
   if (privilege !== undefined && !holds(role, privilege)) return false;
+  if (also !== undefined && !holds(role, also)) return false;
   const { ofAccount, ofOrganization } = user ?? {};
   if (ofOrganization === undefined || holds(role, ofOrganization)) return true;
   return ofAccount !== undefined && holds(role, ofAccount);
@@ -352,7 +355,8 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     const code = CODES[status];
     if (code === undefined || isGranted(id, response)) return;
     expectProblem(response, code);
-    if (status === 403 && !isAllowed(id, role)) expect(response.body.message, what).to.contain(` ${privilegeOf(id)} `);
+    if (status === 403 && !isAllowed(id, role))
+      expect(response.body.message, what).to.contain(` ${privilegeOf(id, role)} `);
   }
 
   it('leaves what is read in an account as it is, whatever there is in others', () => {

@@ -110,7 +110,7 @@ describe('webhooks at a provider', () => {
       { knex, keyring, clock, log: silentLog, notifier: { subscribe: () => () => {} } },
       {
         addresses,
-        findInstance: async () => ({ instance: toInstance(), settings, isRegistered: wanted }),
+        findInstance: async () => ({ instance: toInstance(), settings, isRegistered: wanted, objectNames: [] }),
         client: {
           execute: async (operation, input, { config, signal }) => {
             if (!('run' in operation)) throw new Error('The provider of the test has no requests.');

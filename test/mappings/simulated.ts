@@ -86,7 +86,10 @@ export async function startSimulated(key: string): Promise<Simulated> {
       tokensOf: () => tokensIn(config),
       noteCredentials: async () => undefined,
     },
-    { inForce: async ({ id }) => (id === INSTANCES.vendor ? NOTHING_MAPPED : current), scriptOf: () => undefined },
+    {
+      inForce: async ({ id }) => (id === INSTANCES.vendor ? NOTHING_MAPPED : current),
+      sandbox: { run: async () => [] },
+    },
   );
   const instance: ConnectedInstance = {
     ...{ accountId: 1, id: INSTANCES.mapped, settingsVersion: 1, connector, config },

@@ -23,6 +23,7 @@ const CLAIMED: ClaimedPoll = {
   kind: 'window',
   watermark: new Date(0),
   feedWatermark: null,
+  mappingVersion: null,
   settingsVersion: 1,
   intervalMs: 60_000,
   failures: 0,

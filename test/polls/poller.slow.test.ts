@@ -282,7 +282,7 @@ describe('the poller', () => {
     const { accountId, instanceId } = claimed;
     const advance = () =>
       database.knex.transaction((via) =>
-        store.advance(via, claimed, { kind: 'window', watermark: now, feedWatermark: null }),
+        store.advance(via, claimed, { kind: 'window', watermark: now, feedWatermark: null, mappingVersion: null }),
       );
     const wanted = [{ resource: 'things', intervalMs: INTERVAL_MS }];
     const sync = (settingsVersion: number, isRunning: boolean) =>

@@ -88,6 +88,7 @@ async function run({
     kind,
     watermark,
     feedWatermark: new Date(START_MS),
+    mappingVersion: null,
     waits,
   };
   const input = {

@@ -68,7 +68,9 @@ export interface MappingFaults {
   scripts: number;
   scriptReason?: string;
   /** Whether the first row whose script fails ends the request. */
-  readonly isStrict?: true;
+  readonly isStrict?: boolean;
+  /** Receives the provider's records by the mapped ones. */
+  readonly vendorRows?: WeakMap<object, object>;
 }
 
 /** The parts of the platform that the client sends requests with. */

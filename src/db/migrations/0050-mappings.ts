@@ -6,14 +6,14 @@
 const DEFINITION = `
     id bigint not null default nextval('object_definition_id'),
     object_name text not null check (length(object_name) between 1 and 255),
-    fields jsonb not null check (jsonb_typeof(fields) = 'array'),
+    fields json not null check (json_typeof(fields) = 'array'),
     changed_at timestamptz not null default now()`;
 
 const TRANSFORMATION = `
     element_key text not null,
     object_name text not null check (length(object_name) between 1 and 255),
     vendor_name text not null check (length(vendor_name) between 1 and 255),
-    content jsonb not null check (jsonb_typeof(content) = 'object'),
+    content json not null check (json_typeof(content) = 'object'),
     changed_at timestamptz not null default now()`;
 
 const CONTENT = 'The fields, the configuration and the script';
@@ -26,6 +26,7 @@ export const STATEMENTS: readonly string[] = [
     primary key (organization_id, id),
     unique (organization_id, object_name)
   )`,
+  'alter sequence object_definition_id owned by organization_definition.id',
   `comment on table organization_definition is 'Names and fields of objects as all accounts of an organization see them'`,
 
   `create table account_definition (
@@ -56,4 +57,7 @@ export const STATEMENTS: readonly string[] = [
   `comment on table account_transformation is 'How records of an element become those of a definition, for an account or one of its instances'`,
   `comment on column account_transformation.instance_id is 'Null: for all instances of the account'`,
   `comment on column account_transformation.content is '${CONTENT}'`,
+
+  'alter table poll add column mapping_version text',
+  `comment on column poll.mapping_version is 'The mapping of the object whose records were read last; null: the object is not mapped'`,
 ];

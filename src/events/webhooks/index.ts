@@ -19,6 +19,7 @@ export interface WebhookNeighbours {
   readonly noteEventWarning: (instance: InstanceKey, warning: string | null) => Promise<boolean>;
   readonly notifications: Pick<Notifications, 'publish'>;
   readonly getRecord: Resources['getRecord'];
+  readonly mapChange: Resources['mapChange'];
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
   /** Without a slash at the end; known once the service listens. */
   readonly publicUrl: () => string;

@@ -13,9 +13,11 @@ import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
 import type { InstanceKey } from '../../instances/instance.ts';
+import { isJsonObject } from '../../numbers/exact-json.ts';
 import type { Platform } from '../../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import type { Resources } from '../../resources/index.ts';
+import { RECORD_ACTIONS } from '../event-types.ts';
 import type { Accepted, NewEvent } from '../model.ts';
 import type { WebhookAddresses } from './address.ts';
 import { isToBeRead, readRecords, recordKey } from './hydrate.ts';
@@ -43,6 +45,7 @@ export interface ReceiverNeighbours {
   readonly addresses: Pick<WebhookAddresses, 'read'>;
   readonly findSigningKey: FindSigningKey;
   readonly getRecord: Resources['getRecord'];
+  readonly mapChange: Resources['mapChange'];
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
   readonly noteEventWarning: (instance: InstanceKey, warning: string | null) => Promise<unknown>;
 }
@@ -115,7 +118,7 @@ type Idle = 'disabled' | 'off' | 'polling';
 
 export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metrics'>, neighbours: ReceiverNeighbours) {
   const { clock, log } = platform;
-  const { targets, accounts, addresses, findSigningKey, getRecord, accept, noteEventWarning } = neighbours;
+  const { targets, accounts, addresses, findSigningKey, getRecord, mapChange, accept, noteEventWarning } = neighbours;
   const measures = createMeasures(platform);
 
   /** @throws AppError UNAUTHENTICATED; OVERLOADED */
@@ -172,6 +175,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     const { eventIds } = isRead
       ? await acceptRead(target, { events, fresh })
       : await acceptWith(
+          target,
           fresh,
           events.map(({ record }) => record),
         );
@@ -180,15 +184,17 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
 
   /** Continues for a provider that waits no longer. It would send the webhook again, which takes as long to read, and stop at some time. */
   async function acceptRead(
-    { instance }: WebhookTarget,
+    target: WebhookTarget,
     { events, fresh }: { readonly events: readonly ProviderEvent[]; readonly fresh: readonly NewEvent[] },
   ): Promise<Accepted> {
+    const { instance } = target;
     // The memory of the records is held until they are stored.
     const stored = new AbortController();
     try {
       const done = stored.signal;
       const records = await readRecords({ getRecord, clock, log }, { instance, events, done }, measures.reads);
       return await acceptWith(
+        target,
         fresh,
         events.map((event) => event.record ?? records.get(recordKey(event))),
       );
@@ -198,12 +204,50 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
   }
 
   /** A record can be more than an event holds; what the provider sent cannot. */
-  async function acceptWith(events: readonly NewEvent[], objects: readonly (object | undefined)[]): Promise<Accepted> {
+  async function acceptWith(
+    { instance, objectNames: names }: WebhookTarget,
+    given: readonly NewEvent[],
+    objects: readonly (object | undefined)[],
+  ): Promise<Accepted> {
+    const whole = await mapEvents(
+      { instance, objectNames: names },
+      given.map((event, index) => ({ ...event, object: objects[index] })),
+    );
+    const events = whole.map(({ object: _, ...event }) => event);
     try {
-      return await accept(events.map((event, index) => ({ ...event, object: objects[index] })));
+      return await accept(whole);
     } catch (error) {
       if (!isAppError(error, 'PAYLOAD_TOO_LARGE')) throw error;
       return accept(events);
+    }
+  }
+
+  /** Names events by the mapped objects that the configuration of the instance asks for, and maps their records. */
+  async function mapEvents(
+    { instance, objectNames: names }: Pick<WebhookTarget, 'instance' | 'objectNames'>,
+    events: readonly NewEvent[],
+  ): Promise<readonly NewEvent[]> {
+    if (names.length === 0) return events;
+    const done = new AbortController();
+    const mapOne = async (event: NewEvent): Promise<NewEvent> => {
+      const { objectName: vendorName = '', object, type } = event;
+      const record = isJsonObject(object) ? object : undefined;
+      const mapped = await mapChange({ instance, signal: done.signal }, { names, vendorName, record });
+      if (mapped === undefined) return event;
+      const { objectName } = mapped;
+      const action = RECORD_ACTIONS.find((each) => type.endsWith(`.${each}`)) ?? 'unknown';
+      return {
+        ...event,
+        type: `${objectName}.${action}`,
+        objectName,
+        vendorObjectName: vendorName,
+        object: mapped.record,
+      };
+    };
+    try {
+      return await Promise.all(events.map(mapOne));
+    } finally {
+      done.abort();
     }
   }
 

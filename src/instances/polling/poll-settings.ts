@@ -146,6 +146,14 @@ export function findPollFaults(config: Config, element: Polled, context?: PollCo
   return faults;
 }
 
+/** Returns the names of objects that the configuration of an instance asks for events of. */
+export function namedObjects(config: Config): readonly string[] {
+  const configured = config[CONFIGURATION];
+  const listed = textOf(config[OBJECTS])?.split(',') ?? [];
+  const names = [...(isJsonObject(configured) ? Object.keys(configured) : []), ...listed.map((name) => name.trim())];
+  return names.slice(0, MOST_RESOURCES);
+}
+
 /**
  * Fractions of a minute are for services that only their own machine reaches.
  * @throws AppError REQUEST_INVALID

@@ -1,0 +1,233 @@
+import { nearestName } from '../errors.ts';
+import { isKeyword } from '../where/index.ts';
+import { createFaults, type Faults, isObject, type Place } from './faults.ts';
+import { containersOf, findPathFault } from './field-paths.ts';
+import { type DefinitionField, LEVELS, type Level, type Leveled, MAPPED_TYPES, type MappedType } from './model.ts';
+
+/** Limits of a level (mappings.md, 12). */
+export const MOST_DEFINITIONS = 500;
+export const MOST_FIELDS = 1_000;
+/** Characters of all definitions and transformations of a level, as JSON. */
+export const MOST_STORED = 8 * 1024 * 1024;
+
+const LONGEST_NAME = 100;
+const LONGEST_LABEL = 255;
+const NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
+
+/** A body that names a level for some of its fields. */
+export interface FieldsByLevel<Field> {
+  /** The fields of the level that the request is about. */
+  readonly own: readonly Field[];
+  /** The fields that name another level. */
+  readonly others: ReadonlyMap<Level, readonly Field[]>;
+}
+
+/** A definition, as a request gives it. */
+export type GivenDefinition = FieldsByLevel<DefinitionField>;
+
+/** What a body is checked against. */
+export interface BodyOf {
+  readonly objectName: string;
+  readonly level: Level;
+  /** The names that lead to the body: `body`, or `body` and the name of the object. */
+  readonly place?: Place;
+  /** The places of the fields in the list of the body, where only some of them are read. Default: one after the other. */
+  readonly indexes?: readonly number[];
+}
+
+/** Notes why a text cannot be the name of a mapped object. */
+export function checkName(name: string, place: Place, faults: Faults, reserved: ReadonlySet<string>): void {
+  if (name.length > LONGEST_NAME) faults.note(place, `must have at most ${LONGEST_NAME} characters.`);
+  else if (!NAME.test(name))
+    faults.note(place, 'must begin with a letter, followed by letters, digits, _ and -, such as myContacts.');
+  else if (isKeyword(name)) faults.note(place, `must not be '${name}', which is a word of the query language.`);
+  else if (reserved.has(name))
+    faults.note(
+      place,
+      `must not be '${name}', because paths of the platform begin with /${name}. Choose another name.`,
+    );
+}
+
+/** @throws AppError REQUEST_INVALID for a text that cannot be the name of a mapped object */
+export function assertName(name: string, place: Place, reserved: ReadonlySet<string>): void {
+  const faults = createFaults();
+  checkName(name, place, faults, reserved);
+  faults.throwIfAny();
+}
+
+/**
+ * Reads the body of a definition.
+ * @throws AppError REQUEST_INVALID that names every fault
+ */
+export function readDefinition(body: unknown, of: BodyOf): GivenDefinition {
+  const faults = createFaults(...(of.place ?? ['body']));
+  const given = readDefinitionBody(body, of, faults);
+  faults.throwIfAny();
+  return given;
+}
+
+function readDefinitionBody(body: unknown, of: BodyOf, faults: Faults): GivenDefinition {
+  if (!isObject(body)) {
+    faults.note([], 'must be an object with the member fields.');
+    return { own: [], others: new Map() };
+  }
+  checkIdentity(body, of, faults);
+  const fields = readFields(body.fields, faults, readDefinitionField, of.indexes);
+  checkOnce(fields, faults);
+  return splitByLevel(fields, of, faults);
+}
+
+/** Checks the members of a body that its path already says. */
+export function checkIdentity(body: Readonly<Record<string, unknown>>, of: BodyOf, faults: Faults): void {
+  const { objectName, level } = body;
+  if (objectName !== undefined && objectName !== null && objectName !== of.objectName)
+    faults.note(['objectName'], `must be '${of.objectName}', as in the path. To rename, use PATCH. Or leave it out.`);
+  if (level !== undefined && level !== null && level !== of.level)
+    faults.note(['level'], `must be '${of.level}', which is the level of the path. Or leave it out.`);
+}
+
+/** A field of a body with the level that it names. */
+export interface GivenField<Field> {
+  readonly field: Field;
+  readonly level: Level | undefined;
+  /** Its place in the list. */
+  readonly index: number;
+}
+
+/** Reads a list of fields with a reader for one of them. */
+export function readFields<Field>(
+  given: unknown,
+  faults: Faults,
+  read: (field: Readonly<Record<string, unknown>>, place: Place, faults: Faults) => Field | undefined,
+  indexes?: readonly number[],
+): readonly GivenField<Field>[] {
+  if (!Array.isArray(given)) {
+    faults.note(['fields'], 'must be a list of fields. It may be empty.');
+    return [];
+  }
+  if (given.length > MOST_FIELDS) {
+    faults.note(['fields'], `must have at most ${MOST_FIELDS} fields; it has ${given.length}.`);
+    return [];
+  }
+  return given.flatMap((one: unknown, at) => {
+    const index = indexes?.[at] ?? at;
+    const place = ['fields', String(index)];
+    if (!isObject(one)) {
+      faults.note(place, 'must be an object.');
+      return [];
+    }
+    const level = readLevel(one, place, faults);
+    const field = read(one, place, faults);
+    return field === undefined ? [] : [{ field, level, index }];
+  });
+}
+
+/** Clients write the level of a field under either name. */
+function readLevel(field: Readonly<Record<string, unknown>>, place: Place, faults: Faults): Level | undefined {
+  const name = field.associatedLevel === undefined ? 'level' : 'associatedLevel';
+  const given = field[name] ?? undefined;
+  const level = LEVELS.find((each) => each === given);
+  if (given !== undefined && level === undefined)
+    faults.note([...place, name], `must be one of ${LEVELS.join(', ')}.`, { expected: LEVELS });
+  return level;
+}
+
+function readDefinitionField(
+  { path, type, displayName }: Readonly<Record<string, unknown>>,
+  place: Place,
+  faults: Faults,
+): DefinitionField | undefined {
+  const readPath = readMappedPath(path, place, faults);
+  const readType = readMappedType(type, place, faults);
+  if (displayName !== undefined && displayName !== null) {
+    if (typeof displayName !== 'string' || displayName.length > LONGEST_LABEL)
+      faults.note([...place, 'displayName'], `must be a text of at most ${LONGEST_LABEL} characters.`);
+  }
+  if (type === undefined) faults.note([...place, 'type'], `is missing. Expected: ${MAPPED_TYPES.join(', ')}.`);
+  if (readPath === undefined || readType === undefined) return undefined;
+  const hasLabel = typeof displayName === 'string' && displayName !== '';
+  return { path: readPath, type: readType, ...(hasLabel && { displayName }) };
+}
+
+/** Reads the path of a mapped field. */
+export function readMappedPath(path: unknown, place: Place, faults: Faults): string | undefined {
+  if (typeof path !== 'string') {
+    faults.note([...place, 'path'], path === undefined ? 'is missing.' : 'must be a text.');
+    return undefined;
+  }
+  const fault = findPathFault(path);
+  if (fault === undefined) return path;
+  faults.note([...place, 'path'], fault);
+  return undefined;
+}
+
+/** Reads the type of a mapped field. Undefined where the body has none. */
+export function readMappedType(type: unknown, place: Place, faults: Faults): MappedType | undefined {
+  if (type === undefined || type === null) return undefined;
+  const known = MAPPED_TYPES.find((each) => each === type);
+  if (known !== undefined) return known;
+  const nearest = nearestName(String(type), MAPPED_TYPES);
+  const hint = nearest === undefined ? '' : ` Did you mean '${nearest}'?`;
+  faults.note([...place, 'type'], `must be one of ${MAPPED_TYPES.join(', ')}.${hint}`, {
+    expected: MAPPED_TYPES,
+    ...(nearest !== undefined && { nearest }),
+  });
+  return undefined;
+}
+
+/** Notes fields whose path another field of the same level has. */
+export function checkOnce(fields: readonly GivenField<{ readonly path: string }>[], faults: Faults): void {
+  const seen = new Map<string, number>();
+  for (const { field, level, index } of fields) {
+    const key = `${level ?? ''} ${field.path}`;
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, index);
+    else faults.note(['fields', String(index), 'path'], `'${field.path}' is also the path of fields.${first}.`);
+  }
+}
+
+/** Separates the fields that name another level than the one of the path. A field cannot be stored below that level. */
+export function splitByLevel<Field>(
+  fields: readonly GivenField<Field>[],
+  of: BodyOf,
+  faults: Faults,
+): FieldsByLevel<Field> {
+  const others = new Map<Level, Field[]>();
+  const own: Field[] = [];
+  for (const { field, level = of.level, index } of fields) {
+    if (level === of.level) own.push(field);
+    else if (LEVELS.indexOf(level) < LEVELS.indexOf(of.level))
+      faults.note(
+        ['fields', String(index), 'level'],
+        `must not be '${level}', which is below the level '${of.level}' of the path. Send the field to a path of its own level.`,
+      );
+    else others.set(level, [...(others.get(level) ?? []), field]);
+  }
+  return { own, others };
+}
+
+/**
+ * Notes fields that lie below a field that cannot contain them.
+ * @param merged the fields of the definition as it would be in force
+ * @param places the places of the given fields, by path
+ */
+export function checkContainers(
+  merged: readonly (DefinitionField & Partial<Leveled<DefinitionField>>)[],
+  places: ReadonlyMap<string, Place>,
+  faults: Faults,
+): void {
+  const byPath = new Map(merged.map((field) => [field.path, field]));
+  for (const { path } of merged) {
+    for (const container of containersOf(path)) {
+      const found = byPath.get(container.path);
+      if (found === undefined || found.type === container.type) continue;
+      const place = places.get(path) ?? places.get(found.path);
+      if (place === undefined) continue;
+      const level = found.level === undefined || places.has(found.path) ? '' : ` at the level ${found.level}`;
+      faults.note(
+        [...place, 'path'],
+        `cannot be used: '${path}' lies in '${found.path}', which is of the type ${found.type}${level}, not ${container.type}.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,11 @@
+export { analyse, type ScriptAnalysis } from './analysis.ts';
+export {
+  FORMULA_LIMITS,
+  type Sandbox,
+  type ScriptCall,
+  type ScriptJob,
+  type ScriptLimits,
+  type ScriptResult,
+  TRANSFORMATION_LIMITS,
+} from './model.ts';
+export { createSandbox, type PoolLimits, type SandboxPorts } from './pool.ts';

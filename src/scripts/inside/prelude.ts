@@ -1,0 +1,173 @@
+/** What the engine calls in the sandbox, in this order. */
+export type Inside = readonly [
+  /** Runs a module of a library and keeps what it exports. */
+  define: (name: string, run: ModuleFunction) => void,
+  /** Sets the script. `mutable` has one character for each parameter: `1` for those that the script may change. */
+  install: (script: (...values: unknown[]) => unknown, mutable: string) => void,
+  /** Calls the script with a JSON array of arguments. */
+  run: (text: string) => string,
+  /** Returns the outcome so far. */
+  settle: () => string,
+  /** Returns a text for anything that was thrown. */
+  describe: (error: unknown) => string,
+];
+
+/** A module of CommonJS. */
+export type ModuleFunction = (
+  module: { exports: unknown },
+  exports: unknown,
+  require: (name: string) => unknown,
+) => void;
+
+/** The first character of an outcome. An empty text means that the script has not called `done`. */
+export const OUTCOMES = { done: '=', failed: '!' } as const;
+
+/**
+ * Prepares the global object of the sandbox. QuickJS evaluates the text of this function, so it can use nothing from outside of itself.
+ * Scripts can change every built-in object, therefore it keeps the functions that it needs afterwards.
+ * @param native the only function of the host; it takes a JSON array and returns one: whether it failed, and a text
+ */
+export function prelude(native: (request: string) => string): Inside {
+  const { parse, stringify } = JSON;
+  const { freeze, keys, create, defineProperty } = Object;
+  const { apply } = Reflect;
+  const { then } = Promise.prototype;
+  const { isArray } = Array;
+  const { slice } = String.prototype;
+  const NativePromise = Promise;
+  const NativeError = Error;
+  const toText = String;
+  const LONGEST_REASON = 1000;
+  const LONGEST_LINE = 16_384;
+
+  const modules: Record<string, unknown> = create(null);
+  let script: (...values: unknown[]) => unknown = () => undefined;
+  let mutable = '';
+  let outcome = '';
+
+  function ask(...request: readonly unknown[]): string {
+    const reply = parse(native(stringify(request)));
+    if (reply[0]) throw new NativeError(reply[1]);
+    return reply[1];
+  }
+
+  const cut = (text: string, length: number): string => apply(slice, text, [0, length]);
+
+  function deepFreeze(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    if (isArray(value)) for (let index = 0; index < value.length; index++) deepFreeze(value[index]);
+    else {
+      const members = value as Record<string, unknown>;
+      const names = keys(members);
+      for (let index = 0; index < names.length; index++) deepFreeze(members[names[index] as string]);
+    }
+    return freeze(value);
+  }
+
+  function describe(error: unknown): string {
+    try {
+      return cut(error instanceof NativeError ? describeError(error) : show(error), LONGEST_REASON);
+    } catch {
+      return 'The script threw a value that has no text';
+    }
+  }
+
+  function describeError(error: Error): string {
+    const line = /script:(\d+)/.exec(toText(error.stack))?.[1];
+    return `${error.name}: ${error.message}${line === undefined ? '' : ` (line ${line})`}`;
+  }
+
+  function show(value: unknown): string {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'function') return `[Function: ${value.name}]`;
+    if (value instanceof NativeError) return `${value.name}: ${value.message}`;
+    if (typeof value !== 'object' || value === null) return toText(value);
+    return stringify(value) ?? toText(value);
+  }
+
+  function showSafely(value: unknown): string {
+    try {
+      return show(value);
+    } catch {
+      return '[Object]';
+    }
+  }
+
+  function log(...values: readonly unknown[]): void {
+    let line = '';
+    for (let index = 0; index < values.length && line.length < LONGEST_LINE; index++)
+      line += (index === 0 ? '' : ' ') + cut(showSafely(values[index]), LONGEST_LINE);
+    ask('log', cut(line, LONGEST_LINE));
+  }
+
+  function done(value?: unknown): void {
+    if (outcome !== '') return;
+    const text = stringify(value);
+    outcome = text === undefined ? '=' : `=${text}`;
+  }
+
+  function fail(error: unknown): void {
+    if (outcome === '') outcome = `!${describe(error)}`;
+  }
+
+  function requireLibrary(name: unknown): unknown {
+    const known = typeof name === 'string' && name[0] !== '.' && name in modules;
+    if (!known) {
+      const shown = cut(showSafely(name), 100);
+      throw new NativeError(
+        `Cannot load '${shown}'. Scripts can load 'lodash', 'lodash/fp', 'moment' and 'util', by a name that is written out: require('lodash')`,
+      );
+    }
+    return modules[name];
+  }
+
+  function define(name: string, run: ModuleFunction): void {
+    const module = { exports: {} };
+    apply(run, undefined, [module, module.exports, (wanted: string) => modules[wanted]]);
+    modules[name] = module.exports;
+  }
+
+  function install(given: (...values: unknown[]) => unknown, flags: string): void {
+    script = given;
+    mutable = flags;
+  }
+
+  function run(text: string): string {
+    try {
+      const values = parse(text);
+      for (let index = 0; index < mutable.length; index++) if (mutable[index] !== '1') deepFreeze(values[index]);
+      values[mutable.length] = done;
+      const returned = apply(script, undefined, values);
+      if (returned instanceof NativePromise) apply(then, returned, [undefined, fail]);
+    } catch (error) {
+      return `!${describe(error)}`;
+    }
+    return outcome;
+  }
+
+  const CE: Record<string, unknown> = {};
+  const orUndefined = (text: string) => (text === '' ? undefined : text);
+  const hmac = (algorithm: unknown) => (encoding: unknown) => (secret: unknown, text: unknown) =>
+    ask('hmac', toText(algorithm), toText(encoding), toText(secret), toText(text));
+  CE.randomString = () => ask('randomString');
+  CE.randomEmail = () => `${ask('randomString')}@example.com`;
+  CE.md5 = (text: unknown) => ask('md5', toText(text));
+  CE.b64 = (text: unknown) => ask('b64', toText(text));
+  CE.decode64 = (text: unknown) => ask('decode64', toText(text));
+  CE.hmac = hmac;
+  for (const algorithm of ['Md5', 'Sha1', 'Sha256', 'Sha512'])
+    for (const encoding of ['Hex', 'Base64'])
+      CE[`hmac${algorithm}${encoding}`] = hmac(algorithm.toLowerCase())(encoding.toLowerCase());
+  for (const name of ['currencyCode', 'currencySymbol', 'iso2CountryCode', 'iso3CountryCode'])
+    CE[name] = (text: unknown) => orUndefined(ask(name, toText(text)));
+
+  const console: Record<string, unknown> = {};
+  for (const name of ['log', 'info', 'warn', 'error', 'debug']) console[name] = log;
+
+  const globals: Record<string, unknown> = { CE, console, require: requireLibrary };
+  for (const name of keys(globals))
+    defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true });
+  Math.random = () => Number(ask('random'));
+
+  return [define, install, run, () => outcome, describe];
+}

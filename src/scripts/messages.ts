@@ -1,0 +1,52 @@
+import type { ScriptLimits } from './model.ts';
+
+/** A part of a job that a thread runs without a pause. */
+export interface Slice {
+  readonly body: string;
+  readonly parameters: readonly string[];
+  readonly mutable: readonly boolean[];
+  readonly limits: ScriptLimits;
+  /** The arguments of each call as a JSON array, in the order of the parameters. */
+  readonly calls: readonly string[];
+  /** The CPU time that the job has left. */
+  readonly batchLeftMs: number;
+}
+
+/** The outcome of one call as a thread sends it. The result of `done` stays text until the main thread parses it. */
+export type Outcome =
+  | { readonly kind: 'done'; readonly json?: string; readonly console: readonly string[] }
+  | { readonly kind: 'silent'; readonly console: readonly string[] }
+  | { readonly kind: 'failed'; readonly reason: string; readonly console: readonly string[] };
+
+/** The outcomes of the first calls of a slice, at least one. The others run later. */
+export interface SliceResult {
+  readonly outcomes: readonly Outcome[];
+  readonly cpuMs: number;
+}
+
+/** The input of a thread. */
+export interface ScriptThreadData {
+  /** Shared memory: its first element is the number of steps that the current slice has begun. */
+  readonly progress: Int32Array;
+}
+
+/** The value of `progress` while the engine is prepared, which is not limited by the script's limits. */
+export const PREPARING = 0;
+/** The value of `progress` while the script is compiled. The calls of the slice follow: 2 is the first. */
+export const COMPILING = 1;
+
+/** CPU time after which a thread returns what it has, so that scripts of other accounts run in between. */
+export const SLICE_MS = 100;
+/** Characters of results after which a thread returns what it has. The main thread parses them in one turn. */
+export const SLICE_CHARACTERS = 1024 * 1024;
+
+const MIB = 1024 * 1024;
+
+/** Why a script was stopped, in the words of the result. */
+export const STOPPED = {
+  time: ({ recordMs }: ScriptLimits) => `Script execution timed out after ${recordMs} ms`,
+  batchTime: ({ batchMs }: ScriptLimits) => `Script execution timed out after ${batchMs} ms for all records together`,
+  memory: ({ memoryBytes }: ScriptLimits) => `Script execution exceeded ${Math.round(memoryBytes / MIB)} MB of memory`,
+  nesting: () => 'Script execution exceeded the maximum depth of calls or of nested values',
+  fault: () => 'Script execution stopped the engine',
+} satisfies Record<string, (limits: ScriptLimits) => string>;

@@ -1,0 +1,72 @@
+/** Bounds of the execution of scripts. Times are CPU times of the thread, so a busy machine does not make a script fail. */
+export interface ScriptLimits {
+  /** Maximum CPU time of one call, and of the compilation of the script. */
+  readonly recordMs: number;
+  /** Maximum CPU time of all calls of a job. The calls that are left then fail. */
+  readonly batchMs: number;
+  /** Maximum memory of one call, beside that of the engine and the libraries. */
+  readonly memoryBytes: number;
+  /** Maximum length of the JSON text of one result, in characters. */
+  readonly resultCharacters: number;
+}
+
+const MIB = 1024 * 1024;
+
+/** Limits of scripts of transformations (mappings.md, 16). A result is one record. */
+export const TRANSFORMATION_LIMITS: ScriptLimits = {
+  recordMs: 50,
+  batchMs: 5000,
+  memoryBytes: 16 * MIB,
+  resultCharacters: MIB,
+};
+
+/** Limits of the steps of formulas (formulas.md, 8). */
+export const FORMULA_LIMITS: ScriptLimits = {
+  recordMs: 10_000,
+  batchMs: 10_000,
+  memoryBytes: 64 * MIB,
+  resultCharacters: 8 * MIB,
+};
+
+/** A script that is to run once for each of its calls. */
+export interface ScriptJob {
+  /** The account whose script it is. An account has one thread at a time. */
+  readonly owner: number;
+  /** The body of a function whose parameters are `parameters` and `done`. */
+  readonly body: string;
+  readonly parameters: readonly string[];
+  /** The parameters whose values the script may change. All others are frozen with everything in them. */
+  readonly mutable: readonly string[];
+  readonly calls: readonly ScriptCall[];
+  readonly limits: ScriptLimits;
+  readonly signal?: AbortSignal;
+}
+
+/** One call of a script. */
+export interface ScriptCall {
+  /** The arguments by parameter: values of JSON, of which the script gets copies. A missing one becomes null. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The outcome of one call. `console` has the lines that the script wrote: at most 100, with at most 16,384 characters together.
+ */
+export type ScriptResult =
+  /** The script called `done`. Without an argument, or with one that JSON cannot express, `value` is absent. */
+  | { readonly kind: 'done'; readonly value?: unknown; readonly console: readonly string[] }
+  /** The script ended without a call of `done`. */
+  | { readonly kind: 'silent'; readonly console: readonly string[] }
+  /** The script threw, exceeded a limit or does not compile. The reason is for its author. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly console: readonly string[] };
+
+/** Runs scripts of users where they can reach nothing of this process. */
+export interface Sandbox {
+  /**
+   * Runs a script once for each call. The calls share nothing: each begins with a fresh copy of the engine's memory.
+   * @returns one result for each call, in order
+   * @throws AppError OVERLOADED when too much work waits, or when the sandbox is closed; the reason of the signal
+   */
+  readonly run: (job: ScriptJob) => Promise<readonly ScriptResult[]>;
+  /** Ends all threads. Work that waits or runs fails with OVERLOADED. */
+  readonly close: () => Promise<void>;
+}

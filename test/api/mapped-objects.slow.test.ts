@@ -1,0 +1,359 @@
+import { expect } from 'chai';
+import { type ApiAnswer, useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { useReceiver } from './events/receiving.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { SHOP } from './support/simulated.ts';
+import { authorizationOf, useTenants } from './support/tenants.ts';
+
+const NOTHING_PASSES = [{ type: 'passThrough', properties: { fromVendor: false, toVendor: false } }];
+const GOODS = {
+  fields: [
+    { path: 'key', type: 'string' },
+    { path: 'title', type: 'string' },
+    { path: 'cents', type: 'number' },
+    { path: 'info.kind', type: 'string' },
+    { path: 'released', type: 'date' },
+    { path: 'shop', type: 'string' },
+  ],
+};
+const OF_PRODUCTS = {
+  vendorName: 'Products',
+  fields: [
+    { path: 'key', vendorPath: 'Id' },
+    { path: 'title', vendorPath: 'Name' },
+    { path: 'cents', vendorPath: 'Price', configuration: [{ type: 'number', properties: { multiply: 100 } }] },
+    { path: 'info.kind', vendorPath: 'Category' },
+    { path: 'released', vendorPath: 'ReleasedOn' },
+  ],
+  configuration: NOTHING_PASSES,
+};
+
+describe('mapped objects', () => {
+  const service = useApp({ SIMULATORS_PORT: '0', EGRESS_ALLOW: '127.0.0.1' });
+  const tenants = useTenants(service);
+  const receiver = useReceiver();
+  let instance: ApiAnswer['body'];
+  let token: string;
+
+  before(async () => {
+    instance = await service.createInstance('odata', SHOP);
+    ({ token } = instance);
+    await ok(post('/organizations/objects/goods/definitions', GOODS));
+    await ok(post('/organizations/elements/odata/transformations/goods', OF_PRODUCTS));
+  });
+
+  const post = (path: string, body: unknown, more = {}) => service.call(path, { method: 'POST', body, ...more });
+  const put = (path: string, body: unknown, more = {}) => service.call(path, { method: 'PUT', body, ...more });
+  const list = (query: Record<string, string | number>, path = '/goods') => service.call(path, { query, token });
+
+  async function ok(answer: Promise<ApiAnswer>): Promise<ApiAnswer> {
+    const { status, body, headers } = await answer;
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return { status, body, headers };
+  }
+
+  it('stand after the objects of the provider, and say which of them they are', async () => {
+    const names = await ok(service.call('/objects', { token }));
+    expect(names.body.at(-1)).to.equal('goods');
+    const { body } = await ok(service.call('/objects', { token, query: { details: 'true' } }));
+    expect(body.at(-1)).to.include({
+      name: 'goods',
+      vendorName: 'Products',
+      type: 'vdr',
+      level: 'organization',
+    });
+    expect(body[0]).to.include({ name: 'Products', vendorName: 'Products', type: 'vendor' });
+    const { body: metadata } = await ok(service.call('/objects/goods/metadata', { token }));
+    const byName = new Map(metadata.fields.map((field: { name: string }) => [field.name, field]));
+    expect(byName.get('info.kind')).to.include({
+      nativeName: 'Category',
+      vendorPath: 'Category',
+      level: 'organization',
+      mapped: true,
+    });
+    expect(byName.get('shop')).to.include({ mapped: false, readOnly: true });
+    expect([...byName.keys()]).to.deep.equal(['key', 'title', 'cents', 'info.kind', 'released', 'shop']);
+  });
+
+  it('are filtered by their own fields, at the provider where it can', async () => {
+    const all = (await ok(list({ pageSize: 1000 }))).body;
+    expect(Object.keys(all[0])).to.deep.equal(['key', 'title', 'cents', 'info', 'released', 'shop']);
+    const pushed = await ok(list({ pageSize: 1000, where: "cents > 10000 AND info.kind = 'Music'" }));
+    expect(pushed.headers.get('elements-query-pushdown')).to.equal('full');
+    expect(pushed.body).to.deep.equal(
+      all.filter((row: ApiAnswer['body']) => row.cents !== null && row.cents > 10000 && row.info.kind === 'Music'),
+    );
+    const byKey = await ok(list({ where: "key IN ('2', '3', '03', 'x')" }));
+    expect(byKey.body.map(({ key }: { key: string }) => key)).to.deep.equal(['2', '3']);
+    expectProblem(await list({ where: "Name = 'x'" }), 'WHERE_INVALID', "Unknown field 'Name'.");
+    const [details] = (await list({ where: "key = '1' AND titel = 'x'" })).body.details;
+    expect(details).to.include({ position: 14, length: 5, nearest: 'title' });
+  });
+
+  it('explain what becomes of a filter at the provider', async () => {
+    const query = { objectName: 'goods', where: "title LIKE 'a%' AND cents = 150" };
+    const { body } = await ok(post('/query/explain', query, { token }));
+    expect(body.parsed).to.equal("title LIKE 'a%' AND cents = 150");
+    expect(body.pushed).to.equal("Name LIKE 'a%' AND Price = 1.5");
+    expect(body.predicates[1]).to.include({ predicate: 'cents = 150', rewritten: 'Price IN (1.5)', pushed: true });
+  });
+
+  it('are ordered and paged, and refuse the token of another version', async () => {
+    const first = await ok(list({ orderBy: 'title desc', pageSize: 3, fields: 'title' }));
+    const nextPage = first.headers.get('elements-next-page-token') ?? '';
+    const second = await ok(list({ orderBy: 'title desc', pageSize: 3, fields: 'title', nextPage }));
+    expect(first.body[2].title > second.body[0].title).to.equal(true);
+    const path = '/organizations/elements/odata/transformations/goods';
+    await ok(put(path, { ...OF_PRODUCTS, fields: OF_PRODUCTS.fields.slice(0, 4) }));
+    expectProblem(await list({ orderBy: 'title desc', pageSize: 3, fields: 'title', nextPage }), 'REQUEST_INVALID');
+    await ok(put(path, OF_PRODUCTS));
+  });
+
+  it('are read, written and read again', async () => {
+    const sent = { title: 'Mapped', cents: 150, info: { kind: 'Book' }, released: '2026-01-31' };
+    const { body: made } = await ok(post('/goods', sent, { token }));
+    expect(made).to.deep.include(sent);
+    const at = `/goods/${made.key}`;
+    expect((await ok(service.call(at, { token }))).body).to.deep.equal(made);
+    expect((await ok(service.call(`/Products/${made.key}`, { token }))).body).to.include({
+      Name: 'Mapped',
+      Price: 1.5,
+    });
+    const changed = await ok(service.call(at, { method: 'PATCH', body: { cents: 250 }, token }));
+    expect(changed.body).to.deep.equal({ ...made, cents: 250 });
+    // As it was read.
+    await ok(service.call(at, { method: 'PATCH', body: changed.body, token }));
+    expectProblem(await service.call(at, { method: 'PATCH', body: { key: '0' }, token }), 'REQUEST_INVALID');
+    expectProblem(
+      await post('/goods', { ...sent, Weight: 1 }, { token }),
+      'REQUEST_INVALID',
+      "Unknown field 'Weight'.",
+    );
+    expectProblem(await post('/goods', { ...sent, cents: 'x' }, { token }), 'REQUEST_INVALID');
+    await ok(service.call(at, { method: 'DELETE', token }));
+    expectProblem(await service.call(at, { token }), 'NOT_FOUND');
+  });
+
+  it('merge the fields of three levels, and answer each level by itself', async () => {
+    const { id } = instance;
+    const account = `/accounts/${service.accountId}`;
+    await ok(post('/organizations/objects/layers/definitions', { fields: [{ path: 'a', type: 'string' }] }));
+    await ok(post(`${account}/objects/layers/definitions`, { fields: [{ path: 'b', type: 'string' }] }));
+    await ok(post(`/instances/${id}/objects/layers/definitions`, { fields: [{ path: 'c', type: 'string' }] }));
+    const inherit = [...NOTHING_PASSES, { type: 'inherit' }];
+    const of = (path: string, vendorPath: string) => ({
+      vendorName: 'Products',
+      fields: [{ path, vendorPath }],
+      configuration: inherit,
+    });
+    await ok(post('/organizations/elements/odata/transformations/layers', of('a', 'Name')));
+    await ok(post(`${account}/elements/odata/transformations/layers`, of('b', 'Category')));
+    await ok(post(`/instances/${id}/transformations/layers`, of('c', 'Price')));
+    const { body } = await ok(service.call(`/instances/${id}/transformations/layers`));
+    expect(body.fields.map(({ path, level }: Record<string, string>) => `${path} ${level}`)).to.have.members([
+      'a organization',
+      'b account',
+      'c instance',
+    ]);
+    const [row] = (await ok(list({ pageSize: 1 }, '/layers'))).body;
+    expect(Object.keys(row)).to.have.members(['a', 'b', 'c']);
+    await ok(service.call('/organizations/objects/layers', { method: 'PATCH', body: { objectName: 'tiers' } }));
+    // The lower levels follow, or they would map an object that nobody defines.
+    expect(Object.keys((await ok(list({ pageSize: 1 }, '/tiers'))).body[0])).to.have.members(['a', 'b', 'c']);
+    expectProblem(await list({}, '/layers'), 'NOT_FOUND');
+  });
+
+  it('are nobody else’s, and each tenant has his own under the same name', async () => {
+    const stranger = authorizationOf(tenants.stranger);
+    const made = await post(
+      '/instances',
+      { element: { key: 'odata' }, name: 'theirs', configuration: SHOP },
+      { headers: stranger },
+    );
+    const theirs = authorizationOf(tenants.stranger, made.body.token);
+    expectProblem(await service.call('/goods', { headers: theirs }), 'NOT_FOUND');
+    await ok(
+      post(
+        '/organizations/objects/goods/definitions',
+        { fields: [{ path: 'only', type: 'string' }] },
+        { headers: stranger },
+      ),
+    );
+    const body = {
+      vendorName: 'Products',
+      fields: [{ path: 'only', vendorPath: 'Category' }],
+      configuration: NOTHING_PASSES,
+    };
+    await ok(post('/organizations/elements/odata/transformations/goods', body, { headers: stranger }));
+    const { body: rows } = await ok(service.call('/goods', { headers: theirs, query: { pageSize: 1 } }));
+    expect(Object.keys(rows[0])).to.deep.equal(['only']);
+    expect(Object.keys((await ok(list({ pageSize: 1 }))).body[0])).to.include('title');
+  });
+
+  it('run scripts, whose fields are checked here and whose faults are reported', async () => {
+    const path = '/instances/transformations/goods';
+    const script = { body: 'transformedObject.shop = originalObject.Name.toUpperCase(); done(transformedObject);' };
+    await ok(post(path, { ...OF_PRODUCTS, script }, { token }));
+    const one = await ok(list({ where: "shop = 'ABC'", fields: 'shop,title' }));
+    expect(one.headers.get('elements-query-pushdown')).to.equal('none');
+    expect(one.body).to.deep.equal([
+      { shop: 'ABC', title: 'ABC' },
+      { shop: 'ABC', title: 'abc' },
+    ]);
+    const kept = await ok(list({ where: 'cents > 10000' }));
+    expect(kept.headers.get('elements-query-pushdown')).to.equal('full');
+    expectProblem(await put(path, { ...OF_PRODUCTS, script: { body: 'done(' } }, { token }), 'REQUEST_INVALID');
+    await ok(
+      put(
+        path,
+        {
+          ...OF_PRODUCTS,
+          script: { body: "if (originalObject.Id === 2) throw new Error('no'); done(transformedObject);" },
+        },
+        { token },
+      ),
+    );
+    const faulty = await ok(list({ pageSize: 3 }));
+    expect(faulty.headers.get('elements-transformation-errors')).to.equal('1');
+    expect(faulty.headers.get('elements-error')).to.contain('no');
+    expect(faulty.body).to.have.length(3);
+    expectProblem(await list({ pageSize: 3, onTransformationError: 'fail' }), 'TRANSFORMATION_FAILED');
+    await ok(
+      put(
+        path,
+        {
+          ...OF_PRODUCTS,
+          script: { body: 'done(originalObject.Id % 2 === 0 ? null : transformedObject);', filterEmptyResponse: true },
+        },
+        { token },
+      ),
+    );
+    const odd = await ok(list({ pageSize: 3, fields: 'key' }));
+    expect(odd.body.map(({ key }: { key: string }) => key)).to.deep.equal(['1', '3', '5']);
+    await ok(service.call(path, { method: 'DELETE', token }));
+  });
+
+  it('can be tried out in both directions', async () => {
+    const { id: instanceId } = instance;
+    const tried = await ok(
+      post('/transformations/goods/execute', { instanceId, payload: { Id: 7, Name: 'x', Price: 1.5 } }),
+    );
+    expect(tried.body).to.deep.equal({
+      key: '7',
+      title: 'x',
+      cents: 150,
+      info: { kind: null },
+      released: null,
+      shop: null,
+    });
+    const back = await ok(
+      post('/transformations/goods/execute', { instanceId, method: 'POST', payload: { title: 'x', cents: 150 } }),
+    );
+    expect(back.body).to.deep.equal({ Name: 'x', Price: 1.5 });
+    const wrong = await ok(post('/transformations/goods/execute', { instanceId, payload: { Price: 'much' } }));
+    expect(wrong.headers.get('elements-error')).to.equal("1 value of 'cents' could not be converted");
+    expectProblem(await post('/transformations/Products/execute', { instanceId, payload: {} }), 'NOT_FOUND');
+    expectProblem(await post('/transformations/goods/execute', { payload: {} }), 'REQUEST_INVALID');
+  });
+
+  it('are listed over all instances, in one order', async () => {
+    const other = await service.createInstance('odata', SHOP, { name: 'second', tags: ['b'] });
+    const query = { orderBy: 'title desc', pageSize: 4, fields: 'title', where: 'title IS NOT NULL' };
+    const pages: ApiAnswer['body'][] = [];
+    let nextPage: string | undefined;
+    do {
+      const page = await ok(service.call('/federated/goods', { query: { ...query, nextPage } }));
+      pages.push(page.body);
+      nextPage = page.headers.get('elements-next-page-token') ?? undefined;
+    } while (nextPage !== undefined && pages.length < 100);
+    const rows = pages.flat();
+    const single = (await ok(list({ orderBy: 'title desc', fields: 'title', where: 'title IS NOT NULL' }))).body;
+    expect(rows).to.have.length(2 * single.length);
+    expect(rows.map(({ title }) => title)).to.deep.equal(
+      single.flatMap(({ title }: { title: string }) => [title, title]),
+    );
+    expect(new Set(rows.map(({ _instance }) => _instance.id))).to.deep.equal(new Set([instance.id, other.id]));
+    const tagged = await ok(service.call('/federated/goods', { query: { 'tags[]': 'b', pageSize: 100 } }));
+    expect(tagged.body.every((row: ApiAnswer['body']) => row._instance.id === other.id)).to.equal(true);
+    expectProblem(await service.call('/federated/goods', { query: { where: 'nothing = 1' } }), 'WHERE_INVALID');
+    expectProblem(await service.call('/federated/nothing', {}), 'NOT_FOUND');
+    await ok(service.call(`/instances/${other.id}`, { method: 'DELETE' }));
+  });
+
+  it('are read by bulk jobs', async () => {
+    const made = await ok(
+      service.call('/bulk/query', {
+        method: 'POST',
+        query: { q: 'select key, title from goods where cents > 10000' },
+        token,
+      }),
+    );
+    const { id } = made.body;
+    await until(async () => (await service.call(`/bulk/${id}/status`, { token })).body.status === 'COMPLETED');
+    const file = await service.call(`/bulk/${id}/goods`, { token, asBytes: true });
+    expect(file.body.toString().split('\r\n')[0] ?? '').to.match(/^"?key"?,"?title"?$/);
+  });
+
+  it('become events under their own names where the instance asks for them', async () => {
+    const url = receiver.open('mapped');
+    const configuration = {
+      ...SHOP,
+      'event.notification.enabled': true,
+      'event.notification.callback.url': url,
+      'event.vendor.type': 'polling',
+      'event.objects': 'goods',
+    };
+    const polled = await service.createInstance('odata', configuration, { name: 'polled' });
+    const poll = () => ok(service.call(`/instances/${polled.id}/polls/goods/run`, { method: 'POST' }));
+    const lastRun = async () => (await service.call(`/instances/${polled.id}/polls`)).body[0]?.lastSuccessDate;
+    const pollOnce = async () => {
+      const before = await lastRun();
+      await until(async () => {
+        await poll();
+        return (await lastRun()) !== before;
+      });
+    };
+    await pollOnce();
+    const { body: made } = await ok(post('/Products', { Name: 'Polled', Price: 2 }, { token: polled.token }));
+    await pollOnce();
+    const [event] = await receiver.waitFor(url, 1);
+    expect(event?.body.type).to.equal('goods.created');
+    expect(event?.body.data).to.include({
+      objectName: 'goods',
+      objectId: String(made.Id),
+      vendorObjectName: 'Products',
+    });
+    expect(event?.body.data.object).to.include({ title: 'Polled', cents: 200 });
+    expect(event?.body.data.raw).to.include({ Name: 'Polled', Price: 2 });
+    // Another mapping is no news of the provider.
+    await ok(
+      post(`/instances/${polled.id}/transformations/goods`, { ...OF_PRODUCTS, fields: OF_PRODUCTS.fields.slice(0, 3) }),
+    );
+    await pollOnce();
+    await ok(
+      service.call(`/Products/${made.Id}`, { method: 'PATCH', body: { Name: 'Polled again' }, token: polled.token }),
+    );
+    await pollOnce();
+    const events = await receiver.waitFor(url, 2);
+    expect(events.map(({ body }) => body.type)).to.deep.equal(['goods.created', 'goods.updated']);
+    expectProblem(
+      await post('/instances', {
+        element: { key: 'servicenow' },
+        name: 'x',
+        configuration: { 'event.objects': 'nothing' },
+      }),
+      'REQUEST_INVALID',
+    );
+  });
+
+  it('leave nulls out of responses where the instance wants none', async () => {
+    const made = await service.createInstance('odata', { ...SHOP, 'filter.response.nulls': false }, { name: 'bare' });
+    const query = { where: 'cents IS NULL', pageSize: 1 };
+    const { body: rows } = await ok(service.call('/goods', { query, token: made.token }));
+    expect(rows[0]).to.not.have.any.keys('cents', 'shop');
+    const { body } = await ok(service.call(`/goods/${rows[0].key}`, { token: made.token }));
+    expect(body).to.deep.equal(rows[0]);
+    await ok(service.call(`/instances/${made.id}`, { method: 'DELETE' }));
+  });
+});
