@@ -2,7 +2,7 @@ import { compareDecimals } from '../numbers/decimal.ts';
 import { askNotNull } from './ask.ts';
 import { type Condition, isGroup, join, type Predicate } from './condition.ts';
 import type { Queryable, Value } from './model.ts';
-import { type Push, push } from './push.ts';
+import { joinPushes, type Push, push } from './push.ts';
 import { isMapped } from './rewriting.ts';
 
 /**
@@ -13,8 +13,12 @@ export function widenLists(condition: Condition, queryable: Queryable): Conditio
   if (!isGroup<Condition>(condition)) return isList(condition) ? boundsOf(condition, queryable) : undefined;
   const wider = condition.operands.map((operand) => widenLists(operand, queryable));
   if (wider.every((operand) => operand === undefined)) return undefined;
-  const operands = condition.operands.map((operand, index) => wider[index] ?? operand);
-  return conditionOf(push({ kind: condition.kind, operands }, queryable));
+  // What is wider is in the provider's fields already, whose names may be those of mapped fields.
+  const pushes = condition.operands.map((operand, index): Push => {
+    const known = wider[index];
+    return known === undefined ? push(operand, queryable) : { kind: 'asked', condition: known, exactness: 'superset' };
+  });
+  return conditionOf(joinPushes(condition.kind, pushes));
 }
 
 /** A predicate that tests for one of several values. */

@@ -37,7 +37,8 @@ export function push(condition: Condition, queryable: Queryable): Push {
 const DECIDING = { and: NEVER, or: ALWAYS } as const;
 const OTHERWISE = { and: ALWAYS, or: NEVER } as const;
 
-function joinPushes(kind: 'and' | 'or', pushes: readonly Push[]): Push {
+/** Joins what is pushed of the operands of a group. */
+export function joinPushes(kind: 'and' | 'or', pushes: readonly Push[]): Push {
   if (pushes.some((part) => part.kind === DECIDING[kind].kind)) return DECIDING[kind];
   const missing = pushes.find((part) => part.kind === 'unasked');
   // An AND may lose members and only grow; an OR that lost a branch would lose rows.

@@ -200,6 +200,27 @@ const RULES: readonly (readonly [rule: string, mapped: Mapped, plans: Readonly<R
   ['nothing at the provider', ['nowhere', 'string'], { 'x IS NULL': 'always', "x = 'a'": 'never' }],
 ];
 
+describe('a list on a mapped field that the provider does not accept', () => {
+  it('is widened once, though the field has the name of one of the provider', () => {
+    const flag = {
+      path: 'flag',
+      type: 'string',
+      vendorPath: 'flag',
+      configuration: [table({ true: null, false: 'x' })],
+    } as const;
+    const mapping = inForceOf({ objectName: 'mine', vendorName: 'rows', fields: [flag] });
+    const filter = { '=': 'exact' } as const;
+    const vendor: Queryable = {
+      fields: { whole: { type: 'integer', filter }, flag: { type: 'boolean', filter } },
+      translator: brackets,
+      shape: { kind: 'dnf', groups: 1 },
+    };
+    const { queryable } = mappedQueryable(vendor, mapping);
+    const { plan } = prepareQuery({ where: "whole = 0 OR flag IN ('x', 'a')" }, queryable);
+    expect([plan.pushed, plan.pushdown]).to.deep.equal([undefined, 'none']);
+  });
+});
+
 describe('the rules of rewriting', () => {
   for (const [rule, mapped, plans] of RULES) {
     it(`have a plan for ${rule}`, () => {
