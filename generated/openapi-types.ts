@@ -3754,6 +3754,7 @@ export interface components {
         VdrEntry: {
             id: string;
             name: string;
+            objectName: string;
             level: components["schemas"]["DefinitionLevel"];
             instanceId?: number;
         };
@@ -3776,6 +3777,7 @@ export interface components {
         Vdr: {
             id: string;
             name: string;
+            objectName: string;
             level: components["schemas"]["DefinitionLevel"];
             instanceId?: number;
             fields: components["schemas"]["DefinitionField"][];
@@ -6900,6 +6902,7 @@ export interface components {
         PropagateDeletion: boolean;
         CommonResourceWhere: string;
         CommonResourceName: string;
+        ForceDeletion: boolean;
         VdrWhere: string;
         VdrIdOrName: string;
         CatalogueId: string;
@@ -9824,7 +9827,9 @@ export interface operations {
     };
     deleteCommonResource: {
         parameters: {
-            query?: never;
+            query?: {
+                force?: components["parameters"]["ForceDeletion"];
+            };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };

@@ -38,6 +38,8 @@ export interface VdrRow {
   /** The id of a stored definition; the name of one of the catalogue. */
   readonly id: string;
   readonly name: string;
+  /** The name again, under the name that it has in a file. Clients that export read it. */
+  readonly objectName: string;
   readonly level: Level | 'system';
   /** The instance of a definition at the level of an instance. */
   readonly instanceId?: number;
@@ -163,6 +165,15 @@ export function createCommonResources(ports: CommonResourcePorts) {
     return ignored;
   }
 
+  /** @throws AppError REQUEST_INVALID that names every unknown element of a file */
+  function assertElements(keysOrIds: readonly string[]): void {
+    const faults = createFaults('body', 'transformation');
+    for (const keyOrId of keysOrIds)
+      if (registry.findConnector(keyOrId) === undefined)
+        faults.note([keyOrId], `cannot be imported, because there is no element '${cutText(keyOrId)}'. Leave it out.`);
+    faults.throwIfAny();
+  }
+
   function assertName(objectName: string, ...place: readonly string[]): void {
     const faults = createFaults('body');
     checkName(objectName, place, faults, ports.reservedNames);
@@ -268,8 +279,12 @@ export function createCommonResources(ports: CommonResourcePorts) {
       return describe(caller, to);
     },
 
-    /** Deletes the definitions of a name at all levels that the caller sees and may change. @throws AppError */
-    remove: async (caller: MappingCaller, name: string) => {
+    /**
+     * Deletes the definitions of a name at all levels that the caller sees and may change.
+     * @param force also deletes the transformations of these levels and of those below them
+     * @throws AppError
+     */
+    remove: async (caller: MappingCaller, name: string, { force }: { readonly force: boolean }) => {
       await highestChangeable(caller, name);
       const owners = (await getVisible(caller, name))
         .filter(({ level }) => caller.mayChange(level))
@@ -277,7 +292,8 @@ export function createCommonResources(ports: CommonResourcePorts) {
       await changeMappings(caller.organizationId, async (change) => {
         const fields: Record<string, unknown> = {};
         for (const owner of owners) {
-          await assertUnused(change.store, owner, [name]);
+          if (force) for (const user of await change.store.removeUses(owner, name)) change.touch(user);
+          else await assertUnused(change.store, owner, [name]);
           fields[owner.level] = { from: (await change.store.findDefinition(owner, name))?.fields };
           await change.store.removeDefinition(owner, name);
           change.touch(owner);
@@ -331,7 +347,8 @@ export function createCommonResources(ports: CommonResourcePorts) {
     },
 
     /**
-     * Creates or replaces a definition and transformations from a file. Fields go to the levels that they name.
+     * Creates or replaces a definition and transformations from a file. Fields go to the levels that they name. A script and a configuration
+     * go to the highest level that the caller may change, and with fields of the own account also to that account.
      * @throws AppError REQUEST_INVALID
      */
     importVdr: async (caller: MappingCaller, body: Readonly<Record<string, unknown>>, getInstance: GetInstance) => {
@@ -349,10 +366,11 @@ export function createCommonResources(ports: CommonResourcePorts) {
       const place = ['body', 'definition'];
       const parts = await readByOwner(caller, { objectName, fields: definition.fields, level, place }, getInstance);
       const given = isObject(body.transformation) ? Object.entries(body.transformation) : [];
+      assertElements(given.map(([keyOrId]) => keyOrId));
       const read = given.map(([keyOrId, one]) => {
         const connector = registry.getConnector(keyOrId);
         const members = isObject(one) ? one : {};
-        const of = { objectName, level: 'account', place: ['body', 'transformation', keyOrId] } as const;
+        const of = { objectName, level, place: ['body', 'transformation', keyOrId] };
         const fields = withLevels(members.fields, level);
         // The level of a file is that of its fields: it may have been exported elsewhere.
         const { level: _, ...rest } = members;
@@ -361,8 +379,10 @@ export function createCommonResources(ports: CommonResourcePorts) {
       });
       const ignored = await changeMappings(caller.organizationId, async (change) => {
         const found = [...(await putByOwner(change, caller, objectName, parts))];
+        const write = { caller, owner: ownerOf(caller, { level, instanceId: null }), objectName };
+        const at = new Date(clock.now());
         for (const { connector, given: transformation } of read)
-          found.push(...(await importTransformation(change, { caller, connector, objectName, transformation })));
+          found.push(...(await writeTransformation(change, { ...write, connector, given: transformation }, at)));
         const elements = read.map(({ connector }) => connector.key);
         return { result: found, note: { targetId: objectName, changes: { import: { to: { elements } } } } };
       });
@@ -370,41 +390,6 @@ export function createCommonResources(ports: CommonResourcePorts) {
       return { shown: await vdrOf(caller, row, visible), ignored };
     },
   };
-
-  /** The script and the configuration of a file go to the highest level that the caller may change. */
-  async function importTransformation(
-    change: MappingChange,
-    {
-      caller,
-      connector,
-      objectName,
-      transformation,
-    }: {
-      readonly caller: MappingCaller;
-      readonly connector: ReturnType<Registry['getConnector']>;
-      readonly objectName: string;
-      readonly transformation: ReturnType<typeof readTransformation>;
-    },
-  ): Promise<readonly IgnoredFields[]> {
-    const at = new Date(clock.now());
-    const { organizationId, accountId } = caller;
-    const ofOrganization = transformation.others.get('organization') ?? [];
-    const write = { caller, connector, objectName };
-    const account: Owner = { level: 'account', organizationId, accountId };
-    if (!caller.mayChange('organization'))
-      return writeTransformation(change, { ...write, owner: account, given: transformation }, at);
-    const organization: Owner = { level: 'organization', organizationId };
-    const given = { ...transformation, own: ofOrganization, others: new Map() };
-    await writeTransformation(change, { ...write, owner: organization, given }, at);
-    if (transformation.own.length === 0) return [];
-    const below = {
-      vendorName: transformation.vendorName,
-      own: transformation.own,
-      others: new Map(),
-      configuration: [{ type: 'inherit' } as const],
-    };
-    return writeTransformation(change, { ...write, owner: account, given: below }, at);
-  }
 }
 
 interface FieldsOf {
@@ -479,9 +464,9 @@ function idOf(owner: Owner): number {
 }
 
 function toVdrRow({ id, objectName, level, instanceId }: VisibleDefinition): VdrRow {
-  return { id: String(id), name: objectName, level, ...(instanceId !== null && { instanceId }) };
+  return { id: String(id), name: objectName, objectName, level, ...(instanceId !== null && { instanceId }) };
 }
 
 function systemRow(name: string): VdrRow {
-  return { id: name, name, level: 'system' };
+  return { id: name, name, objectName: name, level: 'system' };
 }
