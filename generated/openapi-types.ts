@@ -6904,6 +6904,7 @@ export interface components {
         CommonResourceName: string;
         ForceDeletion: boolean;
         VdrWhere: string;
+        PageSizeOfAll: number;
         VdrIdOrName: string;
         CatalogueId: string;
         CloneLevel: components["schemas"]["CloneLevel"];
@@ -6918,7 +6919,6 @@ export interface components {
         InvitationId: number;
         ConnectSessionWhere: string;
         ConnectSessionId: number;
-        PageSizeOfAll: number;
         SettingsAccountId: string;
         UserWhere: string;
         EmailOrId: string;
@@ -9916,7 +9916,7 @@ export interface operations {
             query?: {
                 systemOnly?: components["parameters"]["SystemOnly"];
                 where?: components["parameters"]["VdrWhere"];
-                pageSize?: components["parameters"]["PageSize"];
+                pageSize?: components["parameters"]["PageSizeOfAll"];
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {

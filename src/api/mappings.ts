@@ -364,7 +364,10 @@ export function createMappingHandlers({ mappings, registry, instances }: Mapping
       const rows = (await commonResources.listVdrs(principal, { systemOnly })).map((row) => ({ ...row }));
       const context = ['vdrs', principal.accountId, systemOnly];
       const positionOf = ({ name, level, id }: (typeof rows)[number]) => `${name} ${level} ${id}`;
-      const page = listRows(seal, rows, { queryable: VDRS, positionOf, context }, { query, url });
+      // Clients that export all definitions read one page.
+      const isWhole = query.pageSize === undefined && query.nextPage === undefined;
+      const asked = isWhole ? { ...query, pageSize: rows.length } : query;
+      const page = listRows(seal, rows, { queryable: VDRS, positionOf, context }, { query: asked, url });
       return { body: page.rows, headers: page.headers };
     },
     importVdr: async ({ principal, body }) => {

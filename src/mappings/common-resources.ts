@@ -7,7 +7,7 @@ import { missing } from '../shared-errors.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { ChangeMappings, MappingCaller, MappingChange } from './changes.ts';
 import { checkName, readDefinition } from './check-definition.ts';
-import { type FindSyntaxFault, readTransformation } from './check-transformation.ts';
+import { type FindSyntaxFault, lowestScript, readTransformation } from './check-transformation.ts';
 import { assertUnused, type Definitions, type IgnoredFields, putFields } from './definitions.ts';
 import { createFaults, isObject } from './faults.ts';
 import type { DefinitionField, Level, Leveled } from './model.ts';
@@ -375,7 +375,12 @@ export function createCommonResources(ports: CommonResourcePorts) {
         // The level of a file is that of its fields: it may have been exported elsewhere.
         const { level: _, ...rest } = members;
         const { findSyntaxFault } = ports;
-        return { connector, given: readTransformation({ ...rest, fields }, of, { connector, findSyntaxFault }) };
+        // Clients that read a folder put the scripts that were edited there into `scripts`, and leave `script` as it was exported.
+        const script = lowestScript(members.scripts) ?? members.script;
+        return {
+          connector,
+          given: readTransformation({ ...rest, fields, script }, of, { connector, findSyntaxFault }),
+        };
       });
       const ignored = await changeMappings(caller.organizationId, async (change) => {
         const found = [...(await putByOwner(change, caller, objectName, parts))];
