@@ -10,7 +10,7 @@ import { Show } from '../parts/show.tsx';
 import { type CommonResource, listOwners } from './calls.ts';
 import { Coverage } from './coverage.tsx';
 import { DefinitionFields } from './fields.tsx';
-import { type Owner, useLevelNeeds } from './levels.ts';
+import { needsOneOf, type Owner, useLevelNeeds } from './levels.ts';
 import { type DefinitionTab, LIST_PATH, pathOfDefinition, sayLevel } from './paths.ts';
 import { TryOutPart } from './try-out.tsx';
 
@@ -97,19 +97,21 @@ function Head({ definition: { resource, owners } }: { readonly definition: Loade
   const needs = useLevelNeeds();
   const { name } = resource;
   // The service takes the highest level that the user may change.
-  const rightTo = (action: 'edit' | 'delete') => {
-    const all = owners.map(({ level }) => needs(level, action));
-    return all.find(({ disabled }) => disabled !== true) ?? all[0] ?? {};
-  };
+  const levels = owners.map(({ level }) => level);
   const close = () => setOpened(undefined);
   return (
     <header class="row apart">
       <h1 class="break">{name}</h1>
       <span class="row">
-        <button type="button" onClick={() => setOpened('rename')} {...rightTo('edit')}>
+        <button type="button" onClick={() => setOpened('rename')} {...needsOneOf(needs, levels, 'edit')}>
           Rename…
         </button>
-        <button type="button" class="danger" onClick={() => setOpened('delete')} {...rightTo('delete')}>
+        <button
+          type="button"
+          class="danger"
+          onClick={() => setOpened('delete')}
+          {...needsOneOf(needs, levels, 'delete')}
+        >
           Delete…
         </button>
       </span>

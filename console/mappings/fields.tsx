@@ -6,8 +6,9 @@ import { type Column, Table } from '../parts/table.tsx';
 import { type AssociatedField, changeFields } from './calls.ts';
 import type { LoadedDefinition } from './definition.tsx';
 import { FieldDialog } from './field-dialog.tsx';
-import { type Owner, useLevelNeeds } from './levels.ts';
+import { needsOneOf, type Owner, useLevelNeeds } from './levels.ts';
 import { sayLevel } from './paths.ts';
+import { LEVELS } from './transformation-form.ts';
 
 interface DefinitionFieldsProps {
   readonly definition: LoadedDefinition;
@@ -73,7 +74,7 @@ export function DefinitionFields({ definition, onChanged }: DefinitionFieldsProp
         <p class="soft grow">
           A field of a lower level replaces one with the same path above it: instance, then account, then organization.
         </p>
-        <button type="button" class="main" onClick={() => setEdited('new')}>
+        <button type="button" class="main" onClick={() => setEdited('new')} {...needsOneOf(needs, LEVELS, 'edit')}>
           Add a field…
         </button>
       </div>

@@ -154,12 +154,13 @@ describeInBrowser('the mappings of the console in a browser', () => {
     const path = '/organizations/elements/keap/transformations/people';
     const { body: before } = await service.call(path);
     const page = await open('/console/mappings/definitions/people/organization/keap');
+    await page.getByRole('button', { name: 'Use create_time', exact: true }).waitFor();
     await pathOf(page, 'changed').fill('create_time');
     await page.getByText('You have changes that are not saved.').waitFor();
     await save(page);
     const { body: after } = await service.call(path);
     const fields = before.fields.map((field: { path: string }) =>
-      field.path === 'changed' ? { ...field, vendorPath: 'create_time' } : field,
+      field.path === 'changed' ? { ...field, vendorPath: 'create_time', vendorType: 'datetime' } : field,
     );
     expect({ ...after, startDate: '' }).to.deep.equal({ ...before, fields, startDate: '' });
   });
@@ -188,7 +189,7 @@ describeInBrowser('the mappings of the console in a browser', () => {
     const coverage = page.getByRole('region', { name: 'Mapped fields by element' });
     await coverage.getByRole('columnheader', { name: 'Keap', exact: true }).waitFor();
     await coverage.getByRole('columnheader', { name: `Keap of the tests #${keap.id}` }).waitFor();
-    expect(await coverage.getByText('mapped: family_name').count()).to.equal(2);
+    expect(await coverage.getByText('mapped: family_name').count()).to.equal(3);
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Try out' }).last().click();
     await page.getByRole('region', { name: 'Result' }).getByText('"familyName"').waitFor();
