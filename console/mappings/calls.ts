@@ -110,22 +110,26 @@ export async function changeFields(
 }
 
 /** Returns the transformation of a level; undefined where there is none. @throws ApiError */
-export function findTransformation(
+export async function findTransformation(
   objectName: string,
   target: Target,
   signal: AbortSignal,
 ): Promise<Transformation | undefined> {
+  // The list, because that nothing is there is no error in it.
+  const all = await listTransformations(target, signal);
+  return Object.hasOwn(all, objectName) ? all[objectName] : undefined;
+}
+
+function listTransformations(target: Target, signal: AbortSignal): Promise<Schemas['TransformationMap']> {
   if (target.level === 'instance') {
-    const params = { path: { objectName, id: target.instanceId } };
-    return orNothing(ask(api.GET('/instances/{id}/transformations/{objectName}', { signal, params })));
+    const params = { path: { id: target.instanceId } };
+    return ask(api.GET('/instances/{id}/transformations', { signal, params }));
   }
-  const params = { path: { objectName, keyOrId: target.elementKey } };
-  return orNothing(
-    ask(
-      target.level === 'organization'
-        ? api.GET('/organizations/elements/{keyOrId}/transformations/{objectName}', { signal, params })
-        : api.GET('/accounts/elements/{keyOrId}/transformations/{objectName}', { signal, params }),
-    ),
+  const params = { path: { keyOrId: target.elementKey } };
+  return ask(
+    target.level === 'organization'
+      ? api.GET('/organizations/elements/{keyOrId}/transformations', { signal, params })
+      : api.GET('/accounts/elements/{keyOrId}/transformations', { signal, params }),
   );
 }
 
