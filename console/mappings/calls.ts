@@ -27,8 +27,31 @@ export async function listElements(signal: AbortSignal): Promise<readonly Schema
   return rows;
 }
 
+/** A definition with the owners that have it. */
+export interface LoadedDefinition {
+  readonly resource: CommonResource;
+  /** The highest level first. */
+  readonly owners: readonly Owner[];
+}
+
+/** @throws ApiError */
+export async function loadDefinition(name: string, signal: AbortSignal): Promise<LoadedDefinition> {
+  const [resource, owners] = await Promise.all([
+    ask(api.GET('/common-resources/{name}', { signal, params: { path: { name } } })),
+    listOwners(name, signal),
+  ]);
+  return { resource, owners };
+}
+
+/** Returns the owner of a field. */
+export function ownerOf({ associatedLevel, associatedId }: AssociatedField): Owner {
+  return associatedLevel === 'instance'
+    ? { level: associatedLevel, instanceId: associatedId }
+    : { level: associatedLevel };
+}
+
 /** Returns the owners that have a definition of a name, the highest level first. @throws ApiError */
-export async function listOwners(name: string, signal: AbortSignal): Promise<readonly Owner[]> {
+async function listOwners(name: string, signal: AbortSignal): Promise<readonly Owner[]> {
   const { rows } = await askPage<Schemas['VdrEntry']>(
     api.GET('/vdrs', {
       signal,

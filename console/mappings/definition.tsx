@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask } from '../api.ts';
-import { type Loaded, useLoad } from '../load.ts';
+import { useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { useQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
-import { type CommonResource, listOwners } from './calls.ts';
+import { type LoadedDefinition, loadDefinition } from './calls.ts';
 import { Coverage } from './coverage.tsx';
 import { DefinitionFields } from './fields.tsx';
 import { needsOneOf, type Owner, useLevelNeeds } from './levels.ts';
@@ -21,34 +21,14 @@ const TABS: Readonly<Record<DefinitionTab, string>> = {
 };
 const TAB_NAMES = ['', 'transformations', 'try'] as const satisfies readonly DefinitionTab[];
 
-/** A definition with the owners that have fields of it. */
-export interface LoadedDefinition {
-  readonly resource: CommonResource;
-  /** The highest level first. */
-  readonly owners: readonly Owner[];
-}
-
 interface DefinitionPageProps {
   readonly name: string;
   readonly tab: DefinitionTab;
 }
 
-export function useDefinition(name: string): Loaded<LoadedDefinition> {
-  return useLoad(
-    async (signal) => {
-      const [resource, owners] = await Promise.all([
-        ask(api.GET('/common-resources/{name}', { signal, params: { path: { name } } })),
-        listOwners(name, signal),
-      ]);
-      return { resource, owners };
-    },
-    [name],
-  );
-}
-
 /** One definition, by its parts. */
 export function DefinitionPage({ name, tab }: DefinitionPageProps) {
-  const loaded = useDefinition(name);
+  const loaded = useLoad((signal) => loadDefinition(name, signal), [name]);
   return (
     <div class="stack">
       <a href={LIST_PATH}>← Mappings</a>

@@ -3,23 +3,15 @@ import { useAction } from '../load.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Empty, ErrorNote } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { type AssociatedField, changeFields } from './calls.ts';
-import type { LoadedDefinition } from './definition.tsx';
+import { type AssociatedField, changeFields, type LoadedDefinition, ownerOf } from './calls.ts';
 import { FieldDialog } from './field-dialog.tsx';
-import { needsOneOf, type Owner, useLevelNeeds } from './levels.ts';
+import { needsOneOf, useLevelNeeds } from './levels.ts';
 import { sayLevel } from './paths.ts';
 import { LEVELS } from './transformation-form.ts';
 
 interface DefinitionFieldsProps {
   readonly definition: LoadedDefinition;
   readonly onChanged: () => void;
-}
-
-/** Returns the owner of a field. */
-export function ownerOf({ associatedLevel, associatedId }: AssociatedField): Owner {
-  return associatedLevel === 'instance'
-    ? { level: associatedLevel, instanceId: associatedId }
-    : { level: associatedLevel };
 }
 
 /** The fields of all levels, to be added, changed and removed. */
@@ -32,8 +24,8 @@ export function DefinitionFields({ definition, onChanged }: DefinitionFieldsProp
     onChanged();
   });
   const columns: readonly Column<AssociatedField>[] = [
-    { title: 'Path', cell: ({ path }) => <code class="break">{path}</code> },
-    { title: 'Type', cell: ({ type }) => type },
+    { title: 'Path', cell: ({ path }) => <code class="roomy break">{path}</code> },
+    { title: 'Type', cell: ({ type }) => <span class="whole">{type}</span> },
     { title: 'Name for people', isMinor: true, cell: ({ displayName }) => displayName ?? <span class="soft">–</span> },
     {
       title: 'Level',
