@@ -3583,15 +3583,16 @@ export interface components {
             url: string;
         };
         MappedFieldType: "string" | "number" | "boolean" | "date" | "array" | "object";
+        DefinitionLevel: "organization" | "account" | "instance" | "system";
         DefinitionField: {
             path: string;
             type: components["schemas"]["MappedFieldType"];
             displayName?: string;
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
         };
         NamedDefinition: {
             fields: components["schemas"]["DefinitionField"][];
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
         };
         DefinitionMap: {
             [key: string]: components["schemas"]["NamedDefinition"];
@@ -3620,7 +3621,7 @@ export interface components {
         };
         Definition: {
             objectName: string;
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
             fields: components["schemas"]["DefinitionField"][];
         };
         DeletedMapping: {
@@ -3630,11 +3631,12 @@ export interface components {
             objectName: string;
         };
         MappingLevel: "organization" | "account" | "instance";
+        ConfigurationEntryProperties: {
+            [key: string]: unknown;
+        } | null;
         ConfigurationEntry: {
             type: string;
-            properties?: {
-                [key: string]: unknown;
-            } | null;
+            properties?: components["schemas"]["ConfigurationEntryProperties"];
         } & {
             [key: string]: unknown;
         };
@@ -3647,11 +3649,9 @@ export interface components {
             level: components["schemas"]["MappingLevel"];
         };
         MappingScript: {
-            body?: string | null;
-            mimeType?: string | null;
-            filterEmptyResponse?: boolean | null;
-        } & {
-            [key: string]: unknown;
+            body: string;
+            mimeType?: string;
+            filterEmptyResponse?: boolean;
         };
         Transformation: {
             objectName: string;
@@ -3677,6 +3677,13 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        MappingScriptBody: ({
+            body?: string | null;
+            mimeType?: string | null;
+            filterEmptyResponse?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        }) | null;
         TransformationBody: {
             objectName?: string | null;
             vendorName?: string;
@@ -3684,13 +3691,7 @@ export interface components {
             isLegacy?: boolean | null;
             fields?: components["schemas"]["TransformationFieldBody"][];
             configuration?: components["schemas"]["ConfigurationEntry"][] | null;
-            script?: ({
-                body?: string | null;
-                mimeType?: string | null;
-                filterEmptyResponse?: boolean | null;
-            } & {
-                [key: string]: unknown;
-            }) | null;
+            script?: components["schemas"]["MappingScriptBody"];
         } & {
             [key: string]: unknown;
         };
@@ -3705,13 +3706,7 @@ export interface components {
             isLegacy?: boolean | null;
             fields?: components["schemas"]["TransformationFieldBody"][];
             configuration?: components["schemas"]["ConfigurationEntry"][] | null;
-            script?: ({
-                body?: string | null;
-                mimeType?: string | null;
-                filterEmptyResponse?: boolean | null;
-            } & {
-                [key: string]: unknown;
-            }) | null;
+            script?: components["schemas"]["MappingScriptBody"];
             elementInstanceId?: number | null;
             elementKey?: string | null;
         } & {
@@ -3759,18 +3754,19 @@ export interface components {
         VdrEntry: {
             id: string;
             name: string;
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
             instanceId?: number;
+        };
+        VdrDefinition: {
+            objectName?: string;
+            fields?: components["schemas"]["DefinitionFieldBody"][];
+        } & {
+            [key: string]: unknown;
         };
         VdrFile: {
             vdrName?: string;
             vdrVersion?: string;
-            definition: {
-                objectName?: string;
-                fields?: components["schemas"]["DefinitionFieldBody"][];
-            } & {
-                [key: string]: unknown;
-            };
+            definition: components["schemas"]["VdrDefinition"];
             transformation?: {
                 [key: string]: components["schemas"]["TransformationBody"];
             } | null;
@@ -3780,11 +3776,12 @@ export interface components {
         Vdr: {
             id: string;
             name: string;
-            level: "organization" | "account" | "instance" | "system";
+            level: components["schemas"]["DefinitionLevel"];
             instanceId?: number;
             fields: components["schemas"]["DefinitionField"][];
             elementKeys: string[];
         };
+        CloneLevel: "organization" | "account";
         Hub: {
             key: string;
             elements: string[];
@@ -5653,6 +5650,18 @@ export interface components {
                 "application/json": components["schemas"]["VdrFile"];
             };
         };
+        ClonedVdr: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Vdr"];
+            };
+        };
         HubList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -6894,7 +6903,7 @@ export interface components {
         VdrWhere: string;
         VdrIdOrName: string;
         CatalogueId: string;
-        CloneLevel: "organization" | "account";
+        CloneLevel: components["schemas"]["CloneLevel"];
         CloneAll: boolean;
         CloneElements: string[];
         HubWhere: string;
@@ -10050,7 +10059,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Vdr"];
+            200: components["responses"]["ClonedVdr"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

@@ -1,4 +1,4 @@
-import { ApiError } from '../api.ts';
+import type { Schemas } from '../api.ts';
 
 /** The faults of a transformation, by the control that they belong to. */
 export interface FormFaults {
@@ -10,14 +10,18 @@ export interface FormFaults {
 
 export const NO_FAULTS: FormFaults = { byField: new Map(), vendorName: undefined, script: undefined };
 
+/** What went wrong, as `ApiError` has it. */
+interface Faulty {
+  readonly details?: NonNullable<Schemas['ErrorResponse']['details']>;
+}
+
 /** Returns the faults in a response of the service. @param places the mapped fields of the entries in the body that was sent */
-export function readFaults(error: unknown, places: readonly string[], script: string): FormFaults {
-  if (!(error instanceof ApiError)) return NO_FAULTS;
-  const ofFields = error.details.flatMap(({ path, message }) => {
+export function readFaults({ details = [] }: Faulty, places: readonly string[], script: string): FormFaults {
+  const ofFields = details.flatMap(({ path, message }) => {
     const place = places[Number(/^\/body\/fields\/(\d+)(?:\/|$)/.exec(path ?? '')?.[1] ?? Number.NaN)];
     return place === undefined ? [] : [{ place, message }];
   });
-  const find = (start: string) => error.details.find(({ path }) => path?.startsWith(start) === true);
+  const find = (start: string) => details.find(({ path }) => path?.startsWith(start) === true);
   const inScript = find('/body/script');
   return {
     byField: new Map(

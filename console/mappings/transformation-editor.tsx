@@ -1,5 +1,6 @@
 import { useId, useMemo, useState } from 'preact/hooks';
 import type { Instance } from '../api.ts';
+import { ApiError } from '../api.ts';
 import { useMetadata } from '../explore/metadata.ts';
 import { useSettled } from '../explore/settled.ts';
 import { useAction } from '../load.ts';
@@ -97,7 +98,7 @@ export function TransformationEditor(props: TransformationEditorProps) {
       const ignored = await saveTransformation(objectName, target, body);
       onSaved(ignored ?? 'Saved.');
     } catch (error) {
-      setFaults(readFaults(error, places, form.script));
+      setFaults(readFaults(error instanceof ApiError ? error : {}, places, form.script));
       throw error;
     }
   });

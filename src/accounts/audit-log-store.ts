@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { filterable, INSTANT, INTEGER, narrow, orNull, TEXT } from '../db/listing.ts';
 import { columnsOf, firstOf, type RowWith } from '../db/row.ts';
+import { isStorable } from '../db/storable.ts';
 import type { AuditSection } from '../trace.ts';
 import type { Sql } from '../where/index.ts';
 
@@ -85,7 +86,8 @@ export function createAuditLogStore(knex: Knex) {
         .select<AuditRow[]>(COLUMNS);
       if (section !== undefined) query.where({ section });
       if (instanceId !== undefined) query.where({ instance_id: instanceId });
-      if (target !== undefined) query.where({ target: target.kind }).whereIn('target_id', target.ids);
+      if (target !== undefined)
+        query.where({ target: target.kind }).whereIn('target_id', target.ids.filter(isStorable));
       if (from !== undefined) query.where('at', '>=', from);
       if (to !== undefined) query.where('at', '<', to);
       if (userId !== undefined) query.where({ user_id: userId });

@@ -212,7 +212,7 @@ export function mappingHeaders(mapping: CallReport['mapping']) {
     count === 1 ? `1 value of '${name}' could not be converted` : `${count} values of '${name}' are no ${noun}`,
   );
   if (scripts > 0)
-    faults.push(`the script failed for ${scripts} ${scripts === 1 ? 'record' : 'records'}: ${scriptReason}`);
+    faults.push(`The script failed for ${scripts} ${scripts === 1 ? 'record' : 'records'}: ${scriptReason}`);
   return {
     'Elements-Error': faults
       .join('; ')

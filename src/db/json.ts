@@ -7,3 +7,8 @@ import type { Knex } from 'knex';
 export function json<Value extends object>(knex: Knex, value: Value): Knex.Raw<Value> {
   return knex.raw('?::jsonb', [JSON.stringify(value)]);
 }
+
+/** Returns the value of a JSON column that keeps the order of members, which the type `jsonb` changes. */
+export function orderedJson<Value extends object>(knex: Knex, value: Value): Knex.Raw<Value> {
+  return knex.raw('?::json', [JSON.stringify(value)]);
+}

@@ -40,7 +40,7 @@ export interface GivenTransformation extends FieldsByLevel<TransformationField> 
   readonly script?: MappingScript;
 }
 
-export interface ReadPorts {
+export interface TransformationContext {
   readonly connector: Connector;
   readonly findSyntaxFault: FindSyntaxFault | undefined;
 }
@@ -49,7 +49,7 @@ export interface ReadPorts {
  * Reads the body of a transformation.
  * @throws AppError REQUEST_INVALID that names every fault
  */
-export function readTransformation(body: unknown, of: BodyOf, ports: ReadPorts): GivenTransformation {
+export function readTransformation(body: unknown, of: BodyOf, ports: TransformationContext): GivenTransformation {
   const faults = createFaults(...(of.place ?? ['body']));
   const given = readBody(isObject(body) ? body : {}, of, ports, faults);
   faults.throwIfAny();
@@ -59,7 +59,7 @@ export function readTransformation(body: unknown, of: BodyOf, ports: ReadPorts):
 function readBody(
   body: Readonly<Record<string, unknown>>,
   of: BodyOf,
-  { connector, findSyntaxFault }: ReadPorts,
+  { connector, findSyntaxFault }: TransformationContext,
   faults: Faults,
 ): GivenTransformation {
   checkIdentity(body, of, faults);

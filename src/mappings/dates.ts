@@ -22,6 +22,9 @@ export interface DatePattern {
 const ORDERED =
   /^yyyy(?:[^A-Za-z']*MM(?:[^A-Za-z']*dd(?:(?:[^A-Za-z']|'[^']*')*HH(?:[^A-Za-z']*mm(?:[^A-Za-z']*ss(?:[^A-Za-z']*SSS)?)?)?)?)?)?(?:'Z'|Z|X{1,3})?$/;
 
+/** A fraction of a second that a date of JavaScript would round. */
+const FINER_THAN_MS = /\.\d{3}\d*[1-9]/;
+
 /** Compiling a pattern takes a millisecond, and few are in use. */
 const patterns = new Map<string, DatePattern>();
 const MOST_PATTERNS = 1000;
@@ -61,7 +64,7 @@ function createPattern(pattern: string): DatePattern {
       return moment === undefined || format(moment) !== text ? undefined : toIso(moment);
     },
     write: (iso) => {
-      const moment = momentOf(iso);
+      const moment = FINER_THAN_MS.test(iso) ? undefined : momentOf(iso);
       const text = moment && format(moment);
       const again = text === undefined ? undefined : parse(text);
       return moment !== undefined && again?.toInstant().equals(moment.toInstant()) === true ? text : undefined;

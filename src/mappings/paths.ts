@@ -93,6 +93,14 @@ export function readPath(value: unknown, steps: readonly PathStep[], at = 0): un
   }
 }
 
+/** Reads the value that a request has at a path. Unlike `readPath`, items that lack the member are undefined. */
+export function readGiven(value: unknown, steps: readonly PathStep[]): unknown {
+  const at = steps.findIndex(({ kind }) => kind === 'items');
+  if (at < 0) return readPath(value, steps);
+  const items = readPath(value, steps.slice(0, at));
+  return Array.isArray(items) ? items.map((item) => readGiven(item, steps.slice(at + 1))) : items;
+}
+
 function isAt(item: unknown, { path, value }: Extract<PathStep, { kind: 'where' }>): boolean {
   const found = path.reduce(memberOf, item);
   return found !== null && found !== undefined && typeof found !== 'object' && String(found) === value;
@@ -107,8 +115,8 @@ function memberOf(value: unknown, name: string): unknown {
 const MOST_ITEMS = 1000;
 
 /**
- * Sets the value at a path in a copy of `target`, and returns the copy. Behind `[*]`, the value is an array whose items are set one by one.
- * Members are defined instead of assigned, so that a member called `__proto__` stays a member.
+ * Sets the value at a path in a copy of `target`, and returns the copy. Behind `[*]`, the value is an array whose items are set one by one;
+ * an undefined one leaves its item as it is. Members are defined instead of assigned, so that a member called `__proto__` stays a member.
  */
 export function writePath(target: unknown, steps: readonly PathStep[], value: unknown, at = 0): unknown {
   const step = steps[at];
@@ -124,7 +132,10 @@ export function writePath(target: unknown, steps: readonly PathStep[], value: un
     items[step.index] = writePath(items[step.index], steps, value, at + 1);
   } else if (step.kind === 'items') {
     if (!Array.isArray(value)) return Array.isArray(target) ? items : null;
-    return value.map((item, index) => writePath(items[index], steps, item, at + 1));
+    const isLast = at === steps.length - 1;
+    return value.map((item, index) =>
+      item === undefined ? (items[index] ?? (isLast ? null : {})) : writePath(items[index], steps, item, at + 1),
+    );
   }
   return items;
 }

@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
-import { json } from '../db/json.ts';
+import { orderedJson } from '../db/json.ts';
 import type { Removal } from '../db/removal.ts';
 import { firstOf } from '../db/row.ts';
+import { isStorable } from '../db/storable.ts';
 import type { Definition, DefinitionField, Level, Transformation } from './model.ts';
 import { type OrganizationOwner, type Owner, ownerKey } from './owner.ts';
 
@@ -79,6 +80,7 @@ export function createMappingStore(knex: Knex) {
       (await definitions(owner).orderBy('object_name').select('id', 'object_name', 'fields')).map(toDefinition),
 
     findDefinition: async (owner: Owner, objectName: string): Promise<StoredDefinition | undefined> => {
+      if (!isStorable(objectName)) return undefined;
       const row = await definitions(owner).where({ object_name: objectName }).first('id', 'object_name', 'fields');
       return row && toDefinition(row);
     },
@@ -91,12 +93,12 @@ export function createMappingStore(knex: Knex) {
     putDefinition: async (owner: Owner, { objectName, fields }: Definition): Promise<void> => {
       const isStored = await definitions(owner)
         .where({ object_name: objectName })
-        .update({ fields: json(knex, fields), changed_at: knex.fn.now() });
+        .update({ fields: orderedJson(knex, fields), changed_at: knex.fn.now() });
       if (isStored === 0)
         await knex(isOfOrganization(owner) ? 'organization_definition' : 'account_definition').insert({
           ...keyOf(owner),
           object_name: objectName,
-          fields: json(knex, fields),
+          fields: orderedJson(knex, fields),
         });
     },
 
@@ -118,6 +120,7 @@ export function createMappingStore(knex: Knex) {
       elementKey: string,
       objectName: string,
     ): Promise<StoredTransformation | undefined> => {
+      if (!isStorable(objectName)) return undefined;
       const row = await transformations(owner)
         .where({ element_key: elementKey, object_name: objectName })
         .first(...TRANSFORMATION);
@@ -131,7 +134,7 @@ export function createMappingStore(knex: Knex) {
       { objectName, vendorName, ...content }: Transformation,
       changedAt: Date,
     ): Promise<void> => {
-      const values = { vendor_name: vendorName, content: json(knex, content), changed_at: changedAt };
+      const values = { vendor_name: vendorName, content: orderedJson(knex, content), changed_at: changedAt };
       const key = { element_key: elementKey, object_name: objectName };
       const isStored = await transformations(owner).where(key).update(values);
       if (isStored === 0)
@@ -175,7 +178,7 @@ export function createMappingStore(knex: Knex) {
       const tables = scopesOf(owner).filter(([table]) => table.endsWith('_transformation'));
       const parts = tables.map(
         ([table, scope]) =>
-          `select field->>'path' as path from ${table}, jsonb_array_elements(content->'fields') field where object_name = :objectName and ${scope}`,
+          `select field->>'path' as path from ${table}, json_array_elements(content->'fields') field where object_name = :objectName and ${scope}`,
       );
       const { rows } = await knex.raw<{ rows: { path: string }[] }>(parts.join(' union '), {
         ...idsOf(owner),
@@ -192,6 +195,7 @@ export function createMappingStore(knex: Knex) {
       { organizationId, accountId }: VisibleTo,
       { objectName, limit }: { readonly objectName?: string; readonly limit: number },
     ): Promise<readonly VisibleDefinition[]> => {
+      if (objectName !== undefined && !isStorable(objectName)) return [];
       const { rows } = await knex.raw<{ rows: VisibleDefinition[] }>(
         `select * from (
            select id, object_name as "objectName", 'organization' as level, cast(null as bigint) as "instanceId"

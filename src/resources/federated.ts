@@ -226,7 +226,7 @@ export function createFederatedLists({ listRecords, getObject }: Pick<Resources,
         ? await listInTurn(positions, byId, request, count)
         : await listMerged(positions, byId, { ...request, order }, count);
     const asked = count.failed.filter(({ fault }) => fault !== undefined);
-    if (records.length === 0 && asked.length > 0 && asked.length === count.failed.length && rest.length === 0) {
+    if (count.found === 0 && asked.length > 0 && asked.length === count.failed.length) {
       throw asked[0]?.fault;
     }
     const errors = [...(position?.failed ?? []), ...count.failed.map(({ fault: _, ...error }) => error)];

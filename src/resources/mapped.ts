@@ -10,14 +10,10 @@ import type {
   Operation,
 } from '../connector/contract.ts';
 import { AppError, cutText, invalidRequest, isAppError, pointer, segmentsOf } from '../errors.ts';
-import {
-  type CompiledMapping,
-  compileMapping,
-  outermost,
-  type RowMapping,
-  type ScriptWrites,
-} from '../mappings/compile.ts';
+import { type CompiledMapping, compileMapping } from '../mappings/compile.ts';
 import type { MappingInForce } from '../mappings/model.ts';
+import type { ScriptWrites } from '../mappings/pass-through.ts';
+import { outermost, type RowMapping } from '../mappings/row-mapping.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
 import { createPacer } from '../pace.ts';
 import { type MappedQueryable, type PushedField, type Row, reader, recordFields } from '../where/index.ts';

@@ -1,7 +1,7 @@
 import { hubsOf } from '../connector/define.ts';
 import type { ChangeAction, Connector, ObjectSpec, Objects, OperationName } from '../connector/index.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
-import type { MappedFieldView } from '../mappings/compile.ts';
+import type { MappedFieldView } from '../mappings/mapped-field.ts';
 import type { Level, MappingInForce } from '../mappings/model.ts';
 import type { FieldSpec, ParameterSpec } from '../where/index.ts';
 import type { ConnectedInstance } from './call.ts';

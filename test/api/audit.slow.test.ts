@@ -7,6 +7,7 @@ import { BASE_PATH } from '../../src/api/server.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { RECIPES, type Recipe, type RecipeRequest, requestOf } from './support/access-recipes.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { prepareMappings, readOperation } from './support/mappings.ts';
 import { fillFirstPlace, type Place, type Thing, unique } from './support/places.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
@@ -131,6 +132,18 @@ const OTHER_RECIPES: Readonly<Partial<Record<ApiOperationId, AuditedRecipe>>> = 
   },
 };
 
+const MAPPING = { vendorName: 'Products', fields: [{ path: 'other', vendorPath: 'Name' }] };
+
+/** Of the operations of mappings that are not of one level. */
+const OTHER_MAPPINGS: Readonly<Partial<Record<ApiOperationId, AuditedRecipe>>> = {
+  putTransformation: { body: () => ({ objectName: 'audited', elementKey: 'odata', ...MAPPING }) },
+  putCommonResource: { body: () => ({ name: unique('made'), fields: [] }) },
+  renameCommonResource: { path: { name: 'audited' }, body: () => ({ name: unique('renamed') }) },
+  deleteCommonResource: { path: { name: 'audited' } },
+  cloneVdr: { path: { id: 'contacts' }, query: { level: 'account' } },
+  deleteVdr: { path: { idOrName: 'audited' } },
+};
+
 /** What a row says of one request, beside what the table of operations says of all. */
 const ROWS: Readonly<Partial<Record<ApiOperationId, (response: ApiAnswer['body'], first?: ApiAnswer) => object>>> = {
   createAccount: ({ id }) => ({ target_id: String(id) }),
@@ -160,13 +173,28 @@ describe('the audit log', function auditLog() {
 
   const ask = ({ path, call }: RecipeRequest) => service.call(path, call);
   const recipeOf = (id: ApiOperationId): AuditedRecipe =>
-    OTHER_RECIPES[id] ?? (RECIPES as Readonly<Partial<Record<OperationId, Recipe>>>)[id] ?? {};
+    OTHER_RECIPES[id] ?? mappingRecipeOf(id) ?? (RECIPES as Readonly<Partial<Record<OperationId, Recipe>>>)[id] ?? {};
+
+  /** Those of mappings change what there is of this name, see `prepareMappings`. */
+  function mappingRecipeOf(id: ApiOperationId): AuditedRecipe | undefined {
+    const { verb, level, kind } = readOperation(id) ?? {};
+    if (verb === undefined) return OTHER_MAPPINGS[id];
+    const isOfMany = id.endsWith('s');
+    const path = { objectName: 'audited', keyOrId: 'odata' };
+    const of = level === 'Instance' ? ({ of: 'instance' } as const) : {};
+    if (verb === 'rename') return { ...of, path, body: () => ({ objectName: unique('renamed') }) };
+    if (verb === 'delete') return { ...of, path };
+    const changed = kind === 'Definition' ? { fields: [{ path: 'other', type: 'string' }] } : MAPPING;
+    return { ...of, path, body: () => (isOfMany ? { audited: changed } : changed) };
+  }
 
   /** The request that changes something, which is there now. */
   async function prepare(id: ApiOperationId): Promise<{ readonly request: RecipeRequest; readonly first?: ApiAnswer }> {
     const recipe = recipeOf(id);
     const { of, after, sends, tells } = recipe;
     const by = { place: own, caller: service };
+    const instanceId = Number((await own.find('instance')).id);
+    await prepareMappings(service.call, id, { instanceId, objectName: 'audited' });
     if (of?.startsWith('spare')) own.take(of);
     const first = after && (await ask(await requestOf(after, recipeOf(after), by)));
     if (first !== undefined) expect(first.status, JSON.stringify(first.body)).to.equal(200);

@@ -7,6 +7,7 @@ import {
   exampleNamed,
   parametersWithoutExample,
 } from './support/documented-calls.ts';
+import { prepareMappings } from './support/mappings.ts';
 import { findDifferences } from './support/shape.ts';
 
 /** What the others need, in this order: an account, an instance with events on, an account that queues them, one event, one OAuth proxy, users. */
@@ -104,6 +105,7 @@ describe('the examples of the reference', () => {
   for (const call of calls) {
     it(`work as they stand: ${call.operationId} ${call.body ?? ''}`.trim(), async () => {
       await prepare[call.operationId]?.();
+      await prepareMappings(service.call, call.operationId, { instanceId: 1, objectName: 'people' });
       const { status, body } = await send(call);
       expect(status, JSON.stringify(body)).to.equal(OTHER_STATUS[call.operationId] ?? 200);
       if (!call.security.includes('UserElement') || !call.url.startsWith('/passthrough/'))

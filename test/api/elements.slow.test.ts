@@ -73,12 +73,20 @@ describe('the flags of an element', () => {
     expect(listed.element.bulkDownloadEnabled).to.equal(true);
   });
 
+  it('say that records can be transformed where they can be listed', async () => {
+    const { body: elements } = await service.call('/elements');
+    for (const { key, transformationsEnabled, bulkDownloadEnabled } of elements)
+      expect(transformationsEnabled, key).to.equal(bulkDownloadEnabled);
+    const { body: keap } = await service.call('/elements/keap');
+    expect(keap.transformationsEnabled).to.equal(true);
+  });
+
   it('are off for what the platform does not do', async () => {
     const { body: elements } = await service.call('/elements');
     for (const { cloneable, extendable, extended, trialAccount, beta, private: isPrivate, ...element } of elements) {
-      const { transformationsEnabled, resources, parameters } = element;
-      const all = { cloneable, extendable, extended, trialAccount, beta, isPrivate, transformationsEnabled };
-      expect(Object.values(all), element.key).to.deep.equal(Array(7).fill(false));
+      const { resources, parameters } = element;
+      const all = { cloneable, extendable, extended, trialAccount, beta, isPrivate };
+      expect(Object.values(all), element.key).to.deep.equal(Array(6).fill(false));
       expect([resources, parameters], element.key).to.deep.equal([[], []]);
     }
   });

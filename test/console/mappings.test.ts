@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { ApiError } from '../../console/api.ts';
 import { readFaults } from '../../console/mappings/faults.ts';
 import { pathOfDefinition, pathOfEditor, readPlace } from '../../console/mappings/paths.ts';
 import { mappedTypeOf, nameFor, rankFields, suggestPairs } from '../../console/mappings/suggestions.ts';
@@ -199,15 +198,14 @@ describe('the form of a transformation', () => {
 
 describe('the faults of a transformation', () => {
   it('stand at the controls that they point to', () => {
-    const error = new ApiError(400, {
-      code: 'REQUEST_INVALID',
+    const error = {
       details: [
         { path: '/body/fields/1/vendorPath', message: 'wrong path' },
         { path: '/body/fields/1/configuration/0/properties/pattern', message: 'wrong pattern' },
         { path: '/body/vendorName', message: 'no object' },
         { path: '/body/script/body', message: 'is no JavaScript', position: 11 },
       ],
-    });
+    };
     expect(readFaults(error, ['id', 'mail'], 'let a = 1;\nlet a;')).to.deep.equal({
       byField: new Map([['mail', ['wrong path', 'wrong pattern']]]),
       vendorName: 'no object',

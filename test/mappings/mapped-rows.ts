@@ -25,6 +25,7 @@ export const VENDOR_ROWS: readonly Row[] = RECORDS.filter((row) => isReadable(ro
   number: toJsonNumber(row.number),
   integer: toJsonNumber(row.integer),
   stamp: stampOf(row),
+  moment: momentOf(row),
 }));
 
 function isReadable({ number, integer, flag, day, at, cs, ci }: Row): boolean {
@@ -43,8 +44,20 @@ function stampOf({ day, cs }: Row): unknown {
   return `${date}.${month}.${year}`;
 }
 
-/** The fields of the records, an object around one of them, and one that only mappings need. */
-export const VENDOR_FIELDS = { ...RECORD_FIELDS, in: { type: 'object' }, stamp: { type: 'string' } } as const;
+/** A text that is a date with a time, or nearly. */
+function momentOf({ at, cs }: Row): unknown {
+  if (typeof at !== 'string') return cs;
+  const [day = '', time = '00:00:00'] = at.slice(0, 19).split('T');
+  return `${day} ${time.padEnd(8, ':00')}`;
+}
+
+/** The fields of the records, an object around one of them, and texts that only mappings need. */
+export const VENDOR_FIELDS = {
+  ...RECORD_FIELDS,
+  in: { type: 'object' },
+  stamp: { type: 'string' },
+  moment: { type: 'string' },
+} as const;
 
 interface Sort {
   readonly type: MappedType;
@@ -67,8 +80,9 @@ const some = (...entries: readonly (FieldEntry | undefined)[]): fc.Arbitrary<rea
   fc.constantFrom(...entries).map((entry) => (entry === undefined ? [] : [entry]));
 const byDefault = (value: string | number | boolean): FieldEntry => ({ type: 'defaultValue', properties: { value } });
 const times = (multiply: number): FieldEntry => ({ type: 'number', properties: { multiply } });
-const pattern: FieldEntry = { type: 'transformDate', properties: { pattern: 'dd.MM.yyyy' } };
-const sortable: FieldEntry = { type: 'transformDate', properties: { pattern: 'yyyy-MM-dd' } };
+const dated = (pattern: string): FieldEntry => ({ type: 'transformDate', properties: { pattern } });
+const pattern = dated('dd.MM.yyyy');
+const sortable = dated('yyyy-MM-dd');
 
 const TEXT_KEYS = ['a', 'A', 'ab', 'ß', '1', 'true', 'x%y', ''];
 const texts: readonly Sort[] = [
@@ -106,6 +120,10 @@ const SORTS: Readonly<Record<keyof typeof VENDOR_FIELDS, readonly Sort[]>> = {
   day: moments,
   at: moments,
   stamp: [{ type: 'date', entries: some(pattern, sortable) }],
+  moment: [
+    { type: 'date', entries: some(dated('yyyy-MM-dd HH:mm:ss'), dated('yyyy-MM-dd HH:mm')) },
+    { type: 'date', entries: fc.constant([dated('yyyy-MM-dd HH:mm:ss'), byDefault('2026-01-31T00:00:00.000Z')]) },
+  ],
   tags: [{ type: 'array' }, { type: 'number' }],
 };
 
@@ -213,6 +231,9 @@ const INSTANTS = [
   '2026-01-31T01:00:00+01:00',
   '2026-01-31T00:00:00.000001Z',
   '2026-01-30T23:59:59.999Z',
+  '2026-01-30T23:59:59Z',
+  '2026-01-31T08:30:00Z',
+  '2026-01-31T08:30:00.000000001Z',
 ];
 
 const CHOICES: Readonly<Record<FieldType, (name: string) => fc.Arbitrary<Filter>>> = {

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FieldSpec, ObjectSpec } from '#connector';
 import type {
@@ -12,8 +13,16 @@ import type { Row } from '../../src/where/index.ts';
 import { filtersOn, printFilter } from '../../suite/filters.ts';
 import { readField } from '../../suite/reference.ts';
 import { asListed } from '../../suite/target.ts';
-import { judgeFilter, judgeRows, listedNames, type RunTally, readMapped } from './catalogue-runs.ts';
-import { inForceOf, type Simulated } from './simulated.ts';
+import {
+  assertNone,
+  createTally,
+  judgeFilter,
+  judgeRows,
+  listedNames,
+  type RunTally,
+  readMapped,
+} from './catalogue-runs.ts';
+import { inForceOf, type Simulated, startSimulated } from './simulated.ts';
 
 /** Random mappings of the real objects of simulators. */
 
@@ -207,7 +216,7 @@ function isList({ vendorPath = '' }: Half): boolean {
 }
 
 /** How many random mappings are tried. */
-export interface RandomEffort {
+interface RandomEffort {
   readonly objects: number;
   /** Number of mappings of each object, and of filters on each mapping. */
   readonly mappings: number;
@@ -216,7 +225,7 @@ export interface RandomEffort {
 }
 
 /** Tries random filters on random mappings of the objects of an element, and returns the faults. */
-export async function tryRandomMappings(
+async function tryRandomMappings(
   simulated: Simulated,
   { effort, tally }: { readonly effort: RandomEffort; readonly tally: RunTally },
 ): Promise<readonly string[]> {
@@ -260,4 +269,30 @@ async function tryMapping(
     faults.push(...(await judgeFilter(simulated.records(mapping.objectName), { object, rows, filter }, tally)));
   }
   return faults;
+}
+
+/** Elements with many kinds of objects, filters and fields. */
+const ELEMENTS = ['keap', 'salesforce', 'odata', 'servicenow'];
+
+/** Describes the tests of random mappings of some elements. `decisive` is the least number of filters that match some rows and not all. */
+export function describeRandomMappings(
+  name: string,
+  { decisive, ...effort }: RandomEffort & { readonly decisive: number },
+): void {
+  describe(name, function runs() {
+    this.timeout(600_000);
+
+    for (const key of ELEMENTS) {
+      it(`of ${key} give the transformed rows, and filters find those that match`, async () => {
+        const simulated = await startSimulated(key);
+        const tally = createTally();
+        try {
+          assertNone(await tryRandomMappings(simulated, { effort, tally }));
+        } finally {
+          await simulated.stop();
+        }
+        expect(tally.decisive).to.be.greaterThan(decisive);
+      });
+    }
+  });
 }

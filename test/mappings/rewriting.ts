@@ -68,13 +68,14 @@ const capable: fc.Arbitrary<Queryable> = declarations.chain(({ fields, translato
     })),
 );
 
-/** The declarations of test/where and capable ones, with the field that only mappings need. */
+/** The declarations of test/where and capable ones, with the fields that only mappings need. */
 const vendors: fc.Arbitrary<Queryable> = fc.oneof(declarations, capable).map((vendor) => ({
   ...vendor,
   fields: {
     ...vendor.fields,
     in: { ...VENDOR_FIELDS.in, filter: vendor.fields.tags?.filter ?? {} },
     stamp: { ...VENDOR_FIELDS.stamp, filter: vendor.fields.cs?.filter ?? {} },
+    moment: { ...VENDOR_FIELDS.moment, filter: vendor.fields.ci?.filter ?? {} },
   },
 }));
 

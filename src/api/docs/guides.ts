@@ -43,6 +43,7 @@ const CATALOGUE = '/docs/reference/catalogue';
 const ORDER = [
   'first-query',
   'first-event',
+  'mappings',
   'connect-page',
   'connector',
   'console',
@@ -51,6 +52,7 @@ const ORDER = [
   'where',
   'connect-by-oauth',
   'files',
+  'map-objects',
   'bulk',
   'receive-events',
   'events',

@@ -26,6 +26,7 @@ export const STATEMENTS: readonly string[] = [
     primary key (organization_id, id),
     unique (organization_id, object_name)
   )`,
+  'alter sequence object_definition_id owned by organization_definition.id',
   `comment on table organization_definition is 'Names and fields of objects as all accounts of an organization see them'`,
 
   `create table account_definition (
