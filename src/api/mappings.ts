@@ -69,7 +69,7 @@ const COMMON_RESOURCES = fieldsOf('CommonResource');
 const VDRS = fieldsOf('VdrEntry');
 
 export function createMappingHandlers({ mappings, registry, instances }: MappingServices, seal: PageSeal) {
-  const { definitions, transformations, commonResources, catalogue } = mappings;
+  const { definitions, transformations, commonResources, vdrs, catalogue } = mappings;
 
   const organization = ({ principal: { organizationId } }: OfPrincipal): Found => ({
     owner: { level: 'organization', organizationId },
@@ -117,7 +117,7 @@ export function createMappingHandlers({ mappings, registry, instances }: Mapping
         const { owner, connector } = await find(request);
         const { objectName } = request.path;
         if (request.query.fromSystem === true) {
-          await commonResources.takeOver(owner, connector?.key, { objectName });
+          await vdrs.takeOver(owner, connector?.key, { objectName });
           return { body: toDefinitionView(await definitions.get(owner, objectName)) };
         }
         const caller = callerOf(request.principal, 'create');
@@ -360,25 +360,25 @@ export function createMappingHandlers({ mappings, registry, instances }: Mapping
 
     listVdrs: async ({ principal, query, url }) => {
       const { systemOnly = false } = query;
-      const rows = (await commonResources.listVdrs(principal, { systemOnly })).map((row) => ({ ...row }));
+      const rows = (await vdrs.list(principal, { systemOnly })).map((row) => ({ ...row }));
       const context = ['vdrs', principal.accountId, systemOnly];
       const positionOf = ({ name, level, id }: (typeof rows)[number]) => `${name} ${level} ${id}`;
       const page = listRows(seal, rows, { queryable: VDRS, positionOf, context }, { query, url });
       return { body: page.rows, headers: page.headers };
     },
     importVdr: async ({ principal, body }) => {
-      const written = await commonResources.importVdr(callerOf(principal, 'edit'), body, getInstanceOf(principal));
+      const written = await vdrs.import(callerOf(principal, 'edit'), body, getInstanceOf(principal));
       return { body: toVdrView(written.shown), headers: ignoredHeader(written.ignored) };
     },
     getVdr: async ({ principal, path }) => ({
-      body: toVdrView(await commonResources.getVdr(principal, path.idOrName)),
+      body: toVdrView(await vdrs.get(principal, path.idOrName)),
     }),
     deleteVdr: async ({ principal, path }) => {
-      const { name } = await commonResources.removeVdr(callerOf(principal, 'delete'), path.idOrName);
+      const { name } = await vdrs.remove(callerOf(principal, 'delete'), path.idOrName);
       return { body: { objectName: name } };
     },
     exportVdr: async ({ principal, path }) => {
-      const { definition, transformation } = await commonResources.exportVdr(principal, path.name);
+      const { definition, transformation } = await vdrs.export(principal, path.name);
       const entries = Object.entries(transformation).map(
         ([key, one]) => [key, { ...toTransformationView(one), elementKey: key }] as const,
       );
@@ -399,11 +399,11 @@ export function createMappingHandlers({ mappings, registry, instances }: Mapping
       const owner: Owner =
         level === 'organization' ? { level, organizationId } : { level: 'account', organizationId, accountId };
       const elementKeys = query.cloneAllTransformations === true ? undefined : (query.elementKeys ?? []);
-      await commonResources.takeOver(owner, undefined, { objectName: path.id, elementKeys });
-      const [visible] = (await commonResources.listVdrs(principal, { systemOnly: false })).filter(
+      await vdrs.takeOver(owner, undefined, { objectName: path.id, elementKeys });
+      const [visible] = (await vdrs.list(principal, { systemOnly: false })).filter(
         (row) => row.name === path.id && row.level === level,
       );
-      return { body: toVdrView(await commonResources.getVdr(principal, visible?.id ?? path.id)) };
+      return { body: toVdrView(await vdrs.get(principal, visible?.id ?? path.id)) };
     },
   } satisfies Partial<Handlers>;
 }
@@ -515,10 +515,6 @@ function toCommonResourceView(resource: Awaited<ReturnType<Mappings['commonResou
   };
 }
 
-function toVdrView({
-  fields,
-  elementKeys,
-  ...row
-}: Awaited<ReturnType<Mappings['commonResources']['getVdr']>>): VdrView {
+function toVdrView({ fields, elementKeys, ...row }: Awaited<ReturnType<Mappings['vdrs']['get']>>): VdrView {
   return { ...row, fields: fields.map((field) => ({ ...field })), elementKeys: [...elementKeys] };
 }

@@ -31,6 +31,8 @@ export interface BodyOf {
   readonly level: Level;
   /** The names that lead to the body: `body`, or `body` and the name of the object. */
   readonly place?: Place;
+  /** The places of the fields in the list of the body, where only some of them are read. Default: one after the other. */
+  readonly indexes?: readonly number[];
 }
 
 /** Notes why a text cannot be the name of a mapped object. */
@@ -44,6 +46,13 @@ export function checkName(name: string, place: Place, faults: Faults, reserved: 
       place,
       `must not be '${name}', because paths of the platform begin with /${name}. Choose another name.`,
     );
+}
+
+/** @throws AppError REQUEST_INVALID for a text that cannot be the name of a mapped object */
+export function assertName(name: string, place: Place, reserved: ReadonlySet<string>): void {
+  const faults = createFaults();
+  checkName(name, place, faults, reserved);
+  faults.throwIfAny();
 }
 
 /**
@@ -63,7 +72,7 @@ function readDefinitionBody(body: unknown, of: BodyOf, faults: Faults): GivenDef
     return { own: [], others: new Map() };
   }
   checkIdentity(body, of, faults);
-  const fields = readFields(body.fields, faults, readDefinitionField);
+  const fields = readFields(body.fields, faults, readDefinitionField, of.indexes);
   checkOnce(fields, faults);
   return splitByLevel(fields, of, faults);
 }
@@ -90,6 +99,7 @@ export function readFields<Field>(
   given: unknown,
   faults: Faults,
   read: (field: Readonly<Record<string, unknown>>, place: Place, faults: Faults) => Field | undefined,
+  indexes?: readonly number[],
 ): readonly GivenField<Field>[] {
   if (!Array.isArray(given)) {
     faults.note(['fields'], 'must be a list of fields. It may be empty.');
@@ -99,7 +109,8 @@ export function readFields<Field>(
     faults.note(['fields'], `must have at most ${MOST_FIELDS} fields; it has ${given.length}.`);
     return [];
   }
-  return given.flatMap((one: unknown, index) => {
+  return given.flatMap((one: unknown, at) => {
+    const index = indexes?.[at] ?? at;
     const place = ['fields', String(index)];
     if (!isObject(one)) {
       faults.note(place, 'must be an object.');

@@ -1,4 +1,4 @@
-import { Instant, LocalDate, LocalDateTime, ZonedDateTime, ZoneOffset } from '@js-joda/core';
+import { Instant, LocalDate, LocalDateTime, ParsePosition, ZonedDateTime, ZoneOffset } from '@js-joda/core';
 import { createFormatter, lettersOf } from '../date-pattern.ts';
 import type { Value } from '../where/index.ts';
 
@@ -47,10 +47,26 @@ function createPattern(pattern: string): DatePattern {
   const letters = lettersOf(pattern);
   const type = /[HhKkmsSa]/.test(letters) ? 'datetime' : 'date';
   const format = (moment: ZonedDateTime): string | undefined => attempt(() => moment.format(formatter));
-  const parse = (text: string): ZonedDateTime | undefined =>
-    attempt(() => formatter.parse(text, ZonedDateTime.FROM).withZoneSameInstant(ZoneOffset.UTC)) ??
-    attempt(() => formatter.parse(text, LocalDateTime.FROM).atZone(ZoneOffset.UTC)) ??
-    attempt(() => formatter.parse(text, LocalDate.FROM).atStartOfDay(ZoneOffset.UTC));
+  const hasZone = /[ZXxVzO]/.test(letters);
+  const readers: readonly ((text: string) => ZonedDateTime)[] = [
+    ...(hasZone
+      ? [(text: string) => formatter.parse(text, ZonedDateTime.FROM).withZoneSameInstant(ZoneOffset.UTC)]
+      : []),
+    ...(type === 'datetime'
+      ? [(text: string) => formatter.parse(text, LocalDateTime.FROM).atZone(ZoneOffset.UTC)]
+      : []),
+    (text) => formatter.parse(text, LocalDate.FROM).atStartOfDay(ZoneOffset.UTC),
+  ];
+  const parse = (text: string): ZonedDateTime | undefined => {
+    // The library throws for other texts, which takes a hundred times as long.
+    const position = new ParsePosition(0);
+    if (formatter.parseUnresolved(text, position) === null || position.getIndex() < text.length) return undefined;
+    for (const read of readers) {
+      const moment = attempt(() => read(text));
+      if (moment !== undefined) return moment;
+    }
+    return undefined;
+  };
   const toIso = (moment: ZonedDateTime): string =>
     type === 'date' ? moment.toLocalDate().toString() : new Date(moment.toInstant().toEpochMilli()).toISOString();
   if (format(ZonedDateTime.ofInstant(Instant.ofEpochMilli(0), ZoneOffset.UTC)) === undefined) {

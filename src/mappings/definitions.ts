@@ -5,7 +5,7 @@ import { isUniqueViolation } from '../db/violations.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { ChangeMappings, MappingCaller, MappingChange } from './changes.ts';
 import { noDefinition } from './changes.ts';
-import { checkContainers, checkName, type GivenDefinition, readDefinition } from './check-definition.ts';
+import { assertName, checkContainers, type GivenDefinition, readDefinition } from './check-definition.ts';
 import { createFaults, type Place } from './faults.ts';
 import { mergeDefinitions } from './in-force.ts';
 import type { DefinitionField, Level, Leveled } from './model.ts';
@@ -51,12 +51,6 @@ interface DefinitionWrite {
 }
 
 export function createDefinitions({ store, changeMappings, clock, reservedNames }: DefinitionPorts) {
-  function assertName(objectName: string, place: Place): void {
-    const faults = createFaults();
-    checkName(objectName, place, faults, reservedNames);
-    faults.throwIfAny();
-  }
-
   return {
     /** Returns the definitions of a level, without those above it. */
     list: async (owner: Owner): Promise<readonly ShownDefinition[]> =>
@@ -81,7 +75,7 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
     ): Promise<Written<readonly ShownDefinition[]>> => {
       const given = Object.entries(bodies).map(([objectName, body]) => {
         const { name, body: place } = placeOf(objectName);
-        assertName(objectName, name);
+        assertName(objectName, name, reservedNames);
         return { objectName, given: readDefinition(body, { objectName, level: owner.level, place }), place };
       });
       return changeMappings(owner.organizationId, async (change) => {
@@ -124,7 +118,7 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
      * @throws AppError REQUEST_INVALID, NOT_FOUND; CONFLICT where the name is taken
      */
     rename: async (owner: Owner, from: string, to: string, place: Place): Promise<ShownDefinition> => {
-      assertName(to, place);
+      assertName(to, place, reservedNames);
       return changeMappings(owner.organizationId, async ({ store: stored, touch }) => {
         const definition = await stored.findDefinition(owner, from);
         if (definition === undefined) throw await unknownDefinition(stored, owner, from);
@@ -198,7 +192,7 @@ export async function writeDefinition(
 interface FieldsToPut {
   readonly owner: Owner;
   readonly objectName: string;
-  /** If two have the same path, the last one counts. */
+  /** The last one of two with the same path is stored. */
   readonly fields: readonly DefinitionField[];
   readonly place: Place;
 }

@@ -10,6 +10,13 @@ import { createKnownMappings } from './known.ts';
 import { SCRIPT_PARAMETERS } from './model.ts';
 import { createMappingStore } from './store.ts';
 import { createTransformations } from './transformations.ts';
+import { createVdrs } from './vdrs.ts';
+import { createVisible } from './visible.ts';
+
+/** The parts of the platform that definitions and transformations use. */
+export interface MappingPlatform extends Pick<Platform, 'knex' | 'notifier' | 'clock'> {
+  readonly shares: Pick<Platform['shares'], 'list'>;
+}
 
 export interface MappingNeighbours {
   readonly accounts: { readonly getOrganizationId: (accountId: number) => Promise<number> };
@@ -34,7 +41,7 @@ export type Mappings = ReturnType<typeof composeMappings>;
  * @throws ConnectorError that names every fault of the catalogue
  */
 export function composeMappings(
-  platform: Pick<Platform, 'knex' | 'notifier' | 'clock' | 'shares'>,
+  platform: MappingPlatform,
   { accounts, registry, connectorMappings, reservedNames: reserved }: MappingNeighbours,
 ) {
   const { clock, shares } = platform;
@@ -46,23 +53,16 @@ export function composeMappings(
   const changeMappings = createChangeMappings(platform, known);
   const definitions = createDefinitions({ store, changeMappings, clock, reservedNames });
   const transformations = createTransformations({ store, changeMappings, clock, findSyntaxFault });
-  const commonResources = createCommonResources({
-    store,
-    shares,
-    changeMappings,
-    clock,
-    registry,
-    catalogue,
-    definitions,
-    transformations,
-    findSyntaxFault,
-    reservedNames,
-  });
+  const visible = createVisible(shares);
+  const shared = { store, visible, changeMappings, registry, definitions, reservedNames };
+  const commonResources = createCommonResources(shared);
+  const vdrs = createVdrs({ ...shared, clock, catalogue, transformations, findSyntaxFault });
 
   return {
     definitions,
     transformations,
     commonResources,
+    vdrs,
     catalogue,
 
     /** Returns the mappings in force for an instance. It is the same value until one of them changes. */

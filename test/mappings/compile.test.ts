@@ -87,6 +87,15 @@ describe('a compiled mapping', () => {
     expect(compiled.fields.Box).not.to.have.property('filter');
   });
 
+  it('shows a field unchanged only where it has no default and no other source', () => {
+    const plain = compile({ a: text }, [{ path: 'x', vendorPath: 'a' }]);
+    const changed = compile({ a: text }, [{ path: 'x', vendorPath: 'a', configuration: [byDefault('none')] }]);
+    const chosen = compile({ a: text, b: text }, [{ path: 'x', configuration: [first('a', 'b')] }]);
+    const names = [plain, changed, chosen].map(({ plainNameOf }) => plainNameOf('a'));
+    expect(names).to.deep.equal(['x', undefined, undefined]);
+    expect([plain.vendorFieldOf('x')?.name, changed.vendorFieldOf('x')]).to.deep.equal(['a', undefined]);
+  });
+
   it('keeps the costs of the fields that a value is made of', () => {
     const costly: FieldSpec = { type: 'string', onDemand: true };
     const single: FieldSpec = { type: 'array', unlisted: true };

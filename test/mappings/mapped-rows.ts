@@ -119,7 +119,7 @@ const SORTS: Readonly<Record<keyof typeof VENDOR_FIELDS, readonly Sort[]>> = {
   ],
   day: moments,
   at: moments,
-  stamp: [{ type: 'date', entries: some(pattern, sortable) }],
+  stamp: [{ type: 'date', entries: some(pattern, sortable, dated('d.M.yyyy')) }],
   moment: [
     { type: 'date', entries: some(dated('yyyy-MM-dd HH:mm:ss'), dated('yyyy-MM-dd HH:mm')) },
     { type: 'date', entries: fc.constant([dated('yyyy-MM-dd HH:mm:ss'), byDefault('2026-01-31T00:00:00.000Z')]) },

@@ -120,7 +120,7 @@ function createJudge({ vendor, mapping, from }: Case) {
   return { queryable, judge };
 }
 
-const FILTERS_OF_A_CASE = 25;
+const FILTERS_OF_A_CASE = 10;
 
 /** Tries filters on random mappings of random objects. */
 export function tryRewriting(numRuns: number, seed: number): Seen {

@@ -1,0 +1,253 @@
+import type { Clock } from '../clock.ts';
+import type { Connector } from '../connector/contract.ts';
+import type { Registry } from '../connector/registry.ts';
+import { differences } from '../db/change.ts';
+import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
+import { missing } from '../shared-errors.ts';
+import { defaultLevel, type GetInstance, ownerOf, putByOwner, readByOwner, withLevels } from './by-owner.ts';
+import type { Catalogue } from './catalogue/catalogue.ts';
+import type { ChangeMappings, MappingCaller, MappingChange } from './changes.ts';
+import { assertName } from './check-definition.ts';
+import { type FindSyntaxFault, type GivenTransformation, readTransformation } from './check-transformation.ts';
+import { type Definitions, type IgnoredFields, putFields } from './definitions.ts';
+import { isObject } from './faults.ts';
+import type { DefinitionField, Level, Leveled } from './model.ts';
+import { type Owner, ownersUpwards } from './owner.ts';
+import type { MappingStore, VisibleDefinition, VisibleTo } from './store.ts';
+import { type ShownTransformation, type Transformations, writeTransformation } from './transformations.ts';
+import { MOST_ROWS, type Visible } from './visible.ts';
+
+/** A definition in a list of all that an account sees. */
+export interface VdrRow {
+  /** The id of a stored definition; the name of one of the catalogue. */
+  readonly id: string;
+  readonly name: string;
+  readonly level: Level | 'system';
+  /** The instance of a definition at the level of an instance. */
+  readonly instanceId?: number;
+}
+
+export interface Vdr extends VdrRow {
+  readonly fields: readonly (DefinitionField & { readonly level: Level | 'system' })[];
+  readonly elementKeys: readonly string[];
+}
+
+/** A definition and its transformations, as they are exported to a file. */
+export interface VdrExport {
+  readonly definition: { readonly objectName: string; readonly fields: readonly Leveled<DefinitionField>[] };
+  readonly transformation: Readonly<Record<string, ShownTransformation>>;
+}
+
+export interface VdrPorts {
+  readonly store: MappingStore;
+  readonly visible: Visible;
+  readonly changeMappings: ChangeMappings;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly registry: Pick<Registry, 'getConnector' | 'findConnector'>;
+  readonly catalogue: Catalogue;
+  readonly definitions: Pick<Definitions, 'remove'>;
+  readonly transformations: Pick<Transformations, 'get'>;
+  readonly findSyntaxFault: FindSyntaxFault | undefined;
+  readonly reservedNames: ReadonlySet<string>;
+}
+
+/** The transformations of the catalogue to take over. */
+export interface TakeOver {
+  readonly objectName: string;
+  /** The elements whose transformations are taken over. Default: all. */
+  readonly elementKeys?: readonly string[] | undefined;
+}
+
+/** A transformation of an imported file. */
+interface Imported {
+  readonly caller: MappingCaller;
+  readonly connector: Connector;
+  readonly objectName: string;
+  readonly transformation: GivenTransformation;
+}
+
+/** Virtual data resources: a later name of definitions, as the clients that export and import them use it. */
+export type Vdrs = ReturnType<typeof createVdrs>;
+
+export function createVdrs(ports: VdrPorts) {
+  const { store, visible: all, changeMappings, clock, registry, catalogue, definitions, transformations } = ports;
+
+  function vdrOf(to: VisibleTo, row: VdrRow, visible: VisibleDefinition | undefined): Promise<Vdr> {
+    return visible === undefined ? Promise.resolve(vdrOfCatalogue(row)) : storedVdr(to, row, visible);
+  }
+
+  async function storedVdr(to: VisibleTo, row: VdrRow, visible: VisibleDefinition): Promise<Vdr> {
+    const { level, objectName } = visible;
+    const definition = await store.findDefinition(ownerOf(to, visible), objectName);
+    const uses = await store.listVisibleUses(to, [objectName], MOST_ROWS);
+    return {
+      ...row,
+      fields: (definition?.fields ?? []).map((field) => ({ ...field, level })),
+      elementKeys: [...new Set(uses.map(({ elementKey }) => elementKey))].toSorted(),
+    };
+  }
+
+  function vdrOfCatalogue(row: VdrRow): Vdr {
+    const { fields } = catalogue.getDefinition(row.name);
+    const elementKeys = [...catalogue.transformationsOf(row.name).keys()].toSorted();
+    return { ...row, fields: fields.map((field) => ({ ...field, level: 'system' as const })), elementKeys };
+  }
+
+  /** The lowest of the levels of a name, an id, or a name of the catalogue. @throws AppError NOT_FOUND */
+  async function findVdr(to: VisibleTo, idOrName: string) {
+    const known = await all.list(to);
+    const byId = /^\d+$/.test(idOrName) ? known.find(({ id }) => String(id) === idOrName) : undefined;
+    const named = known.filter(({ objectName, level }) => objectName === idOrName && level !== 'instance');
+    const visible = byId ?? named.at(-1);
+    if (visible !== undefined) return { row: toVdrRow(visible), visible };
+    if (catalogue.definitions.has(idOrName)) return { row: systemRow(idOrName), visible: undefined };
+    const names = [...known.map(({ objectName }) => objectName), ...catalogue.definitions.keys()];
+    throw missing('virtual data resource', idOrName, names);
+  }
+
+  /** Copies a definition of the catalogue and transformations to a level. @throws AppError NOT_FOUND, CONFLICT */
+  async function takeOver(owner: Owner, elementOfInstance: string | undefined, { objectName, elementKeys }: TakeOver) {
+    const definition = catalogue.getDefinition(objectName);
+    const available = catalogue.transformationsOf(objectName);
+    const unknown = elementKeys?.find((key) => !available.has(key));
+    if (unknown !== undefined)
+      throw missing(`transformation of '${objectName}' in the catalogue for the element`, unknown, available.keys());
+    const wanted = [...available].filter(
+      ([key]) =>
+        (elementKeys === undefined || elementKeys.includes(key)) &&
+        (elementOfInstance === undefined || key === elementOfInstance),
+    );
+    return changeMappings(owner.organizationId, async (change) => {
+      if ((await change.store.findDefinition(owner, objectName)) !== undefined)
+        throw new AppError('CONFLICT', `The definition '${objectName}' exists already at the level ${owner.level}.`);
+      await putFields(change, { owner, objectName, fields: definition.fields, place: ['body'] });
+      for (const [key, transformation] of wanted) {
+        const isThere = (await change.store.findTransformation(owner, key, objectName)) !== undefined;
+        if (!isThere) await change.store.putTransformation(owner, key, transformation, new Date(clock.now()));
+      }
+      const changes = differences({}, { fields: definition.fields, transformations: wanted.map(([key]) => key) });
+      return { result: undefined, note: { targetId: objectName, changes } };
+    });
+  }
+
+  return {
+    takeOver,
+
+    /** Returns the definitions that an account sees, or those of the catalogue. */
+    list: async (to: VisibleTo, { systemOnly }: { readonly systemOnly: boolean }): Promise<readonly VdrRow[]> =>
+      systemOnly ? [...catalogue.definitions.keys()].map(systemRow) : (await all.list(to)).map(toVdrRow),
+
+    /** @throws AppError NOT_FOUND */
+    get: async (to: VisibleTo, idOrName: string): Promise<Vdr> => {
+      const { row, visible } = await findVdr(to, idOrName);
+      return vdrOf(to, row, visible);
+    },
+
+    /** @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT where it is used, or belongs to the catalogue */
+    remove: async (caller: MappingCaller, idOrName: string): Promise<VdrRow> => {
+      const { row, visible } = await findVdr(caller, idOrName);
+      if (visible === undefined)
+        throw new AppError('CONFLICT', `'${cutText(idOrName)}' is part of the catalogue and cannot be deleted.`);
+      caller.assertMayChange(visible.level);
+      await definitions.remove(ownerOf(caller, visible), visible.objectName);
+      return row;
+    },
+
+    /** Returns a definition and its transformations as a file. Fields have their levels. @throws AppError NOT_FOUND */
+    export: async (to: VisibleTo, name: string): Promise<VdrExport> => {
+      const levels = (await all.get(to, name)).filter(({ level }) => level !== 'instance');
+      const fields: Leveled<DefinitionField>[] = [];
+      for (const one of levels) {
+        const found = await store.findDefinition(ownerOf(to, one), name);
+        for (const field of found?.fields ?? []) fields.push({ ...field, level: one.level });
+      }
+      const keys = new Set<string>();
+      for (const { elementKey, instanceId } of await store.listVisibleUses(to, [name], MOST_ROWS))
+        if (instanceId === null) keys.add(elementKey);
+      const found: [string, ShownTransformation][] = [];
+      for (const key of keys) {
+        const connector = registry.findConnector(key);
+        if (connector === undefined) continue;
+        for (const owner of ownersUpwards({ level: 'account', ...to })) {
+          if ((await store.findTransformation(owner, key, name)) === undefined) continue;
+          found.push([key, await transformations.get({ owner, connector, objectName: name })]);
+          break;
+        }
+      }
+      return { definition: { objectName: name, fields }, transformation: Object.fromEntries(found) };
+    },
+
+    /**
+     * Creates or replaces a definition and transformations from a file. Fields go to the levels that they name.
+     * @throws AppError REQUEST_INVALID
+     */
+    import: async (caller: MappingCaller, body: Readonly<Record<string, unknown>>, getInstance: GetInstance) => {
+      const definition = isObject(body.definition) ? body.definition : {};
+      const objectName = String(definition.objectName ?? body.vdrName ?? '');
+      assertName(objectName, ['body', 'definition', 'objectName'], ports.reservedNames);
+      if (body.vdrVersion === 'v1')
+        throw invalidRequest([
+          {
+            path: pointer('body', 'vdrVersion'),
+            message: "body.vdrVersion must not be 'v1', an old form of scripts that does not exist here. Send v2.",
+          },
+        ]);
+      const level = defaultLevel(caller);
+      const place = ['body', 'definition'];
+      const parts = await readByOwner(caller, { objectName, fields: definition.fields, level, place }, getInstance);
+      const given = isObject(body.transformation) ? Object.entries(body.transformation) : [];
+      const read = given.map(([keyOrId, one]) => {
+        const connector = registry.getConnector(keyOrId);
+        const members = isObject(one) ? one : {};
+        const of = { objectName, level: 'account', place: ['body', 'transformation', keyOrId] } as const;
+        const fields = withLevels(members.fields, level);
+        // The level of a file is that of its fields: it may have been exported elsewhere.
+        const { level: _, ...rest } = members;
+        const { findSyntaxFault } = ports;
+        return { connector, given: readTransformation({ ...rest, fields }, of, { connector, findSyntaxFault }) };
+      });
+      const ignored = await changeMappings(caller.organizationId, async (change) => {
+        const found = [...(await putByOwner(change, caller, objectName, parts))];
+        for (const { connector, given: transformation } of read)
+          found.push(...(await importTransformation(change, { caller, connector, objectName, transformation })));
+        const elements = read.map(({ connector }) => connector.key);
+        return { result: found, note: { targetId: objectName, changes: { import: { to: { elements } } } } };
+      });
+      const { row, visible } = await findVdr(caller, objectName);
+      return { shown: await vdrOf(caller, row, visible), ignored };
+    },
+  };
+
+  /** The script and the configuration of a file go to the highest level that the caller may change. */
+  async function importTransformation(
+    change: MappingChange,
+    { caller, connector, objectName, transformation }: Imported,
+  ): Promise<readonly IgnoredFields[]> {
+    const at = new Date(clock.now());
+    const { organizationId, accountId } = caller;
+    const ofOrganization = transformation.others.get('organization') ?? [];
+    const write = { caller, connector, objectName };
+    const account: Owner = { level: 'account', organizationId, accountId };
+    if (!caller.mayChange('organization'))
+      return writeTransformation(change, { ...write, owner: account, given: transformation }, at);
+    const organization: Owner = { level: 'organization', organizationId };
+    const given = { ...transformation, own: ofOrganization, others: new Map() };
+    await writeTransformation(change, { ...write, owner: organization, given }, at);
+    if (transformation.own.length === 0) return [];
+    const below = {
+      vendorName: transformation.vendorName,
+      own: transformation.own,
+      others: new Map(),
+      configuration: [{ type: 'inherit' } as const],
+    };
+    return writeTransformation(change, { ...write, owner: account, given: below }, at);
+  }
+}
+
+function toVdrRow({ id, objectName, level, instanceId }: VisibleDefinition): VdrRow {
+  return { id: String(id), name: objectName, level, ...(instanceId !== null && { instanceId }) };
+}
+
+function systemRow(name: string): VdrRow {
+  return { id: name, name, level: 'system' };
+}
