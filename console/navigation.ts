@@ -15,6 +15,7 @@ export interface PageProps {
 export const CONSOLE_PAGES = [
   { path: '/console/instances', title: 'Instances', key: 'i' },
   { path: '/console/explore', title: 'Explore', key: 'x' },
+  { path: '/console/mappings', title: 'Mappings', key: 't' },
   { path: '/console/events', title: 'Events', key: 'e' },
   { path: '/console/activity', title: 'Activity', key: 'a' },
   { path: '/console/usage', title: 'Usage', key: 'u' },

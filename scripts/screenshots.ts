@@ -55,6 +55,12 @@ const PAGES: Readonly<Record<string, (seeded: Seeded) => string>> = {
     });
     return `/console/explore/${instance}/employees?${query}`;
   },
+  mappings: () => '/console/mappings',
+  'mappings-catalogue': () => '/console/mappings/catalogue',
+  'mapping-fields': () => '/console/mappings/definitions/people',
+  'mapping-coverage': () => '/console/mappings/definitions/contacts/transformations',
+  'mapping-editor': ({ instance }) => `/console/mappings/definitions/people/account/bamboohr?instance=${instance}`,
+  'mapping-try-out': ({ instance }) => `/console/mappings/definitions/people/try?instance=${instance}`,
   events: () => '/console/events',
   deliveries: () => '/console/events/deliveries',
   delivery: ({ delivery }) => `/console/events/deliveries/${delivery ?? ''}`,
@@ -79,6 +85,18 @@ const CONNECTED = ['bamboohr', 'connectwise', 'fortnox', 'twilio', 'redmine'];
 /** Branding of an invented product, for the pictures of the connect page. */
 const BRANDING = { name: 'Acme Books', color: '#7a1fa2' };
 const DEPARTMENTS = ['Engineering', 'Sales', 'Support'];
+
+const MAPPED = [
+  { path: 'key', type: 'string', vendorPath: 'id' },
+  { path: 'firstName', type: 'string', vendorPath: 'firstName' },
+  {
+    path: 'team',
+    type: 'string',
+    vendorPath: 'department',
+    configuration: [{ type: 'defaultValue', properties: { value: 'Engineering' } }],
+  },
+  { path: 'since', type: 'date', vendorPath: 'hireDate' },
+];
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-screenshots-'));
 const receiver = createServer((_request, response) => response.writeHead(503).end('The receiver is being deployed.'));
@@ -128,6 +146,7 @@ async function seed({ baseUrl, authorization, secrets }: RunningService): Promis
   }
   for (const { token } of made) await send('/objects', { token });
   const { requestId } = await send('/employees?pageSize=5&orderBy=lastName', { token: first.token });
+  await map(post);
   await post('/events/test', { instanceId: first.id });
   await post('/bulk/query', { objectName: 'employees', format: 'csv' }, first.token);
   await new Promise((done) => setTimeout(done, 4000));
@@ -144,6 +163,19 @@ async function seed({ baseUrl, authorization, secrets }: RunningService): Promis
   const [{ url: link = '' } = {}] = (await post('/organizations/me/invitations', { email: 'ada@example.com' })).entries;
   const { pathname, hash } = new URL(link);
   return { instance: first.id, delivery: deliveries[0]?.id, requestId, connect, invitation: pathname + hash };
+}
+
+/** Makes a definition and takes one over from the catalogue, for the pictures of mappings. */
+async function map(post: (path: string, body: object) => Promise<unknown>): Promise<void> {
+  const directions = { fromVendor: false, toVendor: false };
+  await post('/vdrs/contacts/clone?level=account&cloneAllTransformations=true', {});
+  await post('/accounts/objects/people/definitions', { fields: MAPPED.map(({ path, type }) => ({ path, type })) });
+  await post('/accounts/elements/bamboohr/transformations/people', {
+    vendorName: 'employees',
+    fields: MAPPED.map(({ type: _, ...field }) => field),
+    configuration: [{ type: 'passThrough', properties: directions }],
+    script: { body: "transformedObject.team += ' team';\ndone(transformedObject);" },
+  });
 }
 
 async function demoConfigurationOf(key: string): Promise<object> {

@@ -1,0 +1,41 @@
+import { ApiError } from '../api.ts';
+
+/** The faults of a transformation, by the control that they belong to. */
+export interface FormFaults {
+  /** By the path of the mapped field. */
+  readonly byField: ReadonlyMap<string, readonly string[]>;
+  readonly vendorName: string | undefined;
+  readonly script: string | undefined;
+}
+
+export const NO_FAULTS: FormFaults = { byField: new Map(), vendorName: undefined, script: undefined };
+
+/** Returns the faults in a response of the service. @param places the mapped fields of the entries in the body that was sent */
+export function readFaults(error: unknown, places: readonly string[], script: string): FormFaults {
+  if (!(error instanceof ApiError)) return NO_FAULTS;
+  const ofFields = error.details.flatMap(({ path, message }) => {
+    const place = places[Number(/^\/body\/fields\/(\d+)(?:\/|$)/.exec(path ?? '')?.[1] ?? Number.NaN)];
+    return place === undefined ? [] : [{ place, message }];
+  });
+  const find = (start: string) => error.details.find(({ path }) => path?.startsWith(start) === true);
+  const inScript = find('/body/script');
+  return {
+    byField: new Map(
+      [...Map.groupBy(ofFields, ({ place }) => place)].map(([place, all]) => [
+        place,
+        all.map(({ message }) => message),
+      ]),
+    ),
+    vendorName: find('/body/vendorName')?.message,
+    script:
+      inScript === undefined
+        ? undefined
+        : `${inScript.position === undefined ? '' : `${sayPlace(script, inScript.position)}: `}${inScript.message}`,
+  };
+}
+
+/** Says where a position in a text is. */
+function sayPlace(text: string, position: number): string {
+  const lines = text.slice(0, position).split('\n');
+  return `Line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+}

@@ -1,0 +1,236 @@
+import { useEffect, useState } from 'preact/hooks';
+import { isJsonObject, parseJson } from '../../src/numbers/exact-json.ts';
+import type { Row } from '../../src/where/row-values.ts';
+import { api, askWithHeaders } from '../api.ts';
+import { useAction } from '../load.ts';
+import { InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
+import { ErrorNote, Skeleton } from '../parts/show.tsx';
+import { isReachable, useExamples, useInstanceObjects } from './vendor.ts';
+
+/** The try-out as a part of a page: with the choice of an instance. */
+export function TryOutPart({
+  objectName,
+  instance,
+  onInstance,
+}: {
+  readonly objectName: string;
+  /** The id of an instance. */
+  readonly instance: string | undefined;
+  readonly onInstance: (id: string | undefined) => void;
+}) {
+  const instances = useInstances();
+  return (
+    <div class="stack">
+      <div class="filters">
+        <InstanceChoice instances={instances} value={instance} onChange={onInstance} none="Choose an instance" />
+      </div>
+      <ErrorNote error={instances.error} retry={instances.reload} />
+      {instance !== undefined && (
+        <TryOut
+          key={instance}
+          objectName={objectName}
+          instanceId={Number(instance)}
+          elementKey={undefined}
+          version=""
+        />
+      )}
+    </div>
+  );
+}
+
+interface TryOutProps {
+  readonly objectName: string;
+  readonly instanceId: number | undefined;
+  /** The element whose transformation is tried where there is no instance. */
+  readonly elementKey: string | undefined;
+  /** With another version of the transformation, the record is transformed again. */
+  readonly version: string;
+}
+
+/** The method of a write, for the way to the provider; undefined for the way from it. */
+type Way = undefined | 'POST' | 'PATCH';
+
+interface Outcome {
+  readonly text: string;
+  /** What could not be converted, in the words of the service. */
+  readonly faults: string | undefined;
+}
+
+const WAYS: readonly (readonly [way: Way, title: string])[] = [
+  [undefined, 'From the provider'],
+  ['POST', 'To the provider: create'],
+  ['PATCH', 'To the provider: change'],
+];
+
+/** Transforms a record of the provider, or a body for it, with the stored transformation: both side by side. */
+export function TryOut({ objectName, instanceId, elementKey, version }: TryOutProps) {
+  const objects = useInstanceObjects(instanceId);
+  const vendorName = objects.value?.mapped.get(objectName);
+  const reachable =
+    objects.value !== undefined && vendorName !== undefined && isReachable(objects.value, vendorName)
+      ? vendorName
+      : undefined;
+  const examples = useExamples({ instanceId, objectName: reachable ?? '' });
+  const [way, setWay] = useState<Way>();
+  const [text, setText] = useState('');
+  const [outcome, setOutcome] = useState<Outcome>();
+  const { run, isRunning, error } = useAction(async (given: string, towards: Way) => {
+    setOutcome(undefined);
+    const payload = readRecord(given);
+    const where = instanceId === undefined ? { elementKey: elementKey ?? '' } : { instanceId };
+    const body = { payload, ...where, ...(towards !== undefined && { method: towards }) };
+    const params = { path: { objectName } };
+    const { data, headers } = await askWithHeaders(
+      api.POST('/transformations/{objectName}/execute', { params, body, parseAs: 'text' }),
+    );
+    setOutcome({ text: printRecord(parseJson(data)), faults: headers.get('Elements-Error') ?? undefined });
+  });
+  const show = (record: Row) => {
+    const printed = printRecord(record);
+    setText(printed);
+    run(printed, undefined);
+  };
+  const turn = (next: Way) => {
+    // What came from the provider is the first thing to send to it, and the other way round.
+    const isTurned = (way === undefined) !== (next === undefined);
+    const given = isTurned && outcome !== undefined ? outcome.text : text;
+    setWay(next);
+    setText(given);
+    if (given !== '') run(given, next);
+  };
+  const [first] = examples.value ?? [];
+  useEffect(() => {
+    if (text === '' && first !== undefined) show(first);
+  }, [first]);
+  useEffect(() => {
+    if (text !== '') run(text, way);
+  }, [version]);
+  const isFromProvider = way === undefined;
+  return (
+    <section class="stack tight" aria-label="Try-out">
+      <ErrorNote error={objects.error} retry={objects.reload} />
+      {instanceId !== undefined && objects.value !== undefined && vendorName === undefined && (
+        <p class="note warn">Nothing maps {objectName} on this instance yet. Add a transformation for its element.</p>
+      )}
+      {vendorName !== undefined && reachable === undefined && (
+        <p class="note">
+          The mapped object has the name of the provider’s object, {vendorName}, and takes its place. So its records
+          cannot be read here. Paste one.
+        </p>
+      )}
+      <div class="filters">
+        <label>
+          Direction
+          <select value={way ?? ''} onChange={({ currentTarget }) => turn(readWay(currentTarget.value))}>
+            {WAYS.map(([each, title]) => (
+              <option key={title} value={each ?? ''}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        {isFromProvider && <ExampleChoice rows={examples.value ?? []} text={text} onChoose={show} />}
+      </div>
+      <ErrorNote error={examples.error} retry={examples.reload} />
+      <div class="columns">
+        <form
+          class="card stack tight"
+          onSubmit={(event) => {
+            event.preventDefault();
+            run(text, way);
+          }}
+        >
+          <label>
+            {isFromProvider ? 'Record of the provider' : `Your ${objectName}`}
+            <textarea
+              class="mono"
+              rows={16}
+              spellcheck={false}
+              placeholder={'{ "id": "1" }'}
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          </label>
+          <div class="row">
+            <button type="submit" class="main" disabled={isRunning || text.trim() === ''}>
+              Transform
+            </button>
+          </div>
+        </form>
+        <section class="card stack tight" aria-label="Result" aria-live="polite">
+          <span>{isFromProvider ? `Your ${objectName}` : 'Body for the provider'}</span>
+          <ErrorNote error={error} />
+          {outcome?.faults !== undefined && <p class="note warn">{outcome.faults}</p>}
+          {isRunning && outcome === undefined && <Skeleton lines={4} />}
+          {outcome !== undefined && (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+            <pre class="wrap" tabIndex={0}>
+              {outcome.text}
+            </pre>
+          )}
+          {outcome === undefined && !isRunning && error === undefined && (
+            <p class="soft">Choose or paste a record, and transform it. Nothing is stored.</p>
+          )}
+        </section>
+      </div>
+    </section>
+  );
+}
+
+interface ExampleChoiceProps {
+  readonly rows: readonly Row[];
+  readonly text: string;
+  readonly onChoose: (row: Row) => void;
+}
+
+function ExampleChoice({ rows, text, onChoose }: ExampleChoiceProps) {
+  if (rows.length === 0) return null;
+  const shown = rows.findIndex((row) => printRecord(row) === text);
+  const choose = (place: string) => {
+    const row = rows[Number(place)];
+    if (place !== '' && row !== undefined) onChoose(row);
+  };
+  return (
+    <label>
+      Record
+      <select value={shown < 0 ? '' : shown} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        <option value="">Pasted</option>
+        {rows.map((row, place) => (
+          <option key={place} value={place}>
+            {sayRecord(row, place)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The first few values of a record. */
+function sayRecord(row: Row, place: number): string {
+  const texts = Object.values(row).filter((value) => typeof value === 'string' || typeof value === 'number');
+  return `${place + 1}: ${texts.slice(0, 3).join(' · ').slice(0, 60)}`;
+}
+
+function readWay(value: string): Way {
+  return WAYS.find(([way]) => way === value)?.[0];
+}
+
+function printRecord(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+/** @throws Error that says what to do */
+function readRecord(text: string): Record<string, unknown> {
+  const value = parse(text);
+  if (isJsonObject(value)) return value;
+  throw new Error('This is no record. Paste an object of JSON, such as { "id": "1" }.');
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new Error(`This is no JSON: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
