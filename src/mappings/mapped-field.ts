@@ -329,8 +329,8 @@ export function fieldFinder({ fields }: Queryable): (path: string) => Omit<Field
       const rest = path.slice(end);
       if (rest === '') return { field, rest: [] };
       // A path must begin with a name.
-      const steps = parsePath(rest.startsWith('.') ? rest.slice(1) : `_${rest}`);
-      return steps === undefined ? undefined : { field, rest: rest.startsWith('.') ? steps : steps.slice(1) };
+      const steps = parsePath(`_${rest}`);
+      return steps && { field, rest: steps.slice(1) };
     }
     return undefined;
   };

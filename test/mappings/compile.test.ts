@@ -76,6 +76,53 @@ describe('a compiled mapping', () => {
     expect(namesOf({ path: 'unit', vendorPath: 'Box.Unit' })).to.deep.equal(['Box', 'Box.Size', 'unit']);
   });
 
+  it('passes an object through without the values that mapped fields show', () => {
+    const vendor: Record<string, FieldSpec> = { Box: { type: 'object' }, List: { type: 'array' } };
+    const fields: readonly TransformationField[] = [
+      { path: 'unit', vendorPath: 'Box.size.unit' },
+      { path: 'names[*].first', vendorPath: 'List[*].name' },
+    ];
+    const mapping = inForceOf({ objectName: 'mine', vendorName: 'rows', fields });
+    const { map } = compileMapping({ fields: vendor }, mapping, undefined).rowMapping();
+    const row = { Box: { size: { unit: 'kg', value: 1 } }, List: [{ name: 'A', age: 1 }] };
+    expect(map(row, new Map())).to.deep.equal({
+      Box: { size: { value: 1 } },
+      List: [{ age: 1 }],
+      unit: 'kg',
+      names: [{ first: 'A' }],
+    });
+    expect(row).to.deep.equal({ Box: { size: { unit: 'kg', value: 1 } }, List: [{ name: 'A', age: 1 }] });
+  });
+
+  it('reads every form of a path', () => {
+    const List = [
+      { id: 3, kind: 'fax', in: { side: true }, no: 'a' },
+      { id: 4, kind: 'work phone', in: { side: false }, no: 'b' },
+      null,
+    ];
+    const found = {
+      'List[1].no': 'b',
+      'List[9].no': null,
+      'List[id=4].no': 'b',
+      'List[id=5].no': null,
+      'List[kind=work phone].no': 'b',
+      "List[kind='fax'].no": 'a',
+      'List[?(@.id==4)].no': 'b',
+      'List[?(@.in.side==false)].no': 'b',
+      'List[*].size()': '3',
+      'List.size()': '3',
+    };
+    for (const [vendorPath, value] of Object.entries(found)) {
+      expect(map({ List: { type: 'array' } }, [{ path: 'x', vendorPath }], { List }), vendorPath).to.deep.equal({
+        x: value,
+      });
+    }
+    const many: readonly TransformationField[] = [{ path: 'x[*].v', vendorPath: 'List[*].no' }];
+    expect(map({ List: { type: 'array' } }, many, { List })).to.deep.equal({
+      x: [{ v: 'a' }, { v: 'b' }, { v: null }],
+    });
+  });
+
   it('checks a passed object itself where a mapped path changes it', () => {
     const box: FieldSpec = { type: 'object', filter: EVERYTHING };
     const fields: readonly TransformationField[] = [{ path: 'Box.name', vendorPath: 'Name' }];
@@ -94,6 +141,31 @@ describe('a compiled mapping', () => {
     const names = [plain, changed, chosen].map(({ plainNameOf }) => plainNameOf('a'));
     expect(names).to.deep.equal(['x', undefined, undefined]);
     expect([plain.vendorFieldOf('x')?.name, changed.vendorFieldOf('x')]).to.deep.equal(['a', undefined]);
+  });
+
+  it('leaves removed fields out in the direction that the mapping names', () => {
+    const vendor: Record<string, FieldSpec> = { a: { ...text, createable: true, updateable: true } };
+    const of = (...configuration: readonly FieldEntry[]) => {
+      const compiled = compile(vendor, [{ path: 'x', vendorPath: 'a', configuration }]);
+      const row = compiled.rowMapping().map({ a: 'A' }, new Map());
+      const { values } = compiled.toVendor({ x: 'X' }, { action: 'create' });
+      return [Object.keys(compiled.fields), Object.keys(compiled.writeOnly), row, values];
+    };
+    const [shown, kept] = [{ x: 'A' }, { a: 'X' }];
+    expect(of()).to.deep.equal([['x'], [], shown, kept]);
+    expect(of({ type: 'remove', properties: { fromVendor: true } })).to.deep.equal([[], ['x'], {}, kept]);
+    expect(of({ type: 'remove', properties: { toVendor: true } })).to.deep.equal([['x'], [], shown, {}]);
+    expect(of({ type: 'passThrough', properties: { fromVendor: false } })).to.deep.equal([[], ['x'], {}, kept]);
+    expect(of({ type: 'passThrough', properties: { toVendor: false } })).to.deep.equal([['x'], [], shown, {}]);
+  });
+
+  it('is not sorted, and not required, by a field whose missing values have a default', () => {
+    const vendor: Record<string, FieldSpec> = { a: { ...text, sortable: true, required: true, createable: true } };
+    const plain = compile(vendor, [{ path: 'x', vendorPath: 'a' }]).fields.x;
+    const changed = compile(vendor, [{ path: 'x', vendorPath: 'a', configuration: [byDefault('none')] }]).fields.x;
+    expect(plain).to.include({ sortable: true, required: true });
+    expect(changed).to.include({ nullable: false, createable: true });
+    expect(changed).not.to.have.any.keys('sortable', 'required');
   });
 
   it('keeps the costs of the fields that a value is made of', () => {
