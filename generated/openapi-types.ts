@@ -6957,6 +6957,7 @@ export interface components {
         ElementsVersion: components["schemas"]["ElementsVersion"];
         ObjectDetails: boolean;
         ObjectName: string;
+        CustomFieldsOnly: boolean;
         ChildObjectName: string;
         BulkJobWhere: string;
         BulkStatement: string;
@@ -13914,7 +13915,9 @@ export interface operations {
     };
     getObjectMetadata: {
         parameters: {
-            query?: never;
+            query?: {
+                customFieldsOnly?: components["parameters"]["CustomFieldsOnly"];
+            };
             header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
@@ -14904,7 +14907,9 @@ export interface operations {
     };
     getHubObjectMetadata: {
         parameters: {
-            query?: never;
+            query?: {
+                customFieldsOnly?: components["parameters"]["CustomFieldsOnly"];
+            };
             header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
