@@ -3754,6 +3754,7 @@ export interface components {
         VdrEntry: {
             id: string;
             name: string;
+            objectName: string;
             level: components["schemas"]["DefinitionLevel"];
             instanceId?: number;
         };
@@ -3776,6 +3777,7 @@ export interface components {
         Vdr: {
             id: string;
             name: string;
+            objectName: string;
             level: components["schemas"]["DefinitionLevel"];
             instanceId?: number;
             fields: components["schemas"]["DefinitionField"][];
@@ -6900,7 +6902,9 @@ export interface components {
         PropagateDeletion: boolean;
         CommonResourceWhere: string;
         CommonResourceName: string;
+        ForceDeletion: boolean;
         VdrWhere: string;
+        PageSizeOfAll: number;
         VdrIdOrName: string;
         CatalogueId: string;
         CloneLevel: components["schemas"]["CloneLevel"];
@@ -6915,7 +6919,6 @@ export interface components {
         InvitationId: number;
         ConnectSessionWhere: string;
         ConnectSessionId: number;
-        PageSizeOfAll: number;
         SettingsAccountId: string;
         UserWhere: string;
         EmailOrId: string;
@@ -6954,6 +6957,7 @@ export interface components {
         ElementsVersion: components["schemas"]["ElementsVersion"];
         ObjectDetails: boolean;
         ObjectName: string;
+        CustomFieldsOnly: boolean;
         ChildObjectName: string;
         BulkJobWhere: string;
         BulkStatement: string;
@@ -9824,7 +9828,9 @@ export interface operations {
     };
     deleteCommonResource: {
         parameters: {
-            query?: never;
+            query?: {
+                force?: components["parameters"]["ForceDeletion"];
+            };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -9911,7 +9917,7 @@ export interface operations {
             query?: {
                 systemOnly?: components["parameters"]["SystemOnly"];
                 where?: components["parameters"]["VdrWhere"];
-                pageSize?: components["parameters"]["PageSize"];
+                pageSize?: components["parameters"]["PageSizeOfAll"];
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
@@ -13909,7 +13915,9 @@ export interface operations {
     };
     getObjectMetadata: {
         parameters: {
-            query?: never;
+            query?: {
+                customFieldsOnly?: components["parameters"]["CustomFieldsOnly"];
+            };
             header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
@@ -14899,7 +14907,9 @@ export interface operations {
     };
     getHubObjectMetadata: {
         parameters: {
-            query?: never;
+            query?: {
+                customFieldsOnly?: components["parameters"]["CustomFieldsOnly"];
+            };
             header?: never;
             path: {
                 hub: components["parameters"]["Hub"];

@@ -27,15 +27,31 @@ export async function listElements(signal: AbortSignal): Promise<readonly Schema
   return rows;
 }
 
-/** A definition with the owners that have fields of it. */
+/** A definition with the owners that have it. */
 export interface LoadedDefinition {
   readonly resource: CommonResource;
   /** The highest level first. */
   readonly owners: readonly Owner[];
 }
 
+/** @throws ApiError */
+export async function loadDefinition(name: string, signal: AbortSignal): Promise<LoadedDefinition> {
+  const [resource, owners] = await Promise.all([
+    ask(api.GET('/common-resources/{name}', { signal, params: { path: { name } } })),
+    listOwners(name, signal),
+  ]);
+  return { resource, owners };
+}
+
+/** Returns the owner of a field. */
+export function ownerOf({ associatedLevel, associatedId }: AssociatedField): Owner {
+  return associatedLevel === 'instance'
+    ? { level: associatedLevel, instanceId: associatedId }
+    : { level: associatedLevel };
+}
+
 /** Returns the owners that have a definition of a name, the highest level first. @throws ApiError */
-export async function listOwners(name: string, signal: AbortSignal): Promise<readonly Owner[]> {
+async function listOwners(name: string, signal: AbortSignal): Promise<readonly Owner[]> {
   const { rows } = await askPage<Schemas['VdrEntry']>(
     api.GET('/vdrs', {
       signal,
@@ -117,22 +133,26 @@ export async function changeFields(
 }
 
 /** Returns the transformation of a level; undefined where there is none. @throws ApiError */
-export function findTransformation(
+export async function findTransformation(
   objectName: string,
   target: Target,
   signal: AbortSignal,
 ): Promise<Transformation | undefined> {
+  // The list, because that nothing is there is no error in it.
+  const all = await listTransformations(target, signal);
+  return Object.hasOwn(all, objectName) ? all[objectName] : undefined;
+}
+
+function listTransformations(target: Target, signal: AbortSignal): Promise<Schemas['TransformationMap']> {
   if (target.level === 'instance') {
-    const params = { path: { objectName, id: target.instanceId } };
-    return orNothing(ask(api.GET('/instances/{id}/transformations/{objectName}', { signal, params })));
+    const params = { path: { id: target.instanceId } };
+    return ask(api.GET('/instances/{id}/transformations', { signal, params }));
   }
-  const params = { path: { objectName, keyOrId: target.elementKey } };
-  return orNothing(
-    ask(
-      target.level === 'organization'
-        ? api.GET('/organizations/elements/{keyOrId}/transformations/{objectName}', { signal, params })
-        : api.GET('/accounts/elements/{keyOrId}/transformations/{objectName}', { signal, params }),
-    ),
+  const params = { path: { keyOrId: target.elementKey } };
+  return ask(
+    target.level === 'organization'
+      ? api.GET('/organizations/elements/{keyOrId}/transformations', { signal, params })
+      : api.GET('/accounts/elements/{keyOrId}/transformations', { signal, params }),
   );
 }
 
@@ -167,11 +187,4 @@ export async function removeTransformation(objectName: string, target: Target): 
       ? api.DELETE('/organizations/elements/{keyOrId}/transformations/{objectName}', { params })
       : api.DELETE('/accounts/elements/{keyOrId}/transformations/{objectName}', { params }),
   );
-}
-
-/** Returns the owner of a field. */
-export function ownerOf({ associatedLevel, associatedId }: AssociatedField): Owner {
-  return associatedLevel === 'instance'
-    ? { level: associatedLevel, instanceId: associatedId }
-    : { level: associatedLevel };
 }

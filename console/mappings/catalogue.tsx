@@ -8,7 +8,7 @@ import { sayNumber } from '../parts/number.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { LevelChoice } from './level-choice.tsx';
-import { useSharedLevels } from './levels.ts';
+import { useLevelNeeds } from './levels.ts';
 import { LIST_PATH, pathOfDefinition } from './paths.ts';
 
 interface Entry {
@@ -26,7 +26,7 @@ async function listCatalogue(signal: AbortSignal): Promise<readonly Entry[]> {
 export function Catalogue() {
   const loaded = useLoad(listCatalogue, []);
   const [chosen, setChosen] = useState<Entry>();
-  const refused = useSharedLevels('create').length === 0;
+  const needs = useLevelNeeds();
   const columns: readonly Column<Entry>[] = [
     { title: 'Definition', cell: ({ name }) => <span class="strong">{name}</span> },
     { title: 'Fields', isNumber: true, cell: ({ fields }) => sayNumber(fields.length) },
@@ -41,8 +41,8 @@ export function Catalogue() {
         <button
           type="button"
           aria-label={`Take over ${entry.name}…`}
-          disabled={refused}
           onClick={() => setChosen(entry)}
+          {...needs('account', 'create')}
         >
           Take over…
         </button>

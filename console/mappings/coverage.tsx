@@ -6,9 +6,10 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { type CommonResource, findTransformation, listElements, removeTransformation } from './calls.ts';
-import { useLevelNeeds } from './levels.ts';
+import { needsOneOf, useLevelNeeds } from './levels.ts';
 import { NewTransformation } from './new-transformation.tsx';
 import { pathOfEditor, pathOfTryOut, type Target } from './paths.ts';
+import { LEVELS } from './transformation-form.ts';
 
 /** The parts of a transformation that the tables show. A file of a definition has no more of it for certain. */
 type Transformation = Pick<Schemas['TransformationBody'], 'vendorName' | 'fields'>;
@@ -73,6 +74,7 @@ function waysOf({ fields = [] }: Transformation): ReadonlyMap<string, string> {
 export function Coverage({ resource }: { readonly resource: CommonResource }) {
   const { name, fields, elementInstanceIds } = resource;
   const loaded = useLoad((signal) => listMappings(resource, signal), [resource]);
+  const needs = useLevelNeeds();
   const [isNew, setNew] = useState(false);
   const [removed, setRemoved] = useState<Mapping>();
   const paths = [...new Set(fields.map(({ path }) => path))];
@@ -83,7 +85,7 @@ export function Coverage({ resource }: { readonly resource: CommonResource }) {
           An instance uses its own transformation, otherwise that of the account for its element, otherwise that of the
           organization.
         </p>
-        <button type="button" class="main" onClick={() => setNew(true)}>
+        <button type="button" class="main" onClick={() => setNew(true)} {...needsOneOf(needs, LEVELS, 'edit')}>
           Map an element…
         </button>
       </div>

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask } from '../api.ts';
-import { type Loaded, useLoad } from '../load.ts';
+import { useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { useQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
-import { type LoadedDefinition, listOwners } from './calls.ts';
+import { type LoadedDefinition, loadDefinition } from './calls.ts';
 import { Coverage } from './coverage.tsx';
 import { DefinitionFields } from './fields.tsx';
-import { type Owner, useLevelNeeds } from './levels.ts';
+import { needsOneOf, type Owner, useLevelNeeds } from './levels.ts';
 import { type DefinitionTab, LIST_PATH, pathOfDefinition, sayLevel } from './paths.ts';
 import { TryOutPart } from './try-out.tsx';
 
@@ -26,22 +26,9 @@ interface DefinitionPageProps {
   readonly tab: DefinitionTab;
 }
 
-function useDefinition(name: string): Loaded<LoadedDefinition> {
-  return useLoad(
-    async (signal) => {
-      const [resource, owners] = await Promise.all([
-        ask(api.GET('/common-resources/{name}', { signal, params: { path: { name } } })),
-        listOwners(name, signal),
-      ]);
-      return { resource, owners };
-    },
-    [name],
-  );
-}
-
 /** One definition, by its parts. */
 export function DefinitionPage({ name, tab }: DefinitionPageProps) {
-  const loaded = useDefinition(name);
+  const loaded = useLoad((signal) => loadDefinition(name, signal), [name]);
   return (
     <div class="stack">
       <a href={LIST_PATH}>← Mappings</a>
@@ -90,19 +77,21 @@ function Head({ definition: { resource, owners } }: { readonly definition: Loade
   const needs = useLevelNeeds();
   const { name } = resource;
   // The service takes the highest level that the user may change.
-  const rightTo = (action: 'edit' | 'delete') => {
-    const all = owners.map(({ level }) => needs(level, action));
-    return all.find(({ disabled }) => disabled !== true) ?? all[0] ?? {};
-  };
+  const levels = owners.map(({ level }) => level);
   const close = () => setOpened(undefined);
   return (
     <header class="row apart">
       <h1 class="break">{name}</h1>
       <span class="row">
-        <button type="button" onClick={() => setOpened('rename')} {...rightTo('edit')}>
+        <button type="button" onClick={() => setOpened('rename')} {...needsOneOf(needs, levels, 'edit')}>
           Rename…
         </button>
-        <button type="button" class="danger" onClick={() => setOpened('delete')} {...rightTo('delete')}>
+        <button
+          type="button"
+          class="danger"
+          onClick={() => setOpened('delete')}
+          {...needsOneOf(needs, levels, 'delete')}
+        >
           Delete…
         </button>
       </span>

@@ -23,7 +23,10 @@ type FieldBody = Schemas['DefinitionFieldBody'];
 
 /** Adds a field at a level, or changes one. */
 export function FieldDialog({ objectName, before, owners, onSaved, onClose }: FieldDialogProps) {
-  const [owner, setOwner] = useState<Owner | undefined>(before === undefined ? owners[0] : ownerOf(before));
+  const needs = useLevelNeeds();
+  const [owner, setOwner] = useState<Owner | undefined>(
+    before === undefined ? owners.find(({ level }) => needs(level, 'edit').disabled !== true) : ownerOf(before),
+  );
   const save = async (form: FormData) => {
     if (owner === undefined) return;
     const displayName = readText(form, 'displayName');
@@ -124,7 +127,8 @@ function OwnerChoice({ owner, onChange }: OwnerChoiceProps) {
     <>
       <label>
         Level
-        <select value={level} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        <select value={level ?? ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+          {level === undefined && <option value="">Choose a level</option>}
           {LEVELS.map((each) => (
             <option key={each} value={each} disabled={needs(each, 'edit').disabled}>
               {each}

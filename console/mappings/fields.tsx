@@ -3,11 +3,11 @@ import { useAction } from '../load.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Empty, ErrorNote } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import type { LoadedDefinition } from './calls.ts';
-import { type AssociatedField, changeFields, ownerOf } from './calls.ts';
+import { type AssociatedField, changeFields, type LoadedDefinition, ownerOf } from './calls.ts';
 import { FieldDialog } from './field-dialog.tsx';
-import { useLevelNeeds } from './levels.ts';
+import { needsOneOf, useLevelNeeds } from './levels.ts';
 import { sayLevel } from './paths.ts';
+import { LEVELS } from './transformation-form.ts';
 
 interface DefinitionFieldsProps {
   readonly definition: LoadedDefinition;
@@ -24,8 +24,8 @@ export function DefinitionFields({ definition, onChanged }: DefinitionFieldsProp
     onChanged();
   });
   const columns: readonly Column<AssociatedField>[] = [
-    { title: 'Path', cell: ({ path }) => <code class="break">{path}</code> },
-    { title: 'Type', cell: ({ type }) => type },
+    { title: 'Path', cell: ({ path }) => <code class="roomy break">{path}</code> },
+    { title: 'Type', cell: ({ type }) => <span class="whole">{type}</span> },
     { title: 'Name for people', isMinor: true, cell: ({ displayName }) => displayName ?? <span class="soft">–</span> },
     {
       title: 'Level',
@@ -66,7 +66,7 @@ export function DefinitionFields({ definition, onChanged }: DefinitionFieldsProp
         <p class="soft grow">
           A field of a lower level replaces one with the same path above it: instance, then account, then organization.
         </p>
-        <button type="button" class="main" onClick={() => setEdited('new')}>
+        <button type="button" class="main" onClick={() => setEdited('new')} {...needsOneOf(needs, LEVELS, 'edit')}>
           Add a field…
         </button>
       </div>

@@ -30,6 +30,12 @@ export function useLevelNeeds(): LevelNeeds {
   };
 }
 
+/** Returns the attributes of a control that changes one of several levels: the user needs the right to one of them. */
+export function needsOneOf(needs: LevelNeeds, levels: readonly Level[], action: Action): ReturnType<LevelNeeds> {
+  const all = levels.map((level) => needs(level, action));
+  return all.find(({ disabled }) => disabled !== true) ?? all[0] ?? {};
+}
+
 const SHARED = ['organization', 'account'] as const;
 
 /** Returns the levels above instances at which the user may do something, the highest first. */

@@ -11,7 +11,7 @@ import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { type CommonResource, definitionCalls, listElements, listResources } from './calls.ts';
 import { LevelChoice } from './level-choice.tsx';
-import { useSharedLevels } from './levels.ts';
+import { useLevelNeeds } from './levels.ts';
 import { CATALOGUE_PATH, pathOfDefinition } from './paths.ts';
 
 /** Names in a cell; the rest is counted. */
@@ -69,7 +69,7 @@ export function DefinitionList() {
   const [isNew, setNew] = useState(false);
   const names = new Map((elements.value ?? []).map(({ id, name }) => [id, name]));
   const words = (query.q ?? '').trim().toLowerCase();
-  const mayCreate = useSharedLevels('create').length > 0;
+  const needs = useLevelNeeds();
   return (
     <div class="stack">
       <header class="row apart">
@@ -78,7 +78,7 @@ export function DefinitionList() {
           <a class="button" href={CATALOGUE_PATH}>
             Catalogue
           </a>
-          <button type="button" class="main" disabled={!mayCreate} onClick={() => setNew(true)}>
+          <button type="button" class="main" onClick={() => setNew(true)} {...needs('account', 'create')}>
             New definition…
           </button>
         </span>

@@ -1,4 +1,3 @@
-import { withQuery } from '../parts/query.ts';
 import type { Level } from './transformation-form.ts';
 
 /** The owner of a transformation, and its element or instance. */
@@ -20,12 +19,16 @@ export function pathOfDefinition(name: string, tab: DefinitionTab = ''): string 
 /** The editor of a transformation. @param instanceId the instance whose fields and records it shows */
 export function pathOfEditor(name: string, target: Target, instanceId?: number): string {
   const id = target.level === 'instance' ? String(target.instanceId) : encodeURIComponent(target.elementKey);
-  return withQuery(`${pathOfDefinition(name)}/${target.level}/${id}`, { instance: instanceId?.toString() });
+  return onInstance(`${pathOfDefinition(name)}/${target.level}/${id}`, instanceId);
 }
 
 /** The try-out of a definition on an instance. */
 export function pathOfTryOut(name: string, instanceId: number | undefined): string {
-  return withQuery(pathOfDefinition(name, 'try'), { instance: instanceId?.toString() });
+  return onInstance(pathOfDefinition(name, 'try'), instanceId);
+}
+
+function onInstance(path: string, instanceId: number | undefined): string {
+  return instanceId === undefined ? path : `${path}?instance=${instanceId}`;
 }
 
 /** What an address below the list names. */

@@ -22,7 +22,7 @@ export function ScriptEditor({ form: { script, dropsEmpty, flags }, fault, onCha
         <p id={`${id}-hint`} class="small soft">
           JavaScript that runs after the fields are mapped: the body of{' '}
           <code>function (originalObject, transformedObject, fromVendor, done)</code>. It must call{' '}
-          <code>done(transformedObject)</code>. If it fails, the record is answered without it.
+          <code>done(transformedObject)</code>. If it fails, the record is returned without its changes.
         </p>
         <label>
           Script

@@ -54,7 +54,8 @@ export function TransformationEditor(props: TransformationEditorProps) {
   const { objectName, target, before, instances, instanceId, onInstance, saved, onSaved } = props;
   const list = useId();
   const needs = useLevelNeeds();
-  const [form, setForm] = useState(before);
+  const [start] = useState(before);
+  const [form, setForm] = useState(start);
   const [faults, setFaults] = useState<FormFaults>(NO_FAULTS);
   const [chosen, setChosen] = useState<string>();
   const [suggested, setSuggested] = useState<string>();
@@ -181,8 +182,8 @@ export function TransformationEditor(props: TransformationEditorProps) {
           onRemove={(path) => change({ fields: form.fields.filter((field) => field.path !== path) })}
         />
       </div>
-      <fieldset class="card stack tight">
-        <legend class="strong">What else is passed</legend>
+      <section class="card stack tight" aria-labelledby={`${list}-passed`}>
+        <h2 id={`${list}-passed`}>Beyond the mapped fields</h2>
         {flags.map(([flag, title]) => (
           <label key={flag} class="inline">
             <input
@@ -193,7 +194,7 @@ export function TransformationEditor(props: TransformationEditorProps) {
             {title}
           </label>
         ))}
-      </fieldset>
+      </section>
       <ScriptEditor
         form={form}
         fault={faults.script}
@@ -203,7 +204,7 @@ export function TransformationEditor(props: TransformationEditorProps) {
       <ErrorNote error={save.error} />
       <div class="row end footing">
         <span class="soft" role="status">
-          {form === before ? saved : 'You have changes that are not saved.'}
+          {form === start ? saved : 'You have changes that are not saved.'}
         </span>
         <button type="submit" class="main" {...disabledBy(save.isRunning)} {...needs(target.level, 'edit')}>
           Save the transformation

@@ -207,7 +207,9 @@ function ExampleChoice({ rows, text, onChoose }: ExampleChoiceProps) {
 
 /** The first few values of a record. */
 function sayRecord(row: Row, place: number): string {
-  const texts = Object.values(row).filter((value) => typeof value === 'string' || typeof value === 'number');
+  const texts = Object.values(row).filter(
+    (value) => typeof value === 'number' || (typeof value === 'string' && value !== ''),
+  );
   return `${place + 1}: ${texts.slice(0, 3).join(' · ').slice(0, 60)}`;
 }
 

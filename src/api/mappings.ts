@@ -349,8 +349,9 @@ export function createMappingHandlers({ mappings, registry, instances }: Mapping
     renameCommonResource: async ({ principal, path, body }) => ({
       body: toCommonResourceView(await commonResources.rename(callerOf(principal, 'edit'), path.name, body.name)),
     }),
-    deleteCommonResource: async ({ principal, path }) => {
-      await commonResources.remove(callerOf(principal, 'delete'), path.name);
+    deleteCommonResource: async ({ principal, path, query }) => {
+      const force = query.force === true;
+      await commonResources.remove(callerOf(principal, 'delete'), path.name, { force });
       return { body: { objectName: path.name } };
     },
     listCommonResourceUsages: async ({ principal, path }) => {
@@ -363,7 +364,10 @@ export function createMappingHandlers({ mappings, registry, instances }: Mapping
       const rows = (await vdrs.list(principal, { systemOnly })).map((row) => ({ ...row }));
       const context = ['vdrs', principal.accountId, systemOnly];
       const positionOf = ({ name, level, id }: (typeof rows)[number]) => `${name} ${level} ${id}`;
-      const page = listRows(seal, rows, { queryable: VDRS, positionOf, context }, { query, url });
+      // Clients that export all definitions read one page.
+      const isWhole = query.pageSize === undefined && query.nextPage === undefined;
+      const asked = isWhole ? { ...query, pageSize: rows.length } : query;
+      const page = listRows(seal, rows, { queryable: VDRS, positionOf, context }, { query: asked, url });
       return { body: page.rows, headers: page.headers };
     },
     importVdr: async ({ principal, body }) => {
@@ -379,9 +383,7 @@ export function createMappingHandlers({ mappings, registry, instances }: Mapping
     },
     exportVdr: async ({ principal, path }) => {
       const { definition, transformation } = await vdrs.export(principal, path.name);
-      const entries = Object.entries(transformation).map(
-        ([key, one]) => [key, { ...toTransformationView(one), elementKey: key }] as const,
-      );
+      const entries = Object.entries(transformation).map(([key, one]) => [key, toTransformationInFile(one)] as const);
       return {
         body: {
           vdrName: path.name,
@@ -497,6 +499,17 @@ function toTransformationView(shown: ShownTransformation): TransformationView {
     })),
     configuration: configuration.map((entry) => toEntryView(entry)),
     ...(script !== undefined && { script: { ...script } }),
+  };
+}
+
+/** A file has the level of each part, because the levels of what it is imported to may differ. */
+function toTransformationInFile(shown: ShownTransformation) {
+  const { level, startDate: _, configuration = [], script, ...view } = toTransformationView(shown);
+  return {
+    ...view,
+    elementKey: shown.elementKey,
+    configuration: configuration.map((entry) => ({ ...entry, level })),
+    ...(script !== undefined && { script: { ...script, level } }),
   };
 }
 

@@ -26,11 +26,14 @@ export function createRecordHandlers(resources: Resources, clock: Clock) {
       return { body, headers: { 'Elements-Returned-Count': body.length, ...instanceHeader(instance) } };
     },
 
-    getObjectMetadata: async ({ instance, path, signal }) => {
+    getObjectMetadata: async ({ instance, path, query, signal }) => {
       const object = await resources.getObject({ instance, objectName: path.objectName, signal });
       const { objects, mapped } = await resources.listObjects({ instance, signal });
       const own = mapped.has(path.objectName) ? undefined : findName(objects, path.objectName);
-      return { body: describeObject(own ?? path.objectName, object), headers: instanceHeader(instance) };
+      const described = describeObject(own ?? path.objectName, object);
+      const fields =
+        query.customFieldsOnly === true ? described.fields.filter(({ custom }) => custom) : described.fields;
+      return { body: { ...described, fields }, headers: instanceHeader(instance) };
     },
 
     getChildObjectMetadata: async (request) => {

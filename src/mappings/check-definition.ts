@@ -186,7 +186,10 @@ export function checkOnce(fields: readonly GivenField<{ readonly path: string }>
   }
 }
 
-/** Separates the fields that name another level than the one of the path. A field cannot be stored below that level. */
+/**
+ * Separates the fields that name another level than the one of the path. Below that level, a field can only be stored for the own account of
+ * whoever writes for the organization: as clients do that import files.
+ */
 export function splitByLevel<Field>(
   fields: readonly GivenField<Field>[],
   of: BodyOf,
@@ -196,7 +199,7 @@ export function splitByLevel<Field>(
   const own: Field[] = [];
   for (const { field, level = of.level, index } of fields) {
     if (level === of.level) own.push(field);
-    else if (LEVELS.indexOf(level) < LEVELS.indexOf(of.level))
+    else if (LEVELS.indexOf(level) < LEVELS.indexOf(of.level) && level !== 'account')
       faults.note(
         ['fields', String(index), 'level'],
         `must not be '${level}', which is below the level '${of.level}' of the path. Send the field to a path of its own level.`,

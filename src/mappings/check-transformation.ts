@@ -13,12 +13,20 @@ import {
 import { readFieldEntries, readTransformationEntries } from './check-entries.ts';
 import { createFaults, type Faults, isObject, type Place } from './faults.ts';
 import { findVendorPathFault } from './field-paths.ts';
-import type { FieldEntry, MappingScript, TransformationEntry, TransformationField } from './model.ts';
+import {
+  type FieldEntry,
+  LEVELS,
+  type MappingScript,
+  type TransformationEntry,
+  type TransformationField,
+} from './model.ts';
 
 /** Bytes of a script. */
 export const MOST_SCRIPT_BYTES = 64 * 1024;
 
 const LONGEST_NAME = 255;
+/** Scripts of one transformation in a file: at most one for each level. */
+const MOST_SCRIPTS = LEVELS.length;
 const SCRIPT_TYPES = ['application/javascript', 'text/javascript'];
 /** Entries that make the value of a field from elsewhere than one path of the provider's record. */
 const MAKERS: readonly FieldEntry['type'][] = ['constant', 'join', 'first'];
@@ -69,7 +77,8 @@ function readBody(
       'must not be true: it selects an old script engine that does not exist here. Send false, or leave it out.',
     );
   const vendorName = readVendorName(body.vendorName, connector, faults);
-  const script = readScript(body.script, findSyntaxFault, faults);
+  const given = hasBody(body.script) ? body.script : (lowestScript(body.scripts) ?? body.script);
+  const script = readScript(given, findSyntaxFault, faults);
   const configuration = readTransformationEntries(body.configuration, ['configuration'], faults);
   const fields = readFields(body.fields, faults, (field, place) =>
     readField(field, place, { hasScript: script !== undefined, faults }),
@@ -155,6 +164,17 @@ function readVendorPath(given: unknown, place: Place, context: FieldContext): st
   return undefined;
 }
 
+/** Returns the script of the lowest level in the list of them that exported files have beside `script`. Undefined where none has a body. */
+export function lowestScript(scripts: unknown): Readonly<Record<string, unknown>> | undefined {
+  const list: readonly unknown[] = Array.isArray(scripts) ? scripts.slice(0, MOST_SCRIPTS) : [];
+  const written = list.filter(hasBody);
+  return LEVELS.map((level) => written.find((script) => script.level === level)).find(isObject) ?? written[0];
+}
+
+function hasBody(script: unknown): script is Readonly<Record<string, unknown>> {
+  return isObject(script) && script.body !== undefined && script.body !== null && script.body !== '';
+}
+
 /** A script without a body is none: clients send it for a transformation that never had one. */
 function readScript(given: unknown, findSyntaxFault: FindSyntaxFault | undefined, faults: Faults) {
   if (given === undefined || given === null) return undefined;
@@ -162,8 +182,8 @@ function readScript(given: unknown, findSyntaxFault: FindSyntaxFault | undefined
     faults.note(['script'], 'must be an object with the member body.');
     return undefined;
   }
+  if (!hasBody(given)) return undefined;
   const { body, mimeType, filterEmptyResponse } = given;
-  if (body === undefined || body === null || body === '') return undefined;
   const place = ['script', 'body'];
   if (typeof body !== 'string') {
     faults.note(place, 'must be a text.');

@@ -114,8 +114,12 @@ export function createCommonResources(ports: CommonResourcePorts) {
       return describe(caller, to);
     },
 
-    /** Deletes the definitions of a name at all levels that the caller sees and may change. @throws AppError */
-    remove: async (caller: MappingCaller, name: string) => {
+    /**
+     * Deletes the definitions of a name at all levels that the caller sees and may change.
+     * @param force also deletes the transformations of these levels and of those below them
+     * @throws AppError
+     */
+    remove: async (caller: MappingCaller, name: string, { force }: { readonly force: boolean }) => {
       await highestChangeable(caller, name);
       const owners = (await visible.get(caller, name))
         .filter(({ level }) => caller.mayChange(level))
@@ -123,7 +127,8 @@ export function createCommonResources(ports: CommonResourcePorts) {
       await changeMappings(caller.organizationId, async (change) => {
         const fields: Record<string, unknown> = {};
         for (const owner of owners) {
-          await assertUnused(change.store, owner, [name]);
+          if (force) for (const user of await change.store.removeUses(owner, name)) change.touch(user);
+          else await assertUnused(change.store, owner, [name]);
           fields[owner.level] = { from: (await change.store.findDefinition(owner, name))?.fields };
           await change.store.removeDefinition(owner, name);
           change.touch(owner);

@@ -9,7 +9,7 @@ import { assertName, checkContainers, type GivenDefinition, readDefinition } fro
 import { createFaults, type Place } from './faults.ts';
 import { mergeDefinitions } from './in-force.ts';
 import type { DefinitionField, Level, Leveled } from './model.ts';
-import { type Owner, ownersUpwards, readUpwards } from './owner.ts';
+import { type Owner, ownAccount, ownersUpwards, readUpwards } from './owner.ts';
 import type { MappingStore, TransformationPlace } from './store.ts';
 
 /** A definition as a level has it. */
@@ -166,7 +166,7 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
 }
 
 /**
- * Stores a definition at its level, and the fields that name a higher level there.
+ * Stores a definition at its level, and the fields that name another level there. Fields of the own account replace those that it has.
  * @returns the fields that the caller may not change
  * @throws AppError REQUEST_INVALID
  */
@@ -186,6 +186,10 @@ export async function writeDefinition(
     else await putFields({ store, touch }, { owner: higher, objectName, fields: [...stored, ...changed], place });
   }
   await putFields({ store, touch }, { owner, objectName, fields: given.own, place });
+  const ofAccount = owner.level === 'organization' ? (given.others.get('account') ?? []) : [];
+  if (ofAccount.length === 0) return ignored;
+  caller.assertMayChange('account');
+  await putFields({ store, touch }, { owner: ownAccount(caller), objectName, fields: ofAccount, place });
   return ignored;
 }
 

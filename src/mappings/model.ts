@@ -76,12 +76,15 @@ export interface TransformationField {
   readonly configuration?: readonly FieldEntry[];
 }
 
-/** The parameters of a script, before `done` (mappings.md, 9). */
-export const SCRIPT_PARAMETERS = ['originalObject', 'transformedObject', 'fromVendor'] as const;
+/**
+ * The parameters of a script, before `done` (mappings.md, 9). `isWhere` says whether the script is to change the values of a filter instead
+ * of a record. Scripts ask for it in files of other systems, so it is there for records too, and false.
+ */
+export const SCRIPT_PARAMETERS = ['originalObject', 'transformedObject', 'fromVendor', 'isWhere'] as const;
 
 /** A script that changes mapped records. */
 export interface MappingScript {
-  /** The body of `function (originalObject, transformedObject, fromVendor, done)`. */
+  /** The body of `function (originalObject, transformedObject, fromVendor, isWhere, done)`. */
   readonly body: string;
   readonly mimeType?: string;
   /** Whether lists leave out the records for which the script returned nothing. */

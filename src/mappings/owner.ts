@@ -28,6 +28,11 @@ export function ownersUpwards(owner: Owner): readonly [Owner, ...Owner[]] {
   return [owner, { level: 'account', organizationId, accountId: owner.accountId }, organization];
 }
 
+/** Returns the level of an account, without those above and below it. */
+export function ownAccount({ organizationId, accountId }: Omit<AccountOwner, 'level'>): AccountOwner {
+  return { level: 'account', organizationId, accountId };
+}
+
 /** Returns a text that names the owner among all owners. */
 export function ownerKey(owner: Owner): string {
   if (owner.level === 'organization') return `${owner.organizationId}`;

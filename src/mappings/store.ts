@@ -173,6 +173,26 @@ export function createMappingStore(knex: Knex) {
       return rows;
     },
 
+    /**
+     * Removes the transformations of an object, at the level of the owner and below it.
+     * @returns the owners that had one
+     */
+    removeUses: async (owner: Owner, objectName: string): Promise<readonly Owner[]> => {
+      const owners = new Map<string, Owner>();
+      for (const [table, scope, columns] of scopesOf(owner)) {
+        if (!table.endsWith('_transformation')) continue;
+        const { rows } = await knex.raw<{ rows: Below[] }>(
+          `delete from ${table} where object_name = :objectName and ${scope} returning ${columns}`,
+          { ...idsOf(owner), objectName },
+        );
+        for (const row of rows) {
+          const found = ownerOf(owner.organizationId, row);
+          owners.set(ownerKey(found), found);
+        }
+      }
+      return [...owners.values()];
+    },
+
     /** Returns the paths that transformations of an object map, at the level of the owner and below it. */
     listMappedPaths: async (owner: Owner, objectName: string): Promise<readonly string[]> => {
       const tables = scopesOf(owner).filter(([table]) => table.endsWith('_transformation'));

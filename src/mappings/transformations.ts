@@ -21,7 +21,7 @@ import type {
   TransformationEntry,
   TransformationField,
 } from './model.ts';
-import { type OfLevel, type Owner, ownersUpwards, readUpwards } from './owner.ts';
+import { type OfLevel, type Owner, ownAccount, ownersUpwards, readUpwards } from './owner.ts';
 import type { MappingStore, StoredTransformation } from './store.ts';
 
 /** A transformation as a level shows it, with the fields that it inherits. */
@@ -76,7 +76,7 @@ export function createTransformations({ store, changeMappings, clock, findSyntax
       if (expectation === 'new' && before !== undefined) throw alreadyThere(target);
       if (expectation === 'there' && before === undefined) throw noTransformation(target);
       const at = new Date(clock.now());
-      // Where every field goes to a level above, an empty transformation would hide those above it.
+      // Where every field goes to another level, an empty transformation would hide those above it, or be in force for other accounts.
       const isOfOthers =
         expectation === 'any' &&
         before === undefined &&
@@ -84,7 +84,8 @@ export function createTransformations({ store, changeMappings, clock, findSyntax
         given.others.size > 0 &&
         given.script === undefined;
       const ignored = await writeTransformation(change, { ...target, caller, given, skipsOwn: isOfOthers }, at);
-      const shown = await showLowest(change.store, target);
+      const isOfAccount = isOfOthers && owner.level === 'organization';
+      const shown = await showLowest(change.store, isOfAccount ? { ...target, owner: ownAccount(caller) } : target);
       const after = await change.store.findTransformation(owner, connector.key, objectName);
       const changes = differences(toAudit(before), toAudit(after));
       return { result: { shown, ignored }, note: { targetId: objectName, changes } };
@@ -155,7 +156,7 @@ export function createTransformations({ store, changeMappings, clock, findSyntax
 }
 
 /**
- * Stores a transformation at its level, and the fields that name a higher level there.
+ * Stores a transformation at its level, and the fields that name another level there.
  * @returns the fields that the caller may not change
  * @throws AppError REQUEST_INVALID, NOT_FOUND without a definition
  */
@@ -166,7 +167,7 @@ export async function writeTransformation(
 ): Promise<readonly IgnoredFields[]> {
   const { caller, owner, connector, objectName, given } = write;
   const { store, touch } = change;
-  const { vendorName, own, others, configuration, script } = given;
+  const { vendorName, others } = given;
   const ignored: IgnoredFields[] = [];
   for (const higher of ownersUpwards(owner).slice(1)) {
     const stored = await store.findTransformation(higher, connector.key, objectName);
@@ -181,7 +182,14 @@ export async function writeTransformation(
     await store.putTransformation(higher, connector.key, { ...base, fields: joined(base.fields, changed) }, at);
     touch(higher);
   }
-  if (write.skipsOwn === true) return ignored;
+  if (write.skipsOwn !== true) await writeOwn(change, write, at);
+  if (owner.level === 'organization') await writeForAccount(change, write, at);
+  return ignored;
+}
+
+async function writeOwn(change: MappingChange, write: TransformationWrite, at: Date): Promise<void> {
+  const { owner, connector, objectName, given } = write;
+  const { vendorName, own, configuration, script } = given;
   await defineFields(change, write, own);
   const transformation: Transformation = {
     objectName,
@@ -190,9 +198,23 @@ export async function writeTransformation(
     ...(configuration.length > 0 && { configuration }),
     ...(script !== undefined && { script }),
   };
-  await store.putTransformation(owner, connector.key, transformation, at);
-  touch(owner);
-  return ignored;
+  await change.store.putTransformation(owner, connector.key, transformation, at);
+  change.touch(owner);
+}
+
+/**
+ * Stores the fields that a request for the organization assigns to the level `account`: for the own account, in place of those that it has,
+ * with the same script and configuration, because those of the lowest level hold.
+ */
+async function writeForAccount(change: MappingChange, write: TransformationWrite, at: Date): Promise<void> {
+  const { caller, given } = write;
+  const own = given.others.get('account') ?? [];
+  if (own.length === 0) return;
+  caller.assertMayChange('account');
+  const inherits = given.configuration.some(({ type }) => type === 'inherit');
+  const configuration = inherits ? given.configuration : [...given.configuration, { type: 'inherit' } as const];
+  const below = { ...given, own, others: new Map(), configuration };
+  await writeOwn(change, { ...write, owner: ownAccount(caller), given: below }, at);
 }
 
 /** A field that was read shows the type of the definition, which the stored one need not have. */

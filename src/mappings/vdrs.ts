@@ -1,16 +1,15 @@
 import type { Clock } from '../clock.ts';
-import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { differences } from '../db/change.ts';
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
 import { missing } from '../shared-errors.ts';
 import { defaultLevel, type GetInstance, ownerOf, putByOwner, readByOwner, withLevels } from './by-owner.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
-import type { ChangeMappings, MappingCaller, MappingChange } from './changes.ts';
+import type { ChangeMappings, MappingCaller } from './changes.ts';
 import { assertName } from './check-definition.ts';
-import { type FindSyntaxFault, type GivenTransformation, readTransformation } from './check-transformation.ts';
-import { type Definitions, type IgnoredFields, putFields } from './definitions.ts';
-import { isObject } from './faults.ts';
+import { type FindSyntaxFault, lowestScript, readTransformation } from './check-transformation.ts';
+import { type Definitions, putFields } from './definitions.ts';
+import { createFaults, isObject } from './faults.ts';
 import type { DefinitionField, Level, Leveled } from './model.ts';
 import { type Owner, ownersUpwards } from './owner.ts';
 import type { MappingStore, VisibleDefinition, VisibleTo } from './store.ts';
@@ -22,6 +21,8 @@ export interface VdrRow {
   /** The id of a stored definition; the name of one of the catalogue. */
   readonly id: string;
   readonly name: string;
+  /** The name again, under the name that it has in a file. Clients that export read it. */
+  readonly objectName: string;
   readonly level: Level | 'system';
   /** The instance of a definition at the level of an instance. */
   readonly instanceId?: number;
@@ -56,14 +57,6 @@ export interface TakeOver {
   readonly objectName: string;
   /** The elements whose transformations are taken over. Default: all. */
   readonly elementKeys?: readonly string[] | undefined;
-}
-
-/** A transformation of an imported file. */
-interface Imported {
-  readonly caller: MappingCaller;
-  readonly connector: Connector;
-  readonly objectName: string;
-  readonly transformation: GivenTransformation;
 }
 
 /** Virtual data resources: a later name of definitions, as the clients that export and import them use it. */
@@ -178,7 +171,8 @@ export function createVdrs(ports: VdrPorts) {
     },
 
     /**
-     * Creates or replaces a definition and transformations from a file. Fields go to the levels that they name.
+     * Creates or replaces a definition and transformations from a file. Fields go to the levels that they name. A script and a configuration
+     * go to the highest level that the caller may change, and with fields of the own account also to that account.
      * @throws AppError REQUEST_INVALID
      */
     import: async (caller: MappingCaller, body: Readonly<Record<string, unknown>>, getInstance: GetInstance) => {
@@ -196,20 +190,28 @@ export function createVdrs(ports: VdrPorts) {
       const place = ['body', 'definition'];
       const parts = await readByOwner(caller, { objectName, fields: definition.fields, level, place }, getInstance);
       const given = isObject(body.transformation) ? Object.entries(body.transformation) : [];
+      assertElements(given.map(([keyOrId]) => keyOrId));
       const read = given.map(([keyOrId, one]) => {
         const connector = registry.getConnector(keyOrId);
         const members = isObject(one) ? one : {};
-        const of = { objectName, level: 'account', place: ['body', 'transformation', keyOrId] } as const;
+        const of = { objectName, level, place: ['body', 'transformation', keyOrId] };
         const fields = withLevels(members.fields, level);
         // The level of a file is that of its fields: it may have been exported elsewhere.
         const { level: _, ...rest } = members;
         const { findSyntaxFault } = ports;
-        return { connector, given: readTransformation({ ...rest, fields }, of, { connector, findSyntaxFault }) };
+        // Clients that read a folder put the scripts that were edited there into `scripts`, and leave `script` as it was exported.
+        const script = lowestScript(members.scripts) ?? members.script;
+        return {
+          connector,
+          given: readTransformation({ ...rest, fields, script }, of, { connector, findSyntaxFault }),
+        };
       });
       const ignored = await changeMappings(caller.organizationId, async (change) => {
         const found = [...(await putByOwner(change, caller, objectName, parts))];
+        const write = { caller, owner: ownerOf(caller, { level, instanceId: null }), objectName };
+        const at = new Date(clock.now());
         for (const { connector, given: transformation } of read)
-          found.push(...(await importTransformation(change, { caller, connector, objectName, transformation })));
+          found.push(...(await writeTransformation(change, { ...write, connector, given: transformation }, at)));
         const elements = read.map(({ connector }) => connector.key);
         return { result: found, note: { targetId: objectName, changes: { import: { to: { elements } } } } };
       });
@@ -218,36 +220,20 @@ export function createVdrs(ports: VdrPorts) {
     },
   };
 
-  /** The script and the configuration of a file go to the highest level that the caller may change. */
-  async function importTransformation(
-    change: MappingChange,
-    { caller, connector, objectName, transformation }: Imported,
-  ): Promise<readonly IgnoredFields[]> {
-    const at = new Date(clock.now());
-    const { organizationId, accountId } = caller;
-    const ofOrganization = transformation.others.get('organization') ?? [];
-    const write = { caller, connector, objectName };
-    const account: Owner = { level: 'account', organizationId, accountId };
-    if (!caller.mayChange('organization'))
-      return writeTransformation(change, { ...write, owner: account, given: transformation }, at);
-    const organization: Owner = { level: 'organization', organizationId };
-    const given = { ...transformation, own: ofOrganization, others: new Map() };
-    await writeTransformation(change, { ...write, owner: organization, given }, at);
-    if (transformation.own.length === 0) return [];
-    const below = {
-      vendorName: transformation.vendorName,
-      own: transformation.own,
-      others: new Map(),
-      configuration: [{ type: 'inherit' } as const],
-    };
-    return writeTransformation(change, { ...write, owner: account, given: below }, at);
+  /** @throws AppError REQUEST_INVALID that names every unknown element of a file */
+  function assertElements(keysOrIds: readonly string[]): void {
+    const faults = createFaults('body', 'transformation');
+    for (const keyOrId of keysOrIds)
+      if (registry.findConnector(keyOrId) === undefined)
+        faults.note([keyOrId], `cannot be imported, because there is no element '${cutText(keyOrId)}'. Leave it out.`);
+    faults.throwIfAny();
   }
 }
 
 function toVdrRow({ id, objectName, level, instanceId }: VisibleDefinition): VdrRow {
-  return { id: String(id), name: objectName, level, ...(instanceId !== null && { instanceId }) };
+  return { id: String(id), name: objectName, objectName, level, ...(instanceId !== null && { instanceId }) };
 }
 
 function systemRow(name: string): VdrRow {
-  return { id: name, name, level: 'system' };
+  return { id: name, name, objectName: name, level: 'system' };
 }

@@ -14,7 +14,7 @@ export function createMappingScripts({ run }: Pick<Sandbox, 'run'>) {
       dropsEmpty: filterEmptyResponse,
       run: async (records, signal) => {
         const calls = records.map(({ original: originalObject, transformed: transformedObject, fromVendor }) => ({
-          values: { originalObject, transformedObject, fromVendor },
+          values: { originalObject, transformedObject, fromVendor, isWhere: false },
         }));
         const job = {
           owner: accountId,

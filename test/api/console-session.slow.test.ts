@@ -29,7 +29,7 @@ interface BrowserCall {
 /** A request as a browser sends it: without the secrets. */
 async function browse({ app }: Pick<TestApp, 'app'>, path: string, call: BrowserCall = {}): Promise<ApiAnswer> {
   const { method = 'GET', body, headers = {} } = call;
-  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
   const response = await fetch(app.baseUrl + path, {
     method,
     headers: { ...type, ...headers },

@@ -73,6 +73,8 @@ describe('mapped objects', () => {
       mapped: true,
     });
     expect(byName.get('shop')).to.include({ mapped: false, readOnly: true });
+    const custom = await ok(service.call('/objects/goods/metadata', { token, query: { customFieldsOnly: 'true' } }));
+    expect(custom.body.fields).to.deep.equal([]);
     expect([...byName.keys()]).to.deep.equal(['key', 'title', 'cents', 'info.kind', 'released', 'shop']);
   });
 

@@ -44,6 +44,16 @@ const PAGES: Readonly<Record<string, (world: World) => readonly [path: string, t
     return [`/explore/${instanceId}/employees?where=${where}`, WORST];
   },
   [WRONG_WHERE]: ({ instanceId }) => [`/explore/${instanceId}/employees?where=${encodeURIComponent(WORST)}`],
+  'the definitions': () => ['/mappings', 'people'],
+  'the catalogue of definitions': () => ['/mappings/catalogue', 'opportunities'],
+  'a definition': () => ['/mappings/definitions/people', WORST],
+  'the transformations of a definition': () => ['/mappings/definitions/people/transformations', 'employees'],
+  'a transformation': () => ['/mappings/definitions/people/account/bamboohr', 'homeEmail'],
+  'a transformation of an instance': ({ instanceId }) => [`/mappings/definitions/people/instance/${instanceId}`],
+  'a mapping that is tried out': ({ instanceId }) => [
+    `/mappings/definitions/people/try?instance=${instanceId}`,
+    'globalThis.wasRun=1\\"',
+  ],
   'the live events': () => ['/events'],
   'the deliveries': () => ['/events/deliveries'],
   'a delivery': ({ deliveryId }) => [`/events/deliveries/${deliveryId}`, `Delivery ${deliveryId}`],
@@ -105,6 +115,13 @@ describeInBrowser('every page of the console', function everyPage() {
     await post('/accounts', { externalId: WORST, name: WORST, description: WORST });
     await post('/organizations/users', { email: 'hostile@example.com', firstName: WORST, lastName: WORST });
     await post('/elements/oauthProxies', { name: WORST, apiKey: WORST, apiSecret: WORST });
+    await post('/accounts/objects/people/definitions', {
+      fields: [{ path: 'name', type: 'string', displayName: WORST }],
+    });
+    await post('/accounts/elements/bamboohr/transformations/people', {
+      vendorName: 'employees',
+      fields: [{ path: 'name', configuration: [{ type: 'constant', properties: { value: WORST } }] }],
+    });
     await post('/events/test', { instanceId: id, data: { text: WORST } });
     const { id: bulkId } = await post(
       '/bulk/query',

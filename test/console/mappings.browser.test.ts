@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { ORGANIZATION_SECRET } from '../support/app.ts';
+import { logInToConsole } from '../support/chromium.ts';
 import { until } from '../support/until.ts';
 import { describeInBrowser, useBrowser } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
@@ -13,7 +15,7 @@ const KEAP = {
 const HOSTILE = '<img src=x onerror=document.title=1>';
 
 describeInBrowser('the mappings of the console in a browser', () => {
-  const { open, service } = useBrowser();
+  const { open, service, newContext } = useBrowser();
   let keap: { readonly id: number; readonly token: string };
 
   before(async () => {
@@ -154,12 +156,13 @@ describeInBrowser('the mappings of the console in a browser', () => {
     const path = '/organizations/elements/keap/transformations/people';
     const { body: before } = await service.call(path);
     const page = await open('/console/mappings/definitions/people/organization/keap');
+    await page.getByRole('button', { name: 'Use create_time', exact: true }).waitFor();
     await pathOf(page, 'changed').fill('create_time');
     await page.getByText('You have changes that are not saved.').waitFor();
     await save(page);
     const { body: after } = await service.call(path);
     const fields = before.fields.map((field: { path: string }) =>
-      field.path === 'changed' ? { ...field, vendorPath: 'create_time' } : field,
+      field.path === 'changed' ? { ...field, vendorPath: 'create_time', vendorType: 'datetime' } : field,
     );
     expect({ ...after, startDate: '' }).to.deep.equal({ ...before, fields, startDate: '' });
   });
@@ -188,11 +191,51 @@ describeInBrowser('the mappings of the console in a browser', () => {
     const coverage = page.getByRole('region', { name: 'Mapped fields by element' });
     await coverage.getByRole('columnheader', { name: 'Keap', exact: true }).waitFor();
     await coverage.getByRole('columnheader', { name: `Keap of the tests #${keap.id}` }).waitFor();
-    expect(await coverage.getByText('mapped: family_name').count()).to.equal(2);
+    expect(await coverage.getByText('mapped: family_name').count()).to.equal(3);
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Try out' }).last().click();
     await page.getByRole('region', { name: 'Result' }).getByText('"familyName"').waitFor();
     await expectAccessible(page);
+  });
+
+  it('say what cannot be converted', async () => {
+    const page = await open('/console/mappings/definitions/people/organization/keap');
+    await page.getByLabel('Path of a new field').fill('count');
+    await page.getByLabel('Type of a new field').selectOption('number');
+    await page.getByLabel('Path of a new field').press('Enter');
+    await pathOf(page, 'count').fill('family_name');
+    await save(page);
+    const other = await service.createInstance('keap', KEAP, { name: 'Another Keap' });
+    await page.goto(`${service.app.url}/console/mappings/definitions/people/try?instance=${other.id}`);
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText("1 value of 'count' could not be converted").waitFor();
+    await service.call(`/instances/${other.id}`, { method: 'DELETE' });
+  });
+
+  it('let a user change what the rights allow, and say why the rest is not allowed', async () => {
+    const body = { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper', roles: ['default-user'] };
+    const { secret } = (await service.call('/organizations/users', { method: 'POST', body })).body;
+    const page = await (await newContext()).newPage();
+    const secrets = { userSecret: secret, organizationSecret: ORGANIZATION_SECRET };
+    await logInToConsole(page, { origin: service.app.url, secrets });
+    const go = (path: string) => page.goto(`${service.app.url}/console/mappings${path}`);
+    await go('');
+    await page.getByRole('link', { name: 'people', exact: true }).waitFor();
+    const create = page.getByRole('button', { name: 'New definition…' });
+    expect(await create.isDisabled()).to.equal(true);
+    expect(await create.getAttribute('title')).to.include('createCommonObjects');
+    await go('/definitions/people');
+    await page.getByRole('button', { name: 'Remove mail', exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Remove mail', exact: true }).isDisabled()).to.equal(true);
+    await go('/definitions/people/organization/keap');
+    const saving = page.getByRole('button', { name: 'Save the transformation' });
+    await saving.waitFor();
+    expect(await saving.isDisabled()).to.equal(true);
+    await go(`/definitions/people/instance/${keap.id}`);
+    await pathOf(page, 'firstName').fill('middle_name');
+    await save(page);
+    const { body: own } = await service.call(`/instances/${keap.id}/transformations/people`);
+    expect(own.fields.find(({ path }: { path: string }) => path === 'firstName').vendorPath).to.equal('middle_name');
   });
 
   it('refuse to delete what is used, and delete the rest', async () => {

@@ -302,6 +302,8 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
   await set({ [POLICY]: 'queue' });
   for (const kind of Object.keys(make) as Kind[]) await find(kind);
   const { id: instanceId } = await find('instance');
+  for (const name of ['one', 'another'])
+    await post(`/instances/${instanceId}/objects/${unique(name)}/definitions`, { fields: [] });
   // What works in the background does, in a process that works: here they stay as they are.
   await withDatabase(service, async (knex) => {
     for (const name of ['Orders', 'Products']) {
