@@ -239,6 +239,11 @@ describe('files that other systems export', () => {
     const all = await service.call('/vdrs');
     expect(names(ok(all))).to.deep.equal(['ExportedPerson', 'ExportedPerson', 'exported_ticket']);
     expect(all.headers.get('elements-next-page-token')).to.equal(null);
+    // More than a page of other lists has.
+    const many = Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`many${index}`, { fields: [] }]));
+    ok(await send('POST', '/organizations/objects/definitions', many));
+    expect(names(await get('/vdrs'))).to.have.length(204);
+    for (const name of Object.keys(many)) ok(await remove(name));
     const where = "objectName in ('exported_ticket','other')";
     expect(names(ok(await service.call('/vdrs', { query: { where } })))).to.deep.equal(['exported_ticket']);
     const first = await service.call('/vdrs', { query: { pageSize: 2 } });
