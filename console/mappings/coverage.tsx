@@ -40,7 +40,7 @@ async function listMappings(
   ]);
   const names = new Map(elements.map((element) => [element.key, element.name]));
   const ofElements = Object.entries(exported.transformation ?? {}).map(([elementKey, transformation]): Mapping => {
-    const level = transformation.level === 'organization' ? 'organization' : 'account';
+    const level = isOfOrganization(transformation) ? 'organization' : 'account';
     const title = names.get(elementKey) ?? elementKey;
     return { key: elementKey, title, target: { level, elementKey }, transformation };
   });
@@ -48,6 +48,12 @@ async function listMappings(
     ...ofElements.toSorted((one, other) => one.title.localeCompare(other.title)),
     ...ofInstances.filter((found) => found !== undefined),
   ];
+}
+
+/** A file has no level of its own: its settings, its script and its fields have one each. */
+function isOfOrganization({ configuration = [], script, fields }: Mapping['transformation']): boolean {
+  const parts: readonly { readonly level?: string }[] = [...configuration, ...(script === undefined ? [] : [script])];
+  return (parts.length > 0 ? parts : fields).every(({ level }) => level === 'organization');
 }
 
 async function findOfInstance(name: string, instanceId: number, signal: AbortSignal): Promise<Mapping | undefined> {

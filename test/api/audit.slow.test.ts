@@ -17,6 +17,7 @@ const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
   beginOAuth: 'what it keeps is for the next call of the same caller, and for minutes',
   authorizeConnectPage: 'as beginOAuth, for whoever has the key of the page',
   explainQuery: 'it only reads',
+  executeTransformation: 'it only reads',
   sendTestEvent: 'an event as those of providers, which deliveries tell of',
   showInvitation: 'it looks, and shows no secret',
   createRecord: 'a record of a provider: activity',

@@ -65,7 +65,7 @@ describe('creating instances', () => {
       expect(response.body.details[0]).to.deep.include({
         nearest: 'username',
         expected: [
-          ...['username', 'company.name', 'simulator', 'event.notification.enabled'],
+          ...['username', 'company.name', 'simulator', 'filter.response.nulls', 'event.notification.enabled'],
           ...['event.notification.callback.url', 'event.notification.signature.key', 'event.notification.format'],
           ...['event.notification.ordered', 'event.notification.hydrate', 'event.vendor.type'],
           ...['event.poller.refresh_interval', 'event.poller.configuration', 'event.poller.time.zone'],
@@ -222,7 +222,7 @@ describe('creating instances', () => {
         typeOauth: false,
         trialAccount: false,
         resources: [],
-        transformationsEnabled: false,
+        transformationsEnabled: true,
         bulkDownloadEnabled: true,
         bulkUploadEnabled: true,
         cloneable: false,

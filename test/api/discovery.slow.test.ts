@@ -33,10 +33,11 @@ describe('discovery', () => {
     type Shown = Readonly<Record<string, unknown>>;
     const fields: readonly Shown[] = body.configuration;
     const flagsOf = (field: Shown) => ['required', 'secret'].filter((flag) => field[flag] === true).join();
-    expect(fields.map((field) => [field.key, field.name, field.type, flagsOf(field)]).slice(0, 10)).to.deep.equal([
+    expect(fields.map((field) => [field.key, field.name, field.type, flagsOf(field)]).slice(0, 11)).to.deep.equal([
       ['username', 'Username', 'string', 'required,secret'],
       ['company.name', 'Company name', 'string', 'required'],
       ['simulator', 'Simulator', 'boolean', ''],
+      ['filter.response.nulls', 'Filter response nulls', 'boolean', ''],
       ['event.notification.enabled', 'Event notification enabled', 'boolean', ''],
       ['event.notification.callback.url', 'Event notification callback URL', 'url', ''],
       ['event.notification.signature.key', 'Event notification signature key', 'string', 'secret'],
@@ -45,7 +46,7 @@ describe('discovery', () => {
       ['event.notification.hydrate', 'Event notification hydrate', 'boolean', ''],
       ['event.vendor.type', 'Event vendor type', 'string', ''],
     ]);
-    const limited = fields.slice(0, 10).filter(({ pattern }) => pattern !== undefined);
+    const limited = fields.slice(0, 11).filter(({ pattern }) => pattern !== undefined);
     expect(limited.map(({ key, example, pattern }) => [key, example, pattern])).to.deep.equal([
       ['company.name', 'acme', '^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$'],
       ['event.notification.format', 'elements', 'standard|elements'],
@@ -78,6 +79,8 @@ describe('discovery', () => {
     expect(body[0]).to.deep.equal({
       name: 'employees',
       nativeName: 'employee',
+      vendorName: 'employees',
+      type: 'vendor',
       label: 'Employees',
       aliases: [],
       operations: ['list', 'get', 'create', 'update'],

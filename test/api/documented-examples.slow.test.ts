@@ -81,6 +81,8 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   // It has ended, and then it is deleted.
   deleteElementInstance: 404,
   ...{ cancelBulkJob: 409, cancelHubBulkJob: 409, deleteHubBulkJob: 404 },
+  // No instance has the id of the example.
+  executeTransformation: 404,
   // What the provider answers.
   passPost: 201,
   passDelete: 204,

@@ -238,7 +238,9 @@ describe('the levels of definitions and transformations', () => {
     expect(await get('/organizations/elements/keap/transformations')).to.not.have.property('contacts');
     const listed = (await get('/vdrs?where=name%3D%27contacts%27')).map(({ level }: { level: string }) => level);
     expect(listed.toSorted()).to.deep.equal(['account', 'organization']);
-    expect(await get('/vdrs?systemOnly=true')).to.deep.include({ id: 'contacts', name: 'contacts', level: 'system' });
+    expect(await get('/vdrs?systemOnly=true')).to.deep.include({
+      ...{ id: 'contacts', name: 'contacts', objectName: 'contacts', level: 'system' },
+    });
   });
 
   it('are imported from a file of the original, exported, and imported again', async () => {
