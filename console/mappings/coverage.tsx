@@ -50,10 +50,21 @@ async function listMappings(
   ];
 }
 
+/** A part of a file with the level that it belongs to. */
+interface Leveled {
+  readonly level?: unknown;
+}
+
+interface InFile {
+  readonly configuration?: readonly Leveled[] | null | undefined;
+  readonly script?: Leveled | null | undefined;
+  readonly fields?: readonly Leveled[] | null | undefined;
+}
+
 /** A file has no level of its own: its settings, its script and its fields have one each. */
-function isOfOrganization({ configuration = [], script, fields }: Mapping['transformation']): boolean {
-  const parts: readonly { readonly level?: string }[] = [...configuration, ...(script === undefined ? [] : [script])];
-  return (parts.length > 0 ? parts : fields).every(({ level }) => level === 'organization');
+function isOfOrganization({ configuration, script, fields }: InFile): boolean {
+  const parts = [...(configuration ?? []), ...(script == null ? [] : [script])];
+  return (parts.length > 0 ? parts : (fields ?? [])).every(({ level }) => level === 'organization');
 }
 
 async function findOfInstance(name: string, instanceId: number, signal: AbortSignal): Promise<Mapping | undefined> {

@@ -52,7 +52,7 @@ describe('discovery', () => {
       ['event.notification.format', 'elements', 'standard|elements'],
       ['event.vendor.type', 'webhook', 'polling|webhook'],
     ]);
-    expect(fields.slice(10).map(({ key, type }) => [key, type])).to.deep.equal([
+    expect(fields.slice(11).map(({ key, type }) => [key, type])).to.deep.equal([
       ['event.poller.refresh_interval', 'number'],
       ['event.poller.configuration', 'object'],
       ['event.poller.time.zone', 'string'],
