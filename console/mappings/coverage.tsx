@@ -50,10 +50,8 @@ async function listMappings(
   ];
 }
 
-/** A part of a file with the level that it belongs to. */
-interface Leveled {
-  readonly level?: unknown;
-}
+/** A part of a file, with the `level` that it belongs to. */
+type Leveled = Readonly<Record<string, unknown>>;
 
 interface InFile {
   readonly configuration?: readonly Leveled[] | null | undefined;

@@ -268,7 +268,8 @@ describe('a provider that misbehaves', () => {
     const { body } = await service.call('/elements/impatient');
     expect(body).to.include({ id: 990001, key: 'impatient', name: 'Impatient', hub: 'general' });
     expect(body.configuration.map(({ key }: { key: string }) => key)).to.deep.equal([
-      ...['base.url', 'api.key', 'simulator', 'event.notification.enabled', 'event.notification.callback.url'],
+      ...['base.url', 'api.key', 'simulator', 'filter.response.nulls', 'event.notification.enabled'],
+      'event.notification.callback.url',
       ...['event.notification.signature.key', 'event.notification.format', 'event.notification.ordered'],
       ...['event.notification.hydrate', 'event.vendor.type', 'event.poller.refresh_interval'],
       ...['event.poller.configuration', 'event.poller.time.zone', 'event.poller.backfill', 'event.objects'],

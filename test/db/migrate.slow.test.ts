@@ -107,7 +107,6 @@ async function dropTables(client: pg.Client): Promise<void> {
      where schemaname = 'public' and tablename not like 'schema_migration%'`,
   );
   await client.query(`drop table ${rows[0].names} cascade`);
-  await client.query('drop sequence object_definition_id');
 }
 
 async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
