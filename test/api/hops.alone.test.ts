@@ -4,9 +4,12 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** What a warm GET went through when this was written. Whoever makes it more says here why. */
-const FILES = 60;
-const NAMED_FUNCTIONS = 207;
+/**
+ * What a warm GET went through when this was written. Whoever makes it more says here why. Six of the files tell whether a mapping is in
+ * force for the object: the mappings in memory of the organization, the account and the instance.
+ */
+const FILES = 66;
+const NAMED_FUNCTIONS = 218;
 const MORE_FILES = 3;
 const MORE_FUNCTIONS = 10;
 
