@@ -19,8 +19,10 @@ from causeway_client.api import (
     AsyncAuditApi,
     AsyncElementsApi,
     AsyncEventsApi,
+    AsyncFederatedApi,
     AsyncHubsApi,
     AsyncInstancesApi,
+    AsyncMappingsApi,
     AsyncNotificationsApi,
     AsyncOauthProxiesApi,
     AsyncObjectsApi,
@@ -33,8 +35,10 @@ from causeway_client.api import (
     AuditApi,
     ElementsApi,
     EventsApi,
+    FederatedApi,
     HubsApi,
     InstancesApi,
+    MappingsApi,
     NotificationsApi,
     OauthProxiesApi,
     ObjectsApi,
@@ -121,8 +125,10 @@ class Causeway:
         self.audit = AuditApi(self)
         self.elements = ElementsApi(self)
         self.events = EventsApi(self)
+        self.federated = FederatedApi(self)
         self.hubs = HubsApi(self)
         self.instances = InstancesApi(self)
+        self.mappings = MappingsApi(self)
         self.notifications = NotificationsApi(self)
         self.oauth_proxies = OauthProxiesApi(self)
         self.objects = ObjectsApi(self)
@@ -249,8 +255,10 @@ class AsyncCauseway:
         self.audit = AsyncAuditApi(self)
         self.elements = AsyncElementsApi(self)
         self.events = AsyncEventsApi(self)
+        self.federated = AsyncFederatedApi(self)
         self.hubs = AsyncHubsApi(self)
         self.instances = AsyncInstancesApi(self)
+        self.mappings = AsyncMappingsApi(self)
         self.notifications = AsyncNotificationsApi(self)
         self.oauth_proxies = AsyncOauthProxiesApi(self)
         self.objects = AsyncObjectsApi(self)

@@ -4,8 +4,10 @@ import {
   AuditApi,
   ElementsApi,
   EventsApi,
+  FederatedApi,
   HubsApi,
   InstancesApi,
+  MappingsApi,
   NotificationsApi,
   OauthProxiesApi,
   ObjectsApi,
@@ -50,8 +52,10 @@ export class Causeway {
   readonly bulk: BulkDownloads;
   readonly elements: ElementsApi;
   readonly events: EventsApi;
+  readonly federated: FederatedApi;
   readonly hubs: HubsApi;
   readonly instances: InstancesApi;
+  readonly mappings: MappingsApi;
   readonly notifications: NotificationsApi;
   readonly oauthProxies: OauthProxiesApi;
   readonly objects: ObjectsApi;
@@ -79,8 +83,10 @@ export class Causeway {
     this.audit = new AuditApi(platform);
     this.elements = new ElementsApi(platform);
     this.events = new EventsApi(platform);
+    this.federated = new FederatedApi(platform);
     this.hubs = new HubsApi(platform);
     this.instances = new InstancesApi(platform);
+    this.mappings = new MappingsApi(platform);
     this.notifications = new NotificationsApi(platform);
     this.oauthProxies = new OauthProxiesApi(platform);
     this.organizations = new OrganizationsApi(platform);

@@ -6,8 +6,10 @@ import causeway.client.api.AuditApi;
 import causeway.client.api.BulkApi;
 import causeway.client.api.ElementsApi;
 import causeway.client.api.EventsApi;
+import causeway.client.api.FederatedApi;
 import causeway.client.api.HubsApi;
 import causeway.client.api.InstancesApi;
+import causeway.client.api.MappingsApi;
 import causeway.client.api.NotificationsApi;
 import causeway.client.api.OauthProxiesApi;
 import causeway.client.api.ObjectsApi;
@@ -110,12 +112,20 @@ public final class Causeway {
     return new EventsApi(this);
   }
 
+  public FederatedApi federated() {
+    return new FederatedApi(this);
+  }
+
   public HubsApi hubs() {
     return new HubsApi(this);
   }
 
   public InstancesApi instances() {
     return new InstancesApi(this);
+  }
+
+  public MappingsApi mappings() {
+    return new MappingsApi(this);
   }
 
   public NotificationsApi notifications() {
