@@ -74,7 +74,7 @@ async function orNothing<Found>(found: Promise<Found>): Promise<Found | undefine
   }
 }
 
-/** What is done to the definition of one owner. */
+/** The calls for the definition of one owner. */
 interface DefinitionCalls {
   readonly get: () => Promise<Definition>;
   readonly create: (fields: FieldBody[]) => Promise<Definition>;

@@ -16,7 +16,7 @@ interface EditorPageProps {
   readonly target: Target;
 }
 
-/** What the editor begins with. */
+/** The data that the editor is opened with. */
 interface Edited {
   readonly resource: CommonResource;
   readonly stored: Schemas['Transformation'] | undefined;

@@ -10,7 +10,7 @@ export interface FormFaults {
 
 export const NO_FAULTS: FormFaults = { byField: new Map(), vendorName: undefined, script: undefined };
 
-/** What went wrong, as `ApiError` has it. */
+/** The details of an error, as `ApiError` has them. */
 interface Faulty {
   readonly details?: NonNullable<Schemas['ErrorResponse']['details']>;
 }

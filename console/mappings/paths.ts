@@ -31,7 +31,7 @@ function onInstance(path: string, instanceId: number | undefined): string {
   return instanceId === undefined ? path : `${path}?instance=${instanceId}`;
 }
 
-/** What an address below the list names. */
+/** The parts of an address below the list. */
 export type Place =
   | { readonly kind: 'list' | 'catalogue' | 'nowhere' }
   | { readonly kind: 'definition'; readonly name: string; readonly tab: DefinitionTab }

@@ -3,7 +3,7 @@ import type { Flag, TransformationForm } from './transformation-form.ts';
 
 interface ScriptEditorProps {
   readonly form: Pick<TransformationForm, 'script' | 'dropsEmpty' | 'flags'>;
-  /** What is wrong with the script, and where. */
+  /** The fault of the script, with its position. */
   readonly fault: string | undefined;
   readonly onChange: (changes: Pick<Partial<TransformationForm>, 'script' | 'dropsEmpty'>) => void;
   readonly onFlag: (flag: Flag, isOn: boolean) => void;

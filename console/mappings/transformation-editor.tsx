@@ -34,7 +34,7 @@ interface TransformationEditorProps {
   /** The instance whose fields and records are shown. */
   readonly instanceId: number | undefined;
   readonly onInstance: (id: string | undefined) => void;
-  /** What the service said when the transformation was last saved. */
+  /** The message of the service after the last save. */
   readonly saved: string | undefined;
   readonly onSaved: (words: string) => void;
 }

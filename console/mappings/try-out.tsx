@@ -52,7 +52,7 @@ type Way = undefined | 'POST' | 'PATCH';
 
 interface Outcome {
   readonly text: string;
-  /** What could not be converted, in the words of the service. */
+  /** The values that could not be converted, in the words of the service. */
   readonly faults: string | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface FieldsByLevel<Field> {
 /** A definition, as a request gives it. */
 export type GivenDefinition = FieldsByLevel<DefinitionField>;
 
-/** What a body is checked against. */
+/** The level and the name that a body must fit. */
 export interface BodyOf {
   readonly objectName: string;
   readonly level: Level;
@@ -187,8 +187,8 @@ export function checkOnce(fields: readonly GivenField<{ readonly path: string }>
 }
 
 /**
- * Separates the fields that name another level than the one of the path. Below that level, a field can only be stored for the own account of
- * whoever writes for the organization: as clients do that import files.
+ * Separates the fields that name another level than the one of the path. Who writes for the organization can also store
+ * fields for the own account, as clients do when they import files.
  */
 export function splitByLevel<Field>(
   fields: readonly GivenField<Field>[],

@@ -12,7 +12,7 @@ import {
   type ScalarType,
 } from '../where/index.ts';
 import type { MappedType } from './model.ts';
-import { mapDefined, textLiteral } from './rewritten.ts';
+import { textLiteral } from './rewritten.ts';
 
 /**
  * How the values of a mapped field follow from the values of a field of the provider. Reading, writing and rewriting belong together: a
@@ -69,11 +69,7 @@ export const READERS: Readonly<Record<MappedType, (value: unknown) => unknown>> 
     if (typeof value === 'number' || value instanceof ExactNumber) return value;
     return typeof value === 'string' && readDecimal(value) !== undefined ? toJsonNumber(value) : undefined;
   },
-  boolean: (value) => {
-    if (typeof value === 'boolean') return value;
-    const word = typeof value === 'string' ? value.toLowerCase() : '';
-    return word === 'true' || word === 'false' ? word === 'true' : undefined;
-  },
+  boolean: readBoolean,
   date: (value) => {
     const read = typeof value === 'string' ? readLiteral(textLiteral(value), 'datetime') : undefined;
     return read === undefined ? undefined : value;
@@ -115,7 +111,8 @@ export function abilities({
 
 /** Returns one text for all spellings of a value, so that a filter on the text finds all of them. */
 export function canonicalText(type: ScalarType, value: unknown): string | undefined {
-  if (type === 'boolean') return mapDefined(readBoolean(value), String) ?? scalarText(value);
   const text = scalarText(value);
-  return type === 'number' || type === 'integer' ? (mapDefined(text, canonicalDecimal) ?? text) : text;
+  if (text === undefined) return undefined;
+  if (type === 'boolean') return String(readBoolean(value) ?? text);
+  return type === 'number' || type === 'integer' ? (canonicalDecimal(text) ?? text) : text;
 }

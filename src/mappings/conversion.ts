@@ -112,7 +112,7 @@ function writtenDate(text: string | undefined, pattern: string): WrittenValue {
 }
 
 /** Another type than the provider's. */
-export function change(field: PushedField, type: MappedType): Conversion {
+function change(field: PushedField, type: MappedType): Conversion {
   const spec: FieldSpec = { ...abilities(field), type: FIELD_TYPES[type] };
   if (type === 'string' && isScalar(field.type)) return toText(field, field.type, spec);
   const { nullable: _, ...rest } = spec;

@@ -22,7 +22,7 @@ export interface ShownDefinition {
 /** A change that left some of what was given aside. */
 export interface Written<Shown> {
   readonly shown: Shown;
-  /** What the caller may not change: the paths of fields, by level. */
+  /** The fields that the caller may not change: their paths, by level. */
   readonly ignored: readonly IgnoredFields[];
 }
 

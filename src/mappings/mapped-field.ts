@@ -33,7 +33,7 @@ export interface MappedFieldView {
 /** Counts values that could not be converted, by field. */
 export type ConversionFaults = Map<string, { count: number; readonly noun: string }>;
 
-/** Where the value of a mapped field comes from. */
+/** The field of the provider that a mapped value is read from. */
 export interface FieldSource {
   readonly field: PushedField;
   /** The steps from the field to the value. */

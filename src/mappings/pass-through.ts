@@ -6,7 +6,7 @@ import { holdersOf } from './row-mapping.ts';
 
 export type LocalTest = (path: string) => string | undefined;
 
-/** What a script may write, as its syntax shows. */
+/** The members of the mapped record that a script may write, found in its syntax tree. */
 export interface ScriptWrites {
   /** Dotted paths of the mapped record, or `anything`. */
   readonly writes: 'anything' | readonly string[];

@@ -89,11 +89,4 @@ export function eitherOf(parts: readonly Rewritten[], isWider = false): Rewritte
   return condition === undefined ? NEVER : rewritten(condition, isWider || asked.some((part) => part.isWider));
 }
 
-export function mapDefined<Input, Output>(
-  input: Input | undefined,
-  map: (input: Input) => Output | undefined,
-): Output | undefined {
-  return input === undefined ? undefined : map(input);
-}
-
 export const INSIDE = 'the path of the mapping leads into the values of a field';

@@ -63,7 +63,7 @@ function toRowMapping(columns: readonly RowColumn[]): RowMapping {
   };
 }
 
-/** Removes duplicates and the fields inside another needed field, which comes with them. */
+/** Removes duplicates, and fields inside another needed field. Read after it, they would replace its null by an object. */
 export function outermost(fields: readonly PushedField[]): readonly PushedField[] {
   const names = new Map(fields.map((field) => [field.name, field]));
   return [...names.values()].filter(({ name }) => !holdersOf(name).some((holder) => names.has(holder)));

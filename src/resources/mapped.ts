@@ -164,7 +164,7 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
         return judged;
       }
       faults.vendorRows?.set(transformed, original);
-      if (faults.isStrict === true) throw failed(original[vendor.idField ?? 'id'], judged);
+      if (faults.isStrict === true) throw failed(original[vendorId], judged);
       faults.scripts++;
       faults.scriptReason ??= judged;
       return transformed;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ObjectSpec, PushedField } from '../connector/index.ts';
+import { outermost } from '../mappings/row-mapping.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
 import {
   compileCondition,
@@ -141,16 +142,4 @@ export function createRowSteps({ plan, fields }: PreparedQuery, mapped?: MappedR
         ? (row) => row
         : createProjection(asked),
   };
-}
-
-/** Removes duplicates, and fields inside another requested field. Read after it, they would replace its null by an object. */
-function outermost(fields: readonly PushedField[]): readonly PushedField[] {
-  const byName = new Map(fields.map((field) => [field.name, field]));
-  return [...byName.values()].filter(({ name }) => !holdersOf(name).some((holder) => byName.has(holder)));
-}
-
-/** `a.b.c` has the holders `a` and `a.b`. */
-function holdersOf(name: string): readonly string[] {
-  const path = name.split('.');
-  return path.slice(1).map((_, index) => path.slice(0, index + 1).join('.'));
 }
