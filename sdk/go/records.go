@@ -45,7 +45,7 @@ func (c *Client) ListChildren(ctx context.Context, objectName, id, childName str
 
 // Get reads one record.
 func (c *Client) Get(ctx context.Context, objectName, id string) (Record, error) {
-	return c.Records.GetRecord(ctx, objectName, id)
+	return c.Records.GetRecord(ctx, objectName, id, nil)
 }
 
 // Create makes a record and gives it as stored. It is made once, also where the call is tried again.
@@ -55,12 +55,12 @@ func (c *Client) Create(ctx context.Context, objectName string, record Record) (
 
 // Update changes the fields that are given, and gives the record as stored.
 func (c *Client) Update(ctx context.Context, objectName, id string, changes Record) (Record, error) {
-	return c.Records.UpdateRecord(ctx, objectName, id, changes)
+	return c.Records.UpdateRecord(ctx, objectName, id, changes, nil)
 }
 
 // Replace makes the record what is given, and gives it as stored.
 func (c *Client) Replace(ctx context.Context, objectName, id string, record Record) (Record, error) {
-	return c.Records.ReplaceRecord(ctx, objectName, id, record)
+	return c.Records.ReplaceRecord(ctx, objectName, id, record, nil)
 }
 
 // Delete deletes a record at the provider.

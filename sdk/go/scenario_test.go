@@ -156,7 +156,7 @@ func connect(s *scenario) {
 func discover(s *scenario) {
 	objects, err := s.account.Objects.ListObjects(s.ctx).Collect()
 	s.check(slices.ContainsFunc(must(objects, err)(s), func(object causeway.ObjectSummary) bool { return object.Name == "incident" }), "no incident")
-	metadata, err := s.account.Objects.GetObjectMetadata(s.ctx, "incident")
+	metadata, err := s.account.Objects.GetObjectMetadata(s.ctx, "incident", nil)
 	types := map[string]causeway.ObjectFieldType{}
 	for _, field := range must(metadata, err)(s).Fields {
 		types[field.Name] = field.Type
