@@ -362,6 +362,118 @@ export interface EventOwnerColumns {
   readonly heartbeat_at: Date;
 }
 
+/** Templates of formulas. */
+export interface FormulaColumns {
+  readonly account_id: number;
+  readonly id: number;
+  readonly user_id: number;
+  readonly name: string;
+  readonly description: string | null;
+  readonly active: boolean;
+  readonly single_threaded: boolean;
+  readonly debug_logging_enabled: boolean;
+  readonly engine: 'v1' | 'v2' | 'v3';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | null;
+  readonly uri: string | null;
+  readonly version: number;
+  /** The configuration, the trigger and the steps of the current version. */
+  readonly content: unknown;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Runs of formula instances, whether they have ended or not; in partitions by month (UTC). */
+export interface FormulaExecutionColumns {
+  readonly account_id: number;
+  readonly id: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly formula_instance_id: number;
+  readonly formula_account_id: number;
+  readonly formula_id: number;
+  readonly formula_version: number;
+  readonly status: 'pending' | 'success' | 'failed' | 'retry' | 'cancelled';
+  /** The values of the trigger step. */
+  readonly trigger: unknown;
+  /** How many times the same input was run before, by retryFormulaExecution. */
+  readonly attempt: number;
+  /** How many formulas led to this one. */
+  readonly chain: number;
+  readonly serial: boolean;
+}
+
+/** Templates with values for their variables, which run. */
+export interface FormulaInstanceColumns {
+  readonly account_id: number;
+  readonly id: number;
+  /** The account of the template: that of the instance, or the default account of the organization. */
+  readonly formula_account_id: number;
+  readonly formula_id: number;
+  readonly user_id: number;
+  readonly name: string;
+  readonly active: boolean;
+  readonly settings: unknown;
+  readonly configuration: unknown;
+  /** The element instances that its variables name. */
+  readonly element_instance_ids: readonly number[];
+  readonly api_method: string | null;
+  readonly api_path: string | null;
+  readonly warning: string | null;
+  /** When its schedule starts it next; null: it has none, or is not active. */
+  readonly next_due: Date | null;
+  readonly expires_at: Date | null;
+  /** Executions that failed since the last one that did not. */
+  readonly failures: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Executions that have not ended, and planned retries; small and hot. */
+export interface FormulaRunColumns {
+  readonly account_id: number;
+  readonly id: number;
+  readonly execution_at: Date;
+  readonly formula_instance_id: number;
+  /** Whether it waits for the older ones of its instance to end. */
+  readonly serial: boolean;
+  readonly due: Date;
+  readonly lease: string | null;
+  readonly lease_until: Date | null;
+  readonly is_cancelled: boolean;
+  readonly steps: number;
+  /** Where it goes on: the frames with the steps to come; null: at its beginning. */
+  readonly position: unknown;
+}
+
+/** Step executions; in partitions by the day (UTC) of their execution. */
+export interface FormulaStepColumns {
+  readonly account_id: number;
+  readonly id: number;
+  readonly execution_id: number;
+  readonly execution_at: Date;
+  /** Counts the step executions of an execution, from 0 for the trigger. */
+  readonly ordinal: number;
+  /** 0 for the steps of the formula itself, otherwise the ordinal of the step that called their sub-formula. */
+  readonly frame: number;
+  readonly step_name: string;
+  readonly status: 'success' | 'failed';
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly is_restarted: boolean;
+  /** The values by member; null: not kept. */
+  readonly content: unknown;
+}
+
+/** Every version of a template; executions keep the one that they began with. */
+export interface FormulaVersionColumns {
+  readonly account_id: number;
+  readonly formula_id: number;
+  readonly version: number;
+  readonly content: unknown;
+  readonly created_at: Date;
+  readonly user_id: number;
+}
+
 /** Answers to requests with an Idempotency-Key, kept for 24 hours; response is ciphertext. */
 export interface IdempotencyRecordColumns {
   readonly account_id: number;
@@ -780,6 +892,12 @@ export interface Tables {
   readonly event: EventColumns;
   readonly event_key: EventKeyColumns;
   readonly event_owner: EventOwnerColumns;
+  readonly formula: FormulaColumns;
+  readonly formula_execution: FormulaExecutionColumns;
+  readonly formula_instance: FormulaInstanceColumns;
+  readonly formula_run: FormulaRunColumns;
+  readonly formula_step: FormulaStepColumns;
+  readonly formula_version: FormulaVersionColumns;
   readonly idempotency_record: IdempotencyRecordColumns;
   readonly inactive_element: InactiveElementColumns;
   readonly instance: InstanceColumns;
