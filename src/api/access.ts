@@ -56,9 +56,19 @@ export type AuditTarget =
   | 'common-resource'
   | 'subscription'
   | 'delivery'
-  | 'poll';
+  | 'poll'
+  | 'formula'
+  | 'formula-instance'
+  | 'formula-execution';
 
 const INSTANCE = 'createElementInstances';
+
+const VIEW_FORMULAS: Access = { privilege: 'viewFormulas' };
+/** Changes of executions by users who make formula instances. */
+const execution = (action: AuditAction, id: string, target: AuditTarget = 'formula-execution'): Access => ({
+  privilege: 'createFormulaInstances',
+  audit: { action, target, id },
+});
 
 /** Privileges for changes by users who create instances. */
 const changes =
@@ -454,6 +464,21 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   redeliver: delivery('run'),
   redeliverPeriod: delivery('run'),
   sendTestEvent: EVERYBODY,
+
+  listFormulaExecutions: VIEW_FORMULAS,
+  listExecutionsOfFormulaInstance: VIEW_FORMULAS,
+  listFailedFormulaExecutions: VIEW_FORMULAS,
+  listFailedExecutionsOfFormula: VIEW_FORMULAS,
+  getFormulaExecution: VIEW_FORMULAS,
+  listFormulaStepExecutions: VIEW_FORMULAS,
+  listFormulaExecutionErrors: VIEW_FORMULAS,
+  getFormulaStepExecution: VIEW_FORMULAS,
+  listFormulaStepValues: VIEW_FORMULAS,
+  startFormulaExecutions: execution('run', 'formulaInstanceId', 'formula-instance'),
+  startExecutionsOfFormulaInstance: execution('run', 'formulaInstanceId', 'formula-instance'),
+  cancelFormulaExecution: execution('update', 'formulaExecutionId'),
+  retryFormulaExecution: execution('run', 'formulaExecutionId'),
+  forgetFormulaRetry: execution('update', 'formulaExecutionId'),
 
   createBulkQuery: EVERYBODY,
   createHubBulkQuery: EVERYBODY,

@@ -17,6 +17,7 @@ import { type ByteBudget, createByteBudget } from '../connector/client/index.ts'
 import type { Registry } from '../connector/registry.ts';
 import type { FindDemoAccount } from '../connector/simulators/index.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
+import type { Formulas } from '../formulas/index.ts';
 import type { HttpHandler } from '../http/connection.ts';
 import { createFailedAuthorizations } from '../http/failed-authorizations.ts';
 import { createInnerClient, type InnerRequest, type InnerResponse } from '../http/inner-client.ts';
@@ -42,6 +43,7 @@ import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFederatedHandlers } from './federated.ts';
+import { createFormulaExecutionHandlers, type FormulaExecutionServices } from './formula-executions.ts';
 import { createInnerCallers, type InnerCaller, type InnerCallers } from './inner-callers.ts';
 import { createInstanceHandlers } from './instances.ts';
 import { createInvitationHandlers } from './invitations.ts';
@@ -97,6 +99,7 @@ export interface ApiServices
   readonly bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
   readonly webhooks: WebhookRoom;
+  readonly formulas: FormulaExecutionServices['formulas'] & Pick<Formulas, 'noteRequest'>;
 }
 
 export interface Api {
@@ -246,7 +249,10 @@ function composeOperations(
       ...createRoleHandlers(services),
       ...createAuditLogHandlers(services, keys),
       ...createBulkHandlers(services.bulk, keys),
+      ...createFormulaExecutionHandlers(services, keys),
     },
+    noteRequest: services.formulas.noteRequest,
+    isInner: (authorization) => innerCallers.find(authorization) !== undefined,
     noteCaller: createNoteCaller(clock, activity.recorder.openWireLog),
     passthrough: createPassthrough(resources),
     idempotency,

@@ -16,6 +16,7 @@ import {
   createSubscriptions,
 } from '../events/index.ts';
 import type { EngineOptions } from '../events/options.ts';
+import { composeFormulas, type FormulaRole } from '../formulas/index.ts';
 import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
@@ -59,6 +60,8 @@ export interface AppPorts extends GivenConnectors {
   readonly pollerOptions?: PollRole['options'];
   /** Limits of the workers of bulk jobs, for tests and measurements. */
   readonly bulkOptions?: BulkRole['options'];
+  /** Limits of the workers of formulas, for tests and measurements. */
+  readonly formulaOptions?: FormulaRole['options'];
   /** Limits of the recorder of activity, for tests and measurements. */
   readonly recorderOptions?: ActivityOptions['recorder'];
 }
@@ -161,10 +164,17 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     { client, budget, tokensOf: tokens.of, noteCredentials },
     { inForce: mappings.inForce, sandbox },
   );
+  const formulas = composeFormulas(platform, {
+    runs: role !== 'api',
+    retentionDays: config.formulaRetentionDays,
+    options: ports.formulaOptions,
+  });
+  await formulas.prepare();
   const events = composeEvents(
     platform,
     {
       findSource,
+      findTriggered: formulas.findTriggered,
       subscriptions,
       settings: settings.ofDelivery,
       notifications,
@@ -253,6 +263,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepActivity: activity.keep,
     keepPolls: polls.keep,
     keepBulk: bulk.keep,
+    keepFormulas: formulas.keep,
     keepWebhooks: registrations.keep,
     removeAccounts: removal.keep,
   };
@@ -289,6 +300,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       findSource,
       accept: events.accept,
       webhooks,
+      formulas,
       ensureSubscription,
       checks: { database: platform.isReachable, queue: jobs.isReachable },
       isStuck: platform.isStuck,
@@ -297,6 +309,9 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     },
     config,
   );
+  cleanup.add('calls inside', async () => api.closeCalls());
+  await formulas.start({ callApi: api.call, sandbox });
+  cleanup.add('formulas', formulas.stop);
   const { host, maxConnections, metricsPort } = config;
   const listening = { host, maxConnections, trust: api.trust, log, clock: platform.clock };
   const listener = await openListener(api.server, { ...listening, variable: 'PORT', port: config.port });

@@ -19,6 +19,12 @@ export interface StoredInstance {
   readonly version: number;
 }
 
+type InstanceRow = Omit<StoredInstance, 'formula'> & { readonly formulaAccountId: number; readonly formulaId: number };
+
+function toInstance({ formulaAccountId, formulaId, ...row }: InstanceRow): StoredInstance {
+  return { ...row, formula: { accountId: formulaAccountId, id: formulaId } };
+}
+
 /** Maximum number of formula instances of an account. */
 const MOST_INSTANCES = 10_000;
 
@@ -33,16 +39,19 @@ export function createProgramStore(knex: Knex) {
     },
 
     listInstances: async (accountId: number): Promise<readonly StoredInstance[]> => {
-      const { rows } = await knex.raw<{
-        rows: readonly (Omit<StoredInstance, 'formula'> & {
-          readonly formulaAccountId: number;
-          readonly formulaId: number;
-        })[];
-      }>(INSTANCES, [accountId, MOST_INSTANCES]);
-      return rows.map(({ formulaAccountId, formulaId, ...row }) => ({
-        ...row,
-        formula: { accountId: formulaAccountId, id: formulaId },
-      }));
+      const { rows } = await knex.raw<{ rows: readonly InstanceRow[] }>(
+        `${INSTANCES} where i.account_id = ? order by i.id limit ?`,
+        [accountId, MOST_INSTANCES],
+      );
+      return rows.map(toInstance);
+    },
+
+    findInstance: async (accountId: number, id: number): Promise<StoredInstance | undefined> => {
+      const { rows } = await knex.raw<{ rows: readonly InstanceRow[] }>(
+        `${INSTANCES} where i.account_id = ? and i.id = ?`,
+        [accountId, id],
+      );
+      return rows.map(toInstance)[0];
     },
 
     /** Returns a formula of the account, or of the default account of its organization, with its version. */
@@ -62,8 +71,7 @@ const INSTANCES = `
   select i.account_id as "accountId", i.id, i.name, i.user_id as "userId", i.active, i.settings, i.configuration,
     f.account_id as "formulaAccountId", f.id as "formulaId", f.name as "formulaName", f.active as "formulaActive",
     f.single_threaded as "singleThreaded", f.debug_logging_enabled as "debugLoggingEnabled", f.engine, f.version
-  from formula_instance i join formula f on f.account_id = i.formula_account_id and f.id = i.formula_id
-  where i.account_id = ? order by i.id limit ?`;
+  from formula_instance i join formula f on f.account_id = i.formula_account_id and f.id = i.formula_id`;
 
 const FORMULA = `
   select f.account_id as "accountId", f.id, f.version, f.active from formula f

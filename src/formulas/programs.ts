@@ -62,6 +62,13 @@ export function createPrograms({ knex, notifier }: { readonly knex: Knex; readon
     },
   });
 
+  /** An execution may arrive before the announcement of its instance. */
+  async function findUnknown(accountId: number, id: number): Promise<RunnableInstance | undefined> {
+    const found = await store.findInstance(accountId, id);
+    if (found !== undefined) await instances.changed(String(accountId));
+    return found;
+  }
+
   return {
     /** Returns a version of a formula. Undefined: the formula was deleted. */
     get: async ({ accountId, id }: FormulaKey, version: number): Promise<Program | undefined> =>
@@ -69,7 +76,7 @@ export function createPrograms({ knex, notifier }: { readonly knex: Knex; readon
 
     /** Returns a formula instance with its formula. Undefined: there is none. */
     findInstance: async (accountId: number, id: number): Promise<RunnableInstance | undefined> =>
-      (await instances.get(String(accountId)))?.byId.get(id),
+      (await instances.get(String(accountId)))?.byId.get(id) ?? (await findUnknown(accountId, id)),
 
     /** Returns the active instances of an account whose formulas are active. They are in memory, so this costs no query. The list is the same value until one of them changes. */
     listRunning: async (accountId: number): Promise<readonly RunnableInstance[]> =>

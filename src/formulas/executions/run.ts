@@ -200,6 +200,8 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
   }
 
   async function end(status: EndStatus, retryAt?: Date): Promise<RunEnd> {
+    // Those that are stored already are removed by the same statement.
+    if (!isLogged) rows = rows.map((row) => (row.isFault ? row : { ...row, content: null }));
     await store({ kind: 'end', status, at: new Date(clock.now()), forgetsValues: !isLogged, retryAt });
     return { status, execution: firstFault };
   }

@@ -33,7 +33,7 @@ export function createHttpRequest({ egress }: HttpRequestPorts): PerformStep {
     };
     const shown: readonly StepValue[] = [
       [['request', 'method'], method],
-      [['request', 'url'], withoutPassword(url)],
+      [['request', 'url'], url],
       [['request', 'query'], query.shown],
       [['request', 'headers'], showHeaders(headers)],
       ...(body === undefined ? [] : [[['request', 'body'], body.shown] as const]),
@@ -78,11 +78,4 @@ function fillRest(text: string, context: Parameters<typeof fillText>[1]): string
 function withQuery(url: string, query: string): string {
   if (query === '') return url;
   return `${url}${url.includes('?') ? '&' : '?'}${query}`;
-}
-
-function withoutPassword(text: string): string {
-  const url = new URL(text);
-  if (url.password === '') return text;
-  url.password = '********';
-  return url.href;
 }
