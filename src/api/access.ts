@@ -54,6 +54,8 @@ export type AuditTarget =
   | 'invitation'
   | 'oauth-proxy'
   | 'common-resource'
+  | 'formula'
+  | 'formula-instance'
   | 'subscription'
   | 'delivery'
   | 'poll';
@@ -155,6 +157,20 @@ const leveledMapping = ([verb, action]: MappingAction, id?: string): Access => (
 
 const ofAccount = (access: Access): Access => ({ ...access, account: 'id' });
 
+const VIEW_FORMULAS: Access = { privilege: 'viewFormulas' };
+
+/** Changes of formulas. */
+const formula = (action: AuditAction, privilege: Privilege = 'editFormulas'): Access => ({
+  privilege,
+  audit: { action, target: 'formula', ...(action !== 'create' && { id: 'id' }) },
+});
+
+/** Changes of formula instances, by users who create them. */
+const formulaInstance = (action: AuditAction): Access => ({
+  privilege: 'createFormulaInstances',
+  audit: { action, target: 'formula-instance', ...(action !== 'create' && { id: 'instanceId' }) },
+});
+
 const NEW_SECRET = { answersSecret: true } as const;
 
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
@@ -251,6 +267,9 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   grantAccountRole: accountRole,
   revokeAccountRole: accountRole,
   listAuditLogs: VIEW_AUDIT_LOG,
+  listFormulasAuditLogs: VIEW_AUDIT_LOG,
+  listFormulaAuditLogs: VIEW_AUDIT_LOG,
+  listFormulaInstancesAuditLogs: VIEW_AUDIT_LOG,
   listAuthenticationAuditLogs: VIEW_AUDIT_LOG,
   listInstancesAuditLogs: VIEW_AUDIT_LOG,
   listInstanceAuditLogs: VIEW_AUDIT_LOG,
@@ -404,6 +423,43 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   deleteVdr: leveledMapping(DELETE, 'idOrName'),
   exportVdr: { privilege: VIEW_MAPPINGS },
   cloneVdr: accountMapping(CREATE, 'id'),
+
+  listFormulas: VIEW_FORMULAS,
+  createFormula: formula('create', 'createFormulas'),
+  getFormula: VIEW_FORMULAS,
+  replaceFormula: formula('update'),
+  updateFormula: formula('update'),
+  deleteFormula: formula('delete', 'deleteFormulas'),
+  exportFormula: VIEW_FORMULAS,
+  getFormulaDocument: VIEW_FORMULAS,
+  validateFormula: VIEW_FORMULAS,
+  listFormulaVersions: VIEW_FORMULAS,
+  getFormulaVersion: VIEW_FORMULAS,
+  createFormulaTrigger: formula('update'),
+  getFormulaTrigger: VIEW_FORMULAS,
+  replaceFormulaTrigger: formula('update'),
+  deleteFormulaTrigger: formula('update'),
+  listFormulaSteps: VIEW_FORMULAS,
+  createFormulaStep: formula('update'),
+  getFormulaStep: VIEW_FORMULAS,
+  replaceFormulaStep: formula('update'),
+  deleteFormulaStep: formula('update'),
+  createFormulaVariable: formula('update'),
+  getFormulaVariable: VIEW_FORMULAS,
+  replaceFormulaVariable: formula('update'),
+  deleteFormulaVariable: formula('update'),
+  listInstancesOfFormula: VIEW_FORMULAS,
+  createFormulaInstance: formulaInstance('create'),
+  getInstanceOfFormula: VIEW_FORMULAS,
+  replaceInstanceOfFormula: formulaInstance('update'),
+  updateInstanceOfFormula: formulaInstance('update'),
+  deleteInstanceOfFormula: formulaInstance('delete'),
+  activateFormulaInstance: formulaInstance('update'),
+  deactivateFormulaInstance: formulaInstance('update'),
+  listFormulaInstances: VIEW_FORMULAS,
+  getFormulaInstance: VIEW_FORMULAS,
+  deleteFormulaInstance: formulaInstance('delete'),
+  listAccountFormulaInstances: ofAccount(VIEW_FORMULAS),
 
   listActivity: VIEW_LOGS,
   listInstanceActivity: VIEW_LOGS,

@@ -47,6 +47,8 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   element: 'elements',
   'oauth-proxy': 'elements',
   'common-resource': 'common-resources',
+  formula: 'formulas',
+  'formula-instance': 'formula-instances',
   instance: 'element-instances',
   'connect-session': 'element-instances',
   poll: 'element-instances',

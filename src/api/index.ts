@@ -17,6 +17,7 @@ import { type ByteBudget, createByteBudget } from '../connector/client/index.ts'
 import type { Registry } from '../connector/registry.ts';
 import type { FindDemoAccount } from '../connector/simulators/index.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
+import type { TemplateRoom } from '../formulas/templates-room.ts';
 import type { HttpHandler } from '../http/connection.ts';
 import { createFailedAuthorizations } from '../http/failed-authorizations.ts';
 import { createCallerLimits, createTokenBuckets } from '../http/rate-limits.ts';
@@ -41,6 +42,7 @@ import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFederatedHandlers } from './federated.ts';
+import { createFormulaHandlers } from './formulas.ts';
 import { createInstanceHandlers } from './instances.ts';
 import { createInvitationHandlers } from './invitations.ts';
 import { createMappingHandlers } from './mappings.ts';
@@ -54,7 +56,7 @@ import { createQueryHandlers } from './query.ts';
 import { createRecordHandlers } from './records.ts';
 import { createNoteCaller, createRedactCall } from './redact-call.ts';
 import { createRoleHandlers } from './roles.ts';
-import { type ApiParts, createServer } from './server.ts';
+import { type ApiParts, BASE_PATH, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
 import { createSessionCookie } from './session-cookie.ts';
 import { createSettingsHandlers } from './settings.ts';
@@ -86,6 +88,7 @@ export interface ApiServices
   readonly activeElements: ActiveElements;
   readonly instances: Instances;
   readonly mappings: Mappings;
+  readonly formulas: TemplateRoom;
   readonly registry: Registry;
   readonly findDemoAccount: FindDemoAccount;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -191,6 +194,7 @@ function composeOperations(
       ...createActivityHandlers(services, { seal: keys, clock }),
       ...createInstanceHandlers(services, { seal: keys, clock }),
       ...createMappingHandlers(services, keys),
+      ...createFormulaHandlers({ formulas: services.formulas, baseUrl: () => publicUrl() + BASE_PATH }, keys),
       ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),

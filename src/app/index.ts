@@ -16,6 +16,8 @@ import {
   createSubscriptions,
 } from '../events/index.ts';
 import type { EngineOptions } from '../events/options.ts';
+import { createNoteElementRemoval } from '../formulas/formula-instances.ts';
+import { composeTemplates } from '../formulas/templates-room.ts';
 import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
@@ -148,6 +150,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     ownUrls: () => ownUrlsOf(config, listeningPort),
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
     noteRegistration: createNoteRegistration(platform),
+    noteRemoved: createNoteElementRemoval(platform),
     noteCreated: (accountId, elementKey) => recorder.count('instance', accountId, elementKey),
     mappings,
   });
@@ -227,7 +230,16 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('bulk', () => bulk.stop(shutdownTimeoutMs));
   await bulk.start();
 
+  const formulas = composeTemplates(platform, {
+    registry,
+    instances,
+    reservedNames: RESERVED_SEGMENTS,
+    isLocal: config.isLocal,
+    noteCreated: (accountId) => recorder.count('formula', accountId, ''),
+  });
+
   const removal = createAccountRemoval(platform, [
+    formulas.formulaInstances.removeSome,
     (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
     bulk.removeSome,
     connect.sessions.removeSome,
@@ -277,6 +289,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       connectorFolders: folders,
       instances,
       mappings,
+      formulas,
       authorizations,
       proxies,
       resources,
