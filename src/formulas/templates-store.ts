@@ -234,7 +234,7 @@ export function createTemplateStore(knex: Knex) {
       const { rows } = await knex.raw<{ rows: { id: number; name: string; count: number }[] }>(
         `select formula.id, formula.name, used.count from formula, lateral (
            select count(*)::int as count from json_array_elements(formula.content->'steps') step
-           where :name = any(string_to_array(split_part(step->'properties'->>'api', '?', 1), '/'))
+           where :name = any(string_to_array(split_part(step->'properties'->>'api', '\\?', 1), '/'))
          ) used where ${VISIBLE} and used.count > 0 order by formula.id`,
         { ...view, name },
       );
