@@ -1036,6 +1036,351 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/formulas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listFormulas"];
+        put?: never;
+        post: operations["createFormula"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getFormula"];
+        put: operations["replaceFormula"];
+        post?: never;
+        delete: operations["deleteFormula"];
+        options?: never;
+        head?: never;
+        patch: operations["updateFormula"];
+        trace?: never;
+    };
+    "/formulas/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        get: operations["exportFormula"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaResourceId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getFormulaDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/validation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        get: operations["validateFormula"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        get: operations["listFormulaVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+                version: components["parameters"]["FormulaVersionNumber"];
+            };
+            cookie?: never;
+        };
+        get: operations["getFormulaVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/triggers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["createFormulaTrigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/triggers/{triggerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+                triggerId: components["parameters"]["FormulaTriggerId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getFormulaTrigger"];
+        put: operations["replaceFormulaTrigger"];
+        post?: never;
+        delete: operations["deleteFormulaTrigger"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        get: operations["listFormulaSteps"];
+        put?: never;
+        post: operations["createFormulaStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/steps/{stepId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+                stepId: components["parameters"]["FormulaStepId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getFormulaStep"];
+        put: operations["replaceFormulaStep"];
+        post?: never;
+        delete: operations["deleteFormulaStep"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["createFormulaVariable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/configuration/{configurationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+                configurationId: components["parameters"]["FormulaVariableId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getFormulaVariable"];
+        put: operations["replaceFormulaVariable"];
+        post?: never;
+        delete: operations["deleteFormulaVariable"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        get: operations["listInstancesOfFormula"];
+        put?: never;
+        post: operations["createFormulaInstance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/{id}/instances/{instanceId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getInstanceOfFormula"];
+        put: operations["replaceInstanceOfFormula"];
+        post?: never;
+        delete: operations["deleteInstanceOfFormula"];
+        options?: never;
+        head?: never;
+        patch: operations["updateInstanceOfFormula"];
+        trace?: never;
+    };
+    "/formulas/{id}/instances/{instanceId}/active": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["activateFormulaInstance"];
+        post?: never;
+        delete: operations["deactivateFormulaInstance"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listFormulaInstances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/instances/{instanceId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getFormulaInstance"];
+        put?: never;
+        post?: never;
+        delete: operations["deleteFormulaInstance"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}/formulas/{formulaId}/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["AccountId"];
+                formulaId: components["parameters"]["FormulaIdOfAccount"];
+            };
+            cookie?: never;
+        };
+        get: operations["listAccountFormulaInstances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/hubs": {
         parameters: {
             query?: never;
@@ -1810,6 +2155,56 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listCommonResourceAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/formulas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listFormulasAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/formulas/{entityId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                entityId: components["parameters"]["FormulaAuditId"];
+            };
+            cookie?: never;
+        };
+        get: operations["listFormulaAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/formula-instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listFormulaInstancesAuditLogs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2671,12 +3066,12 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/formulas/instances/executions/{formulaExecutionId}": {
+    "/formulas/instances/executions/{executionId}": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -2689,12 +3084,12 @@ export interface paths {
         patch: operations["cancelFormulaExecution"];
         trace?: never;
     };
-    "/formulas/instances/executions/{formulaExecutionId}/steps": {
+    "/formulas/instances/executions/{executionId}/steps": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -2707,12 +3102,12 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/formulas/instances/executions/{formulaExecutionId}/errors": {
+    "/formulas/instances/executions/{executionId}/errors": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -2725,12 +3120,12 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/formulas/instances/executions/{formulaExecutionId}/retries": {
+    "/formulas/instances/executions/{executionId}/retries": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -2743,12 +3138,12 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/formulas/instances/executions/steps/{formulaStepExecutionId}": {
+    "/formulas/instances/executions/steps/{stepExecutionId}": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaStepExecutionId: components["parameters"]["FormulaStepExecutionId"];
+                stepExecutionId: components["parameters"]["FormulaStepExecutionId"];
             };
             cookie?: never;
         };
@@ -2761,12 +3156,12 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/formulas/instances/executions/steps/{formulaStepExecutionId}/values": {
+    "/formulas/instances/executions/steps/{stepExecutionId}/values": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaStepExecutionId: components["parameters"]["FormulaStepExecutionId"];
+                stepExecutionId: components["parameters"]["FormulaStepExecutionId"];
             };
             cookie?: never;
         };
@@ -2779,12 +3174,12 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/formulas/instances/{formulaInstanceId}/executions": {
+    "/formulas/instances/{instanceId}/executions": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaInstanceId: components["parameters"]["FormulaInstanceId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
             };
             cookie?: never;
         };
@@ -2797,12 +3192,12 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/formulas/instances/{formulaInstanceId}/executions/errors": {
+    "/formulas/instances/{instanceId}/executions/errors": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaInstanceId: components["parameters"]["FormulaInstanceId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
             };
             cookie?: never;
         };
@@ -2815,12 +3210,12 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/formulas/{formulaId}/instances/executions/errors": {
+    "/formulas/{id}/instances/executions/errors": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaId: components["parameters"]["FormulaId"];
+                id: components["parameters"]["FormulaId"];
             };
             cookie?: never;
         };
@@ -2833,13 +3228,13 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/formulas/{formulaId}/instances/{formulaInstanceId}/executions": {
+    "/formulas/{id}/instances/{instanceId}/executions": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                formulaId: components["parameters"]["FormulaId"];
-                formulaInstanceId: components["parameters"]["FormulaInstanceId"];
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
             };
             cookie?: never;
         };
@@ -3965,6 +4360,254 @@ export interface components {
             elementKeys: string[];
         };
         CloneLevel: "organization" | "account";
+        FormulaEngine: "v1" | "v2" | "v3";
+        FormulaMethod: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+        FormulaVariable: {
+            id: number;
+            key: string;
+            name?: string;
+            type: string;
+            description?: string;
+            required?: boolean;
+        };
+        FormulaTriggerType: "event" | "elementRequest" | "scheduled" | "manual";
+        FormulaProperties: {
+            [key: string]: unknown;
+        };
+        FormulaTrigger: {
+            id: number;
+            name: string;
+            type: components["schemas"]["FormulaTriggerType"];
+            async: boolean;
+            onSuccess: string[];
+            onFailure: string[];
+            properties: components["schemas"]["FormulaProperties"];
+        };
+        FormulaStepType: "elementRequest" | "request" | "httpRequest" | "filter" | "script" | "loop" | "formula" | "retryFormulaExecution" | "elementRequestStream" | "amqpRequest";
+        FormulaStep: {
+            id: number;
+            name: string;
+            description?: string;
+            type: components["schemas"]["FormulaStepType"];
+            onSuccess: string[];
+            onFailure: string[];
+            properties: components["schemas"]["FormulaProperties"];
+        };
+        Formula: {
+            id: number;
+            name: string;
+            description?: string;
+            userId: number;
+            accountId: number;
+            createdDate: string;
+            updatedDate: string;
+            active: boolean;
+            singleThreaded: boolean;
+            debugLoggingEnabled: boolean;
+            engine: components["schemas"]["FormulaEngine"];
+            method?: components["schemas"]["FormulaMethod"];
+            uri?: string;
+            configuration: components["schemas"]["FormulaVariable"][];
+            triggers: components["schemas"]["FormulaTrigger"][];
+            steps?: components["schemas"]["FormulaStep"][];
+        };
+        FormulaVariableBody: {
+            key: string;
+            name?: string | null;
+            type?: string | null;
+            description?: string | null;
+            required?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        FormulaTriggerBody: {
+            name?: string | null;
+            type: string;
+            async?: boolean | null;
+            onSuccess?: string[] | null;
+            onFailure?: string[] | null;
+            properties?: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        FormulaStepBody: {
+            name?: string | null;
+            description?: string | null;
+            type?: string | null;
+            onSuccess?: string[] | null;
+            onFailure?: string[] | null;
+            properties?: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        FormulaBody: {
+            name: string;
+            description?: string | null;
+            active?: boolean | null;
+            singleThreaded?: boolean | null;
+            debugLoggingEnabled?: boolean | null;
+            engine?: string | null;
+            method?: string | null;
+            uri?: string | null;
+            configuration?: components["schemas"]["FormulaVariableBody"][] | null;
+            triggers?: components["schemas"]["FormulaTriggerBody"][] | null;
+            steps?: components["schemas"]["FormulaStepBody"][] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        DeletedFormula: {
+            id: number;
+        };
+        FormulaPatch: {
+            name?: string;
+            description?: string | null;
+            active?: boolean;
+            singleThreaded?: boolean;
+            debugLoggingEnabled?: boolean;
+            engine?: string | null;
+            method?: string | null;
+            uri?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        FormulaFile: {
+            name: string;
+            description?: string | null;
+            active: boolean | null;
+            singleThreaded: boolean | null;
+            debugLoggingEnabled: boolean | null;
+            engine: string | null;
+            method?: string | null;
+            uri?: string | null;
+            configuration: components["schemas"]["FormulaVariableBody"][] | null;
+            triggers: components["schemas"]["FormulaTriggerBody"][] | null;
+            steps: components["schemas"]["FormulaStepBody"][] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        FormulaDocument: {
+            openapi: string;
+            info: {
+                [key: string]: unknown;
+            };
+            paths: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        FormulaFindingSeverity: "error" | "warning";
+        FormulaFinding: {
+            path: string;
+            severity: components["schemas"]["FormulaFindingSeverity"];
+            message: string;
+        };
+        FormulaValidation: {
+            valid: boolean;
+            findings: components["schemas"]["FormulaFinding"][];
+        };
+        FormulaVersion: {
+            version: number;
+            createdDate: string;
+            userId: number;
+        };
+        FormulaVersionContent: {
+            version: number;
+            createdDate: string;
+            userId: number;
+            configuration: components["schemas"]["FormulaVariable"][];
+            triggers: components["schemas"]["FormulaTrigger"][];
+            steps: components["schemas"]["FormulaStep"][];
+        };
+        FormulaOfInstance: {
+            id: number;
+            active: boolean;
+            debugLoggingEnabled: boolean;
+            singleThreaded: boolean;
+        };
+        FormulaInstanceSettings: {
+            "notification.email"?: string;
+            "notification.webhook.url"?: string;
+            api?: string;
+            "formula.instance.time.to.live"?: number;
+        } & {
+            [key: string]: unknown;
+        };
+        FormulaInstanceConfiguration: {
+            [key: string]: string;
+        };
+        FormulaInstance: {
+            id: number;
+            name: string;
+            createdDate: string;
+            updatedDate: string;
+            active: boolean;
+            formula: components["schemas"]["FormulaOfInstance"];
+            settings: components["schemas"]["FormulaInstanceSettings"];
+            configuration: components["schemas"]["FormulaInstanceConfiguration"];
+            warnings?: string[];
+        };
+        FormulaInstanceBody: {
+            name: string;
+            active?: boolean | null;
+            settings?: {
+                [key: string]: unknown;
+            } | null;
+            configuration?: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        FormulaInstancePatch: {
+            name?: string;
+            active?: boolean | null;
+            settings?: {
+                [key: string]: unknown;
+            } | null;
+            configuration?: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        ListedFormulaOfInstance: {
+            id: number;
+            active: boolean;
+            debugLoggingEnabled: boolean;
+            singleThreaded: boolean;
+            name: string;
+            description?: string;
+            accountId: number;
+            userId: number;
+            createdDate: string;
+            updatedDate: string;
+            configuration: components["schemas"]["FormulaVariable"][];
+        };
+        ListedFormulaInstance: {
+            id: number;
+            name: string;
+            createdDate: string;
+            updatedDate: string;
+            active: boolean;
+            formula: components["schemas"]["ListedFormulaOfInstance"];
+            settings: components["schemas"]["FormulaInstanceSettings"];
+            configuration: components["schemas"]["FormulaInstanceConfiguration"];
+            warnings?: string[];
+        };
+        AccountFormulaInstance: {
+            id: number;
+            formula: components["schemas"]["FormulaOfInstance"];
+            name: string;
+            createdDate: string;
+            active: boolean;
+            settings: components["schemas"]["FormulaInstanceSettings"];
+            configuration: components["schemas"]["FormulaInstanceConfiguration"];
+        };
         Hub: {
             key: string;
             elements: string[];
@@ -4578,7 +5221,7 @@ export interface components {
             p95: number;
             p99: number;
         };
-        MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs";
+        MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs" | "formulas-created";
         MetricDetails: {
             [key: string]: number;
         };
@@ -5882,6 +6525,214 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Vdr"];
+            };
+        };
+        FormulaList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Formula"][];
+            };
+        };
+        Formula: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Formula"];
+            };
+        };
+        DeletedFormula: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedFormula"];
+            };
+        };
+        FormulaFile: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaFile"];
+            };
+        };
+        FormulaDocument: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaDocument"];
+            };
+        };
+        FormulaValidation: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaValidation"];
+            };
+        };
+        FormulaVersionList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaVersion"][];
+            };
+        };
+        FormulaVersion: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaVersionContent"];
+            };
+        };
+        FormulaTrigger: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaTrigger"];
+            };
+        };
+        FormulaStepList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaStep"][];
+            };
+        };
+        FormulaStep: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaStep"];
+            };
+        };
+        FormulaVariable: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaVariable"];
+            };
+        };
+        FormulaInstanceList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaInstance"][];
+            };
+        };
+        FormulaInstance: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaInstance"];
+            };
+        };
+        ListedFormulaInstanceList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ListedFormulaInstance"][];
+            };
+        };
+        AccountFormulaInstanceList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccountFormulaInstance"][];
             };
         };
         HubList: {
@@ -7246,6 +8097,20 @@ export interface components {
         CloneLevel: components["schemas"]["CloneLevel"];
         CloneAll: boolean;
         CloneElements: string[];
+        FormulaAbridged: boolean;
+        FormulaCallableBy: number;
+        FormulaWhere: string;
+        FormulaId: number;
+        FormulaResourceId: number;
+        FormulaVersionNumber: number;
+        FormulaTriggerId: number;
+        FormulaStepId: number;
+        FormulaVariableId: number;
+        FormulaInstanceId: number;
+        ElementInstanceIdFilter: number;
+        FormulaInstanceSearchText: string;
+        IncludeInactive: boolean;
+        FormulaIdOfAccount: number;
         HubWhere: string;
         HubKey: string;
         OrganizationId: string;
@@ -7265,6 +8130,7 @@ export interface components {
         AuditUserId: number;
         AuditAccountId: string;
         AuditWhere: string;
+        FormulaAuditId: number;
         HydrateInstances: boolean;
         ActivityKind: components["schemas"]["ActivityKind"];
         ActivityWhere: string;
@@ -7317,11 +8183,9 @@ export interface components {
         IncludeValues: boolean;
         RetryFrom: string;
         FormulaStepExecutionId: number;
-        FormulaInstanceId: number;
         ExecutionWhere: string;
         ExecutionsFrom: string;
         ExecutionsTo: string;
-        FormulaId: number;
         Where: string;
         Fields: string;
         OrderBy: string;
@@ -10423,6 +11287,1044 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listFormulas: {
+        parameters: {
+            query?: {
+                abridged?: components["parameters"]["FormulaAbridged"];
+                callableBy?: components["parameters"]["FormulaCallableBy"];
+                where?: components["parameters"]["FormulaWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Formula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Formula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Formula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedFormula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaPatch"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Formula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    exportFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaFile"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getFormulaDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaResourceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaDocument"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    validateFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaValidation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listFormulaVersions: {
+        parameters: {
+            query?: {
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaVersionList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getFormulaVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                version: components["parameters"]["FormulaVersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaVersion"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createFormulaTrigger: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaTriggerBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FormulaTrigger"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getFormulaTrigger: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                triggerId: components["parameters"]["FormulaTriggerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaTrigger"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceFormulaTrigger: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                triggerId: components["parameters"]["FormulaTriggerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaTriggerBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FormulaTrigger"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteFormulaTrigger: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                triggerId: components["parameters"]["FormulaTriggerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedFormula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listFormulaSteps: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaStepList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createFormulaStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaStepBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FormulaStep"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getFormulaStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                stepId: components["parameters"]["FormulaStepId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaStep"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceFormulaStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                stepId: components["parameters"]["FormulaStepId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaStepBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FormulaStep"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteFormulaStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                stepId: components["parameters"]["FormulaStepId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedFormula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createFormulaVariable: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaVariableBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FormulaVariable"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getFormulaVariable: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                configurationId: components["parameters"]["FormulaVariableId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaVariable"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceFormulaVariable: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                configurationId: components["parameters"]["FormulaVariableId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaVariableBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FormulaVariable"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteFormulaVariable: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                configurationId: components["parameters"]["FormulaVariableId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedFormula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listInstancesOfFormula: {
+        parameters: {
+            query?: {
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaInstanceList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createFormulaInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaInstanceBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FormulaInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getInstanceOfFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceInstanceOfFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaInstanceBody"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FormulaInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteInstanceOfFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedFormula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateInstanceOfFormula: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormulaInstancePatch"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FormulaInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    activateFormulaInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deactivateFormulaInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listFormulaInstances: {
+        parameters: {
+            query?: {
+                elementInstanceId?: components["parameters"]["ElementInstanceIdFilter"];
+                searchText?: components["parameters"]["FormulaInstanceSearchText"];
+                includeInactive?: components["parameters"]["IncludeInactive"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ListedFormulaInstanceList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getFormulaInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteFormulaInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                instanceId: components["parameters"]["FormulaInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedFormula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAccountFormulaInstances: {
+        parameters: {
+            query?: {
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccountId"];
+                formulaId: components["parameters"]["FormulaIdOfAccount"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountFormulaInstanceList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     listHubs: {
         parameters: {
             query?: {
@@ -12662,6 +14564,101 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listFormulasAuditLogs: {
+        parameters: {
+            query?: {
+                from?: components["parameters"]["AuditFrom"];
+                to?: components["parameters"]["AuditTo"];
+                userId?: components["parameters"]["AuditUserId"];
+                accountId?: components["parameters"]["AuditAccountId"];
+                where?: components["parameters"]["AuditWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listFormulaAuditLogs: {
+        parameters: {
+            query?: {
+                from?: components["parameters"]["AuditFrom"];
+                to?: components["parameters"]["AuditTo"];
+                userId?: components["parameters"]["AuditUserId"];
+                accountId?: components["parameters"]["AuditAccountId"];
+                where?: components["parameters"]["AuditWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                entityId: components["parameters"]["FormulaAuditId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listFormulaInstancesAuditLogs: {
+        parameters: {
+            query?: {
+                from?: components["parameters"]["AuditFrom"];
+                to?: components["parameters"]["AuditTo"];
+                userId?: components["parameters"]["AuditUserId"];
+                accountId?: components["parameters"]["AuditAccountId"];
+                where?: components["parameters"]["AuditWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     listSettingsAuditLogs: {
         parameters: {
             query?: {
@@ -14637,7 +16634,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -14662,7 +16659,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -14702,7 +16699,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -14730,7 +16727,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -14757,7 +16754,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -14793,7 +16790,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaExecutionId: components["parameters"]["FormulaExecutionId"];
+                executionId: components["parameters"]["FormulaExecutionId"];
             };
             cookie?: never;
         };
@@ -14819,7 +16816,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaStepExecutionId: components["parameters"]["FormulaStepExecutionId"];
+                stepExecutionId: components["parameters"]["FormulaStepExecutionId"];
             };
             cookie?: never;
         };
@@ -14847,7 +16844,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaStepExecutionId: components["parameters"]["FormulaStepExecutionId"];
+                stepExecutionId: components["parameters"]["FormulaStepExecutionId"];
             };
             cookie?: never;
         };
@@ -14876,7 +16873,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaInstanceId: components["parameters"]["FormulaInstanceId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
             };
             cookie?: never;
         };
@@ -14902,7 +16899,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaInstanceId: components["parameters"]["FormulaInstanceId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
             };
             cookie?: never;
         };
@@ -14943,7 +16940,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaInstanceId: components["parameters"]["FormulaInstanceId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
             };
             cookie?: never;
         };
@@ -14973,7 +16970,7 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaId: components["parameters"]["FormulaId"];
+                id: components["parameters"]["FormulaId"];
             };
             cookie?: never;
         };
@@ -15002,8 +16999,8 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaId: components["parameters"]["FormulaId"];
-                formulaInstanceId: components["parameters"]["FormulaInstanceId"];
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
             };
             cookie?: never;
         };
@@ -15029,8 +17026,8 @@ export interface operations {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                formulaId: components["parameters"]["FormulaId"];
-                formulaInstanceId: components["parameters"]["FormulaInstanceId"];
+                id: components["parameters"]["FormulaId"];
+                instanceId: components["parameters"]["FormulaInstanceId"];
             };
             cookie?: never;
         };

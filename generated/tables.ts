@@ -755,7 +755,7 @@ export interface SubscriptionColumns {
 /** What an account did in each day (UTC), by element; an empty key stands for none. */
 export interface UsageDayColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
+  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job' | 'formula' | 'formula_execution';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;
@@ -771,7 +771,7 @@ export interface UsageDayColumns {
 /** What an account did in each hour (UTC), by element; an empty key stands for none. */
 export interface UsageHourColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
+  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job' | 'formula' | 'formula_execution';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;
@@ -787,7 +787,7 @@ export interface UsageHourColumns {
 /** What an account did in each minute (UTC), by element; an empty key stands for none. */
 export interface UsageMinuteColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
+  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job' | 'formula' | 'formula_execution';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;

@@ -7,6 +7,8 @@ export type AuditSection =
   | 'element-instances'
   | 'elements'
   | 'common-resources'
+  | 'formulas'
+  | 'formula-instances'
   | 'users'
   | 'settings';
 

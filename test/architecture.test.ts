@@ -30,6 +30,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ['accounts', 'activity', 'instances', 'resources', 'events'],
   // They ask instances for records through resources, and hand events to the engine.
   ['polls', 'bulk', 'connect'],
+  // They run requests through resources, and are started by events.
+  ['formulas'],
   // What serves HTTP, and knows no operation and no handler.
   ['http'],
   ['api', 'jobs', 'console'],

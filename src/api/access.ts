@@ -54,16 +54,15 @@ export type AuditTarget =
   | 'invitation'
   | 'oauth-proxy'
   | 'common-resource'
+  | 'formula'
+  | 'formula-instance'
   | 'subscription'
   | 'delivery'
   | 'poll'
-  | 'formula'
-  | 'formula-instance'
   | 'formula-execution';
 
 const INSTANCE = 'createElementInstances';
 
-const VIEW_FORMULAS: Access = { privilege: 'viewFormulas' };
 /** Changes of executions by users who make formula instances. */
 const execution = (action: AuditAction, id: string, target: AuditTarget = 'formula-execution'): Access => ({
   privilege: 'createFormulaInstances',
@@ -165,6 +164,20 @@ const leveledMapping = ([verb, action]: MappingAction, id?: string): Access => (
 
 const ofAccount = (access: Access): Access => ({ ...access, account: 'id' });
 
+const VIEW_FORMULAS: Access = { privilege: 'viewFormulas' };
+
+/** Changes of formulas. */
+const formula = (action: AuditAction, privilege: Privilege = 'editFormulas'): Access => ({
+  privilege,
+  audit: { action, target: 'formula', ...(action !== 'create' && { id: 'id' }) },
+});
+
+/** Changes of formula instances, by users who create them. */
+const formulaInstance = (action: AuditAction): Access => ({
+  privilege: 'createFormulaInstances',
+  audit: { action, target: 'formula-instance', ...(action !== 'create' && { id: 'instanceId' }) },
+});
+
 const NEW_SECRET = { answersSecret: true } as const;
 
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
@@ -261,6 +274,9 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   grantAccountRole: accountRole,
   revokeAccountRole: accountRole,
   listAuditLogs: VIEW_AUDIT_LOG,
+  listFormulasAuditLogs: VIEW_AUDIT_LOG,
+  listFormulaAuditLogs: VIEW_AUDIT_LOG,
+  listFormulaInstancesAuditLogs: VIEW_AUDIT_LOG,
   listAuthenticationAuditLogs: VIEW_AUDIT_LOG,
   listInstancesAuditLogs: VIEW_AUDIT_LOG,
   listInstanceAuditLogs: VIEW_AUDIT_LOG,
@@ -415,6 +431,43 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   exportVdr: { privilege: VIEW_MAPPINGS },
   cloneVdr: accountMapping(CREATE, 'id'),
 
+  listFormulas: VIEW_FORMULAS,
+  createFormula: formula('create', 'createFormulas'),
+  getFormula: VIEW_FORMULAS,
+  replaceFormula: formula('update'),
+  updateFormula: formula('update'),
+  deleteFormula: formula('delete', 'deleteFormulas'),
+  exportFormula: VIEW_FORMULAS,
+  getFormulaDocument: VIEW_FORMULAS,
+  validateFormula: VIEW_FORMULAS,
+  listFormulaVersions: VIEW_FORMULAS,
+  getFormulaVersion: VIEW_FORMULAS,
+  createFormulaTrigger: formula('update'),
+  getFormulaTrigger: VIEW_FORMULAS,
+  replaceFormulaTrigger: formula('update'),
+  deleteFormulaTrigger: formula('update'),
+  listFormulaSteps: VIEW_FORMULAS,
+  createFormulaStep: formula('update'),
+  getFormulaStep: VIEW_FORMULAS,
+  replaceFormulaStep: formula('update'),
+  deleteFormulaStep: formula('update'),
+  createFormulaVariable: formula('update'),
+  getFormulaVariable: VIEW_FORMULAS,
+  replaceFormulaVariable: formula('update'),
+  deleteFormulaVariable: formula('update'),
+  listInstancesOfFormula: VIEW_FORMULAS,
+  createFormulaInstance: formulaInstance('create'),
+  getInstanceOfFormula: VIEW_FORMULAS,
+  replaceInstanceOfFormula: formulaInstance('update'),
+  updateInstanceOfFormula: formulaInstance('update'),
+  deleteInstanceOfFormula: formulaInstance('delete'),
+  activateFormulaInstance: formulaInstance('update'),
+  deactivateFormulaInstance: formulaInstance('update'),
+  listFormulaInstances: VIEW_FORMULAS,
+  getFormulaInstance: VIEW_FORMULAS,
+  deleteFormulaInstance: formulaInstance('delete'),
+  listAccountFormulaInstances: ofAccount(VIEW_FORMULAS),
+
   listActivity: VIEW_LOGS,
   listInstanceActivity: VIEW_LOGS,
   getActivity: VIEW_LOGS,
@@ -474,11 +527,11 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   listFormulaExecutionErrors: VIEW_FORMULAS,
   getFormulaStepExecution: VIEW_FORMULAS,
   listFormulaStepValues: VIEW_FORMULAS,
-  startFormulaExecutions: execution('run', 'formulaInstanceId', 'formula-instance'),
-  startExecutionsOfFormulaInstance: execution('run', 'formulaInstanceId', 'formula-instance'),
-  cancelFormulaExecution: execution('update', 'formulaExecutionId'),
-  retryFormulaExecution: execution('run', 'formulaExecutionId'),
-  forgetFormulaRetry: execution('update', 'formulaExecutionId'),
+  startFormulaExecutions: execution('run', 'instanceId', 'formula-instance'),
+  startExecutionsOfFormulaInstance: execution('run', 'instanceId', 'formula-instance'),
+  cancelFormulaExecution: execution('update', 'executionId'),
+  retryFormulaExecution: execution('run', 'executionId'),
+  forgetFormulaRetry: execution('update', 'executionId'),
 
   createBulkQuery: EVERYBODY,
   createHubBulkQuery: EVERYBODY,

@@ -29,6 +29,7 @@ type AuditSelection = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
 const PAGE_SIZE = 200;
 const ELEMENT: AuditTarget = 'element';
 const COMMON_RESOURCE: AuditTarget = 'common-resource';
+const FORMULA: AuditTarget = 'formula';
 
 export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLogServices, seal: PageSeal) {
   async function list({ principal, query, headers, url }: Reading, part: AuditSelection) {
@@ -58,6 +59,10 @@ export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLo
     listCommonResourcesAuditLogs: (reading) => list(reading, { section: 'common-resources' }),
     listCommonResourceAuditLogs: ({ path, ...reading }) =>
       list(reading, { section: 'common-resources', target: { kind: COMMON_RESOURCE, ids: [path.name] } }),
+    listFormulasAuditLogs: (reading) => list(reading, { section: 'formulas' }),
+    listFormulaAuditLogs: ({ path, ...reading }) =>
+      list(reading, { section: 'formulas', target: { kind: FORMULA, ids: [String(path.entityId)] } }),
+    listFormulaInstancesAuditLogs: (reading) => list(reading, { section: 'formula-instances' }),
     listSettingsAuditLogs: (reading) => list(reading, { section: 'settings' }),
   } satisfies Partial<Handlers>;
 }

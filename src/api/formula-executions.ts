@@ -2,6 +2,8 @@ import type { StoredExecution, StoredStep } from '../formulas/executions/executi
 import type { CountedPage, Executions, InstanceOfFormula } from '../formulas/executions/executions.ts';
 import { showValues } from '../formulas/executions/step-values.ts';
 import { LIMITS } from '../formulas/model.ts';
+import type { TemplateRoom } from '../formulas/templates-room.ts';
+import { callerOf } from './formulas.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 
@@ -9,11 +11,8 @@ type ExecutionView = OperationResult<'getFormulaExecution'>;
 type StepView = OperationResult<'getFormulaStepExecution'>;
 
 export interface FormulaExecutionServices {
-  readonly formulas: {
-    readonly executions: Executions;
-    /** Returns a formula that the account sees. @throws AppError NOT_FOUND */
-    readonly getVisible: (accountId: number, formulaId: number) => Promise<{ readonly active: boolean }>;
-  };
+  readonly formulaRuns: { readonly executions: Executions };
+  readonly formulas: Pick<TemplateRoom, 'templates'>;
 }
 
 interface Paged {
@@ -25,8 +24,8 @@ const PAGE_SIZE = 200;
 /** Maximum number of steps in the response about one execution. */
 const MOST_STEPS = 5_000;
 
-export function createFormulaExecutionHandlers({ formulas }: FormulaExecutionServices, seal: PageSeal) {
-  const { executions, getVisible } = formulas;
+export function createFormulaExecutionHandlers({ formulaRuns, formulas }: FormulaExecutionServices, seal: PageSeal) {
+  const { executions } = formulaRuns;
 
   /** One page of a list, with the headers of counted lists. */
   async function page<Row extends { readonly id: number }, Result extends CountedPage<Row>>(
@@ -67,15 +66,21 @@ export function createFormulaExecutionHandlers({ formulas }: FormulaExecutionSer
   }
 
   return {
-    listFormulaExecutions: ({ principal: { accountId }, path: { formulaInstanceId }, query, url }) =>
+    listFormulaExecutions: ({ principal: { accountId }, path: { instanceId: formulaInstanceId }, query, url }) =>
       list({ accountId, formulaInstanceId }, { query, url }),
     listExecutionsOfFormulaInstance: ({ principal: { accountId }, path, query, url }) =>
-      list({ accountId, ...path }, { query, url }),
-    startFormulaExecutions: ({ principal: { accountId }, path: { formulaInstanceId }, body }) =>
+      list({ accountId, ...keyOf(path) }, { query, url }),
+    startFormulaExecutions: ({ principal: { accountId }, path: { instanceId: formulaInstanceId }, body }) =>
       start({ accountId, formulaInstanceId }, body),
-    startExecutionsOfFormulaInstance: ({ principal: { accountId }, path, body }) => start({ accountId, ...path }, body),
+    startExecutionsOfFormulaInstance: ({ principal: { accountId }, path, body }) =>
+      start({ accountId, ...keyOf(path) }, body),
 
-    listFailedFormulaExecutions: async ({ principal: { accountId }, path: { formulaInstanceId }, query, url }) => {
+    listFailedFormulaExecutions: async ({
+      principal: { accountId },
+      path: { instanceId: formulaInstanceId },
+      query,
+      url,
+    }) => {
       await executions.getInstance({ accountId, formulaInstanceId });
       const scope = { accountId, formulaInstanceId, ...toPeriod(query) };
       const context = ['failed-executions', accountId, formulaInstanceId, query.from, query.to];
@@ -84,8 +89,9 @@ export function createFormulaExecutionHandlers({ formulas }: FormulaExecutionSer
       return { body, headers };
     },
 
-    listFailedExecutionsOfFormula: async ({ principal: { accountId }, path: { formulaId }, query, url }) => {
-      const { active } = await getVisible(accountId, formulaId);
+    listFailedExecutionsOfFormula: async ({ principal, path: { id: formulaId }, query, url }) => {
+      const { accountId } = principal;
+      const { active } = await formulas.templates.get(callerOf(principal), formulaId);
       const scope = { accountId, formulaId, ...toPeriod(query) };
       const context = ['failed-executions-of', accountId, formulaId, query.from, query.to];
       const { found, headers } = await page(context, { query, url }, (wanted) => executions.listFailed(scope, wanted));
@@ -98,15 +104,15 @@ export function createFormulaExecutionHandlers({ formulas }: FormulaExecutionSer
       return { body, headers };
     },
 
-    getFormulaExecution: async ({ principal: { accountId }, path: { formulaExecutionId: id } }) => ({
+    getFormulaExecution: async ({ principal: { accountId }, path: { executionId: id } }) => ({
       body: await showWhole(await executions.get({ accountId, id })),
     }),
 
-    cancelFormulaExecution: async ({ principal: { accountId }, path: { formulaExecutionId: id } }) => ({
+    cancelFormulaExecution: async ({ principal: { accountId }, path: { executionId: id } }) => ({
       body: toExecutionView(await executions.cancel({ accountId, id })),
     }),
 
-    listFormulaStepExecutions: async ({ principal: { accountId }, path: { formulaExecutionId: id }, query, url }) => {
+    listFormulaStepExecutions: async ({ principal: { accountId }, path: { executionId: id }, query, url }) => {
       const { includeValues: withValues = false } = query;
       const context = ['formula-steps', accountId, id, withValues];
       const { found, headers } = await page(context, { query, url }, (wanted) =>
@@ -115,7 +121,7 @@ export function createFormulaExecutionHandlers({ formulas }: FormulaExecutionSer
       return { body: found.rows.map(withValues ? toFullStepView : toStepView), headers };
     },
 
-    listFormulaExecutionErrors: async ({ principal: { accountId }, path: { formulaExecutionId: id }, query, url }) => {
+    listFormulaExecutionErrors: async ({ principal: { accountId }, path: { executionId: id }, query, url }) => {
       const context = ['formula-errors', accountId, id];
       const { found, headers } = await page(context, { query, url }, (wanted) =>
         executions.steps({ accountId, id }, wanted, { onlyFaults: true, withValues: true }),
@@ -123,11 +129,11 @@ export function createFormulaExecutionHandlers({ formulas }: FormulaExecutionSer
       return { body: found.rows.map(toFullStepView), headers };
     },
 
-    getFormulaStepExecution: async ({ principal: { accountId }, path: { formulaStepExecutionId: id } }) => ({
+    getFormulaStepExecution: async ({ principal: { accountId }, path: { stepExecutionId: id } }) => ({
       body: toFullStepView(await executions.getStep(accountId, id)),
     }),
 
-    listFormulaStepValues: async ({ principal: { accountId }, path: { formulaStepExecutionId: id }, query, url }) => {
+    listFormulaStepValues: async ({ principal: { accountId }, path: { stepExecutionId: id }, query, url }) => {
       const context = ['formula-values', accountId, id];
       const { found, headers } = await page(context, { query, url }, async ({ afterId = 0, limit }) => {
         const all = toValueViews(await executions.getStep(accountId, id));
@@ -137,14 +143,18 @@ export function createFormulaExecutionHandlers({ formulas }: FormulaExecutionSer
       return { body: [...found.rows], headers };
     },
 
-    retryFormulaExecution: async ({ principal: { accountId }, path: { formulaExecutionId: id }, query }) => ({
+    retryFormulaExecution: async ({ principal: { accountId }, path: { executionId: id }, query }) => ({
       body: toExecutionView(await executions.retry({ accountId, id }, query.from)),
     }),
 
-    forgetFormulaRetry: async ({ principal: { accountId }, path: { formulaExecutionId: id } }) => ({
+    forgetFormulaRetry: async ({ principal: { accountId }, path: { executionId: id } }) => ({
       body: toExecutionView(await executions.forgetRetry({ accountId, id })),
     }),
   } satisfies Partial<Handlers>;
+}
+
+function keyOf({ id, instanceId }: { readonly id: number; readonly instanceId: number }) {
+  return { formulaId: id, formulaInstanceId: instanceId };
 }
 
 function toExecutionView({

@@ -18,6 +18,7 @@ import type { Registry } from '../connector/registry.ts';
 import type { FindDemoAccount } from '../connector/simulators/index.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { Formulas } from '../formulas/index.ts';
+import type { TemplateRoom } from '../formulas/templates-room.ts';
 import type { HttpHandler } from '../http/connection.ts';
 import { createFailedAuthorizations } from '../http/failed-authorizations.ts';
 import { createInnerClient, type InnerRequest, type InnerResponse } from '../http/inner-client.ts';
@@ -43,7 +44,8 @@ import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFederatedHandlers } from './federated.ts';
-import { createFormulaExecutionHandlers, type FormulaExecutionServices } from './formula-executions.ts';
+import { createFormulaExecutionHandlers } from './formula-executions.ts';
+import { createFormulaHandlers } from './formulas.ts';
 import { createInnerCallers, type InnerCaller, type InnerCallers } from './inner-callers.ts';
 import { createInstanceHandlers } from './instances.ts';
 import { createInvitationHandlers } from './invitations.ts';
@@ -90,6 +92,7 @@ export interface ApiServices
   readonly activeElements: ActiveElements;
   readonly instances: Instances;
   readonly mappings: Mappings;
+  readonly formulas: TemplateRoom;
   readonly registry: Registry;
   readonly findDemoAccount: FindDemoAccount;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -99,7 +102,7 @@ export interface ApiServices
   readonly bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
   readonly webhooks: WebhookRoom;
-  readonly formulas: FormulaExecutionServices['formulas'] & Pick<Formulas, 'noteRequest'>;
+  readonly formulaRuns: Pick<Formulas, 'executions' | 'noteRequest'>;
 }
 
 export interface Api {
@@ -229,6 +232,7 @@ function composeOperations(
       ...createActivityHandlers(services, { seal: keys, clock }),
       ...createInstanceHandlers(services, { seal: keys, clock }),
       ...createMappingHandlers(services, keys),
+      ...createFormulaHandlers({ formulas: services.formulas, baseUrl: () => publicUrl() + BASE_PATH }, keys),
       ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
@@ -251,7 +255,7 @@ function composeOperations(
       ...createBulkHandlers(services.bulk, keys),
       ...createFormulaExecutionHandlers(services, keys),
     },
-    noteRequest: services.formulas.noteRequest,
+    noteRequest: services.formulaRuns.noteRequest,
     isInner: (authorization) => innerCallers.find(authorization) !== undefined,
     noteCaller: createNoteCaller(clock, activity.recorder.openWireLog),
     passthrough: createPassthrough(resources),

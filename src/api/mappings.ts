@@ -3,6 +3,7 @@ import type { Privilege } from '../accounts/privileges.ts';
 import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
+import type { Templates } from '../formulas/templates.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { MappingCaller } from '../mappings/changes.ts';
 import type { IgnoredFields, ShownDefinition, Written } from '../mappings/definitions.ts';
@@ -11,6 +12,7 @@ import { LEVELS, type Level } from '../mappings/model.ts';
 import type { Owner } from '../mappings/owner.ts';
 import type { ShownTransformation } from '../mappings/transformations.ts';
 import { assertPrivilege } from './access.ts';
+import { callerOf as callerOfFormulas } from './formulas.ts';
 import { ofToken } from './instances.ts';
 import type { PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
@@ -18,6 +20,7 @@ import { fieldsOf, listRows } from './row-listing.ts';
 
 export interface MappingServices {
   readonly mappings: Mappings;
+  readonly formulas: { readonly templates: Pick<Templates, 'listUsages'> };
   readonly registry: Pick<Registry, 'getConnector'>;
   readonly instances: Pick<Instances, 'get'>;
 }
@@ -68,7 +71,7 @@ type FindOwner<Request> = (request: Request) => Found | Promise<Found>;
 const COMMON_RESOURCES = fieldsOf('CommonResource');
 const VDRS = fieldsOf('VdrEntry');
 
-export function createMappingHandlers({ mappings, registry, instances }: MappingServices, seal: PageSeal) {
+export function createMappingHandlers({ mappings, formulas, registry, instances }: MappingServices, seal: PageSeal) {
   const { definitions, transformations, commonResources, vdrs, catalogue } = mappings;
 
   const organization = ({ principal: { organizationId } }: OfPrincipal): Found => ({
@@ -356,7 +359,13 @@ export function createMappingHandlers({ mappings, registry, instances }: Mapping
     },
     listCommonResourceUsages: async ({ principal, path }) => {
       await commonResources.get(principal, path.name);
-      return { body: { formulaUsages: [] } };
+      const usages = await formulas.templates.listUsages(callerOfFormulas(principal), path.name);
+      const formulaUsages = usages.map(({ id, name, count }) => ({
+        formulaId: id,
+        formulaName: name,
+        usageCount: count,
+      }));
+      return { body: { formulaUsages } };
     },
 
     listVdrs: async ({ principal, query, url }) => {

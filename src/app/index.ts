@@ -16,7 +16,9 @@ import {
   createSubscriptions,
 } from '../events/index.ts';
 import type { EngineOptions } from '../events/options.ts';
+import { createNoteElementRemoval } from '../formulas/formula-instances.ts';
 import { composeFormulas, type FormulaRole } from '../formulas/index.ts';
+import { composeTemplates } from '../formulas/templates-room.ts';
 import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
@@ -151,6 +153,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     ownUrls: () => ownUrlsOf(config, listeningPort),
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
     noteRegistration: createNoteRegistration(platform),
+    noteRemoved: createNoteElementRemoval(platform),
     noteCreated: (accountId, elementKey) => recorder.count('instance', accountId, elementKey),
     mappings,
   });
@@ -237,7 +240,16 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('bulk', () => bulk.stop(shutdownTimeoutMs));
   await bulk.start();
 
+  const templates = composeTemplates(platform, {
+    registry,
+    instances,
+    reservedNames: RESERVED_SEGMENTS,
+    isLocal: config.isLocal,
+    noteCreated: (accountId) => recorder.count('formula', accountId, ''),
+  });
+
   const removal = createAccountRemoval(platform, [
+    templates.formulaInstances.removeSome,
     (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
     bulk.removeSome,
     connect.sessions.removeSome,
@@ -288,6 +300,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       connectorFolders: folders,
       instances,
       mappings,
+      formulas: templates,
       authorizations,
       proxies,
       resources,
@@ -300,7 +313,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       findSource,
       accept: events.accept,
       webhooks,
-      formulas,
+      formulaRuns: formulas,
       ensureSubscription,
       checks: { database: platform.isReachable, queue: jobs.isReachable },
       isStuck: platform.isStuck,

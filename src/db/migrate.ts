@@ -32,6 +32,7 @@ import * as lastCalls from './migrations/0048-last-calls.ts';
 import * as toldApart from './migrations/0049-told-apart.ts';
 import * as mappings from './migrations/0050-mappings.ts';
 import * as formulas from './migrations/0060-formulas.ts';
+import * as formulaUsage from './migrations/0061-formula-usage.ts';
 
 interface Migration {
   readonly name: string;
@@ -69,6 +70,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0049-told-apart', statements: toldApart.STATEMENTS },
   { name: '0050-mappings', statements: mappings.STATEMENTS },
   { name: '0060-formulas', statements: formulas.STATEMENTS },
+  { name: '0061-formula-usage', statements: formulaUsage.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

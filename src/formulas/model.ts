@@ -19,6 +19,10 @@ export type TriggerType = (typeof TRIGGER_TYPES)[number];
 export const ENGINES = ['v1', 'v2', 'v3'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
+/** Methods of formulas that are resources. */
+export const RESOURCE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type ResourceMethod = (typeof RESOURCE_METHODS)[number];
+
 /** A variable of a formula, whose value an instance gives. */
 export interface Variable {
   readonly id: number;
@@ -46,6 +50,7 @@ export interface Trigger extends Node {
 }
 
 export interface Step extends Node {
+  readonly description?: string;
   readonly type: StepType;
 }
 
@@ -71,7 +76,7 @@ export interface Formula extends FormulaKey, FormulaContent {
   readonly singleThreaded: boolean;
   readonly debugLoggingEnabled: boolean;
   readonly engine: EngineName;
-  readonly method: string | null;
+  readonly method: ResourceMethod | null;
   readonly uri: string | null;
   readonly version: number;
   readonly createdAt: Date;

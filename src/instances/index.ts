@@ -30,6 +30,7 @@ export interface InstanceRoomNeighbours {
   readonly shortestPollMs: number;
   readonly ownUrls: InstanceNeighbours['ownUrls'];
   readonly noteRegistration: InstanceNeighbours['noteRegistration'];
+  readonly noteRemoved: InstanceNeighbours['noteRemoved'];
   readonly noteCreated: InstanceNeighbours['noteCreated'];
   readonly mappings: InstanceNeighbours['mappings'];
 }
@@ -52,8 +53,8 @@ export interface InstanceRoom {
 /** Creates the instances: first their records, then their tokens, then the service that verifies new settings with providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
   const { client, registry, publicUrl, simulatorsUrl, notifications, accounts } = neighbours;
-  const { assertActive, ensureSubscription, noteRegistration, noteCreated, shortestPollMs, ownUrls, mappings } =
-    neighbours;
+  const { assertActive, ensureSubscription, shortestPollMs, ownUrls, mappings } = neighbours;
+  const { noteRegistration, noteRemoved, noteCreated } = neighbours;
   const { egress, clock, log } = platform;
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
@@ -75,6 +76,7 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
     shortestPollMs,
     ownUrls,
     noteRegistration,
+    noteRemoved,
     noteCreated,
     mappings,
   });

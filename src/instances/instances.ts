@@ -87,6 +87,8 @@ export interface InstanceNeighbours {
    * removed.
    */
   readonly noteRegistration: (via: Knex, instance: InstanceKey, isWanted: boolean) => Promise<void>;
+  /** Changes what names an instance, in the transaction of its deletion. */
+  readonly noteRemoved: (via: Knex, instance: InstanceKey) => Promise<void>;
   readonly noteCreated: (accountId: number, elementKey: string) => void;
   readonly mappings: Pick<Mappings, 'inForce' | 'inForceForElement'>;
 }
@@ -121,6 +123,7 @@ export function createInstances(
     assertActive,
     ensureSubscription,
     noteRegistration,
+    noteRemoved,
     noteCreated,
     shortestPollMs,
     ownUrls,
@@ -356,6 +359,7 @@ export function createInstances(
       const remove = async (via: Knex): Promise<Step> => {
         const before = await lock(via, accountId, id);
         await store.remove(via, accountId, id);
+        await noteRemoved(via, { accountId, id });
         return { before };
       };
       await change(knex, remove, noteOf);
@@ -370,7 +374,10 @@ export function createInstances(
         for (const id of left) {
           if (signal.aborted) return;
           await leave({ accountId, id }, signal);
-          await store.remove(knex, accountId, id);
+          await store.transaction(async (via) => {
+            await store.remove(via, accountId, id);
+            await noteRemoved(via, { accountId, id });
+          });
           await records.changed(accountId, id);
         }
       };

@@ -62,13 +62,31 @@ const DROP = { kind: 'drop' } as const;
  * @param parameters the names of the parameters of the script's function, without `done`
  */
 export function analyse(body: string, parameters: readonly string[]): ScriptAnalysis {
+  return withRoot(body, parameters, (root) => judge(listPlaces(root)));
+}
+
+/**
+ * Returns why a script is not JavaScript, with its line and column. Undefined: it is.
+ * @param parameters the names of the parameters of the script's function, without `done`
+ */
+export function findSyntaxFault(body: string, parameters: readonly string[]): ScriptAnalysis['syntaxError'] {
+  return withRoot(body, parameters, () => NO_FAULT).syntaxError;
+}
+
+const NO_FAULT: ScriptAnalysis = { writes: 'anything', mayDrop: true };
+
+function withRoot(
+  body: string,
+  parameters: readonly string[],
+  look: (root: AnyNode) => ScriptAnalysis,
+): ScriptAnalysis {
   if (body.length > LONGEST_SCRIPT)
     return fault(`The script has ${body.length} characters; the maximum is ${LONGEST_SCRIPT}.`, LONGEST_SCRIPT);
   const prefix = `(function (${[...parameters, 'done'].join(', ')}) { 'use strict'; `;
   try {
     const root = parseScript(prefix, body);
     if (root === undefined) return fault('A brace or a parenthesis closes the function of the script.', 0);
-    return judge(listPlaces(root));
+    return look(root);
   } catch (error) {
     if (error instanceof SyntaxError) return readSyntaxError(error, body, prefix.length);
     throw error;

@@ -1,4 +1,4 @@
-export { analyse, type ScriptAnalysis } from './analysis.ts';
+export { analyse, findSyntaxFault, type ScriptAnalysis } from './analysis.ts';
 export {
   FORMULA_LIMITS,
   type Sandbox,

@@ -32,7 +32,8 @@ const nothing: Maintenance = {
   keepAuditLog: async () => {},
   keepActivity: async () => {},
   keepPolls: async () => 0,
-  keepBulk: async () => {},
+  keepFormulas: async () => {},
+      keepBulk: async () => {},
   keepWebhooks: async () => 0,
   removeAccounts: async () => 0,
 };

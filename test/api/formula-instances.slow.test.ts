@@ -1,0 +1,466 @@
+import { expect } from 'chai';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { SHOP } from './support/simulated.ts';
+import { authorizationOf, createUser, useTenants, withDatabase } from './support/tenants.ts';
+
+const END = { name: 'end', type: 'script', properties: { body: 'done();' } };
+const CRM = { key: 'crm', type: 'elementInstance', required: true };
+const onEvent = { type: 'event', properties: { elementInstanceId: `\${config.crm}` }, onSuccess: ['end'] };
+const scheduled = (cron: string) => ({ type: 'scheduled', properties: { cron }, onSuccess: ['end'] });
+
+describe('formula instances', () => {
+  const service = useSharedApp();
+  const tenants = useTenants(service);
+  let shopId: number;
+
+  before(async () => {
+    ({ id: shopId } = await service.createInstance('odata', SHOP));
+  });
+
+  const ok = (answer: ApiAnswer) => {
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    return answer.body;
+  };
+  const get = async (path: string) => ok(await service.call(path));
+  const send = (method: string, path: string, body?: unknown) => service.call(path, { method, body });
+  const change = async (method: string, path: string, body?: unknown) => ok(await send(method, path, body));
+  const createFormula = (more: object = {}) =>
+    change('POST', '/formulas', { name: 'formula', configuration: [CRM], triggers: [onEvent], steps: [END], ...more });
+  const manual = (more: object = {}) =>
+    createFormula({ configuration: [], triggers: [{ type: 'manual', onSuccess: ['end'] }], ...more });
+  const rowOf = (id: number) => withDatabase(service, (knex) => knex('formula_instance').where({ id }).first());
+  const idsOf = (list: readonly { readonly id: number }[]) => list.map(({ id }) => id);
+
+  it('give values to the variables of a formula', async () => {
+    const formula = await createFormula();
+    const path = `/formulas/${formula.id}/instances`;
+    const settings = {
+      'notification.email': 'ops@example.com, dev@example.com',
+      'notification.webhook.url': '127.0.0.1:9/formulas, http://127.0.0.1:9/other',
+      'formula.instance.time.to.live': 3600,
+    };
+    const body = { name: 'Acme', configuration: { crm: shopId, objectName: 'contacts', count: 12 }, settings };
+    const { id, createdDate, updatedDate, warnings, ...instance } = await change('POST', path, body);
+    expect(instance).to.deep.equal({
+      name: 'Acme',
+      active: true,
+      formula: { id: formula.id, active: true, debugLoggingEnabled: true, singleThreaded: false },
+      settings,
+      configuration: { crm: String(shopId), objectName: 'contacts', count: '12' },
+    });
+    expect(warnings).to.deep.equal([
+      `Element instance ${shopId} has no events enabled, so no event starts this formula instance. Set event.notification.enabled.`,
+    ]);
+    const whole = { id, createdDate, updatedDate, warnings, ...instance };
+    expect(await get(`${path}/${id}`)).to.deep.equal(whole);
+    expect(await get(`/formulas/instances/${id}`)).to.deep.equal(whole);
+    expect(await get(path)).to.deep.equal([whole]);
+    const row = await rowOf(id);
+    expect(row.element_instance_ids.map(Number)).to.deep.equal([shopId]);
+    expect(row.expires_at.getTime() - row.created_at.getTime()).to.be.within(3_590_000, 3_610_000);
+
+    // The contract's list, with its members and no other.
+    const { warnings: _, updatedDate: __, ...listed } = whole;
+    expect(await get(`/accounts/${service.accountId}/formulas/${formula.id}/instances`)).to.deep.equal([listed]);
+    const all = await get('/formulas/instances');
+    const { formula: shown } = all.find((each: { readonly id: number }) => each.id === id);
+    expect(shown).to.deep.equal({
+      id: formula.id,
+      name: 'formula',
+      accountId: service.accountId,
+      userId: service.userId,
+      active: true,
+      debugLoggingEnabled: true,
+      singleThreaded: false,
+      createdDate: formula.createdDate,
+      updatedDate: formula.updatedDate,
+      configuration: formula.configuration,
+    });
+  });
+
+  it('are changed, as a whole and in part, and taken back as they were read', async () => {
+    const formula = await manual({ configuration: [{ key: 'a' }] });
+    const path = `/formulas/${formula.id}/instances`;
+    const { id } = await change('POST', path, { name: 'one', configuration: { a: 1, b: 2 } });
+    const merged = await change('PATCH', `${path}/${id}`, {
+      configuration: { b: null, c: true },
+      settings: { 'notification.email': 'ops@example.com' },
+    });
+    expect(merged).to.deep.include({ name: 'one', configuration: { a: '1', c: 'true' } });
+    const same = await change('PATCH', `${path}/${id}`, merged);
+    expect({ ...same, updatedDate: '' }).to.deep.equal({ ...merged, updatedDate: '' });
+    const replaced = await change('PUT', `${path}/${id}`, { ...same, name: 'two', configuration: { a: 'x' }, settings: {} });
+    expect(replaced).to.deep.include({ name: 'two', configuration: { a: 'x' }, settings: {} });
+    expect(faultsOf(await send('PATCH', `${path}/${id}`, { formula: { id: 7 } }))).to.deep.equal({
+      'body.formula': "'formula' cannot be changed. Leave it out, or send it as it was read.",
+    });
+    const ended = await change('PATCH', `${path}/${id}`, { settings: { 'notification.email': null } });
+    expect(ended.settings).to.deep.equal({});
+    expect(await change('DELETE', `${path}/${id}`)).to.deep.equal({ id });
+    expectProblem(await service.call(`${path}/${id}`), 'NOT_FOUND', `There is no formula instance ${id}.`);
+    expectProblem(await send('DELETE', `/formulas/instances/${id}`), 'NOT_FOUND');
+  });
+
+  it('are activated and deactivated', async () => {
+    const formula = await manual();
+    const other = await manual();
+    const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'switched', active: false });
+    const path = `/formulas/${formula.id}/instances/${id}/active`;
+    expect((await get(`/formulas/instances/${id}`)).active).to.equal(false);
+    expect((await change('PUT', path)).active).to.equal(true);
+    expect((await change('DELETE', path)).active).to.equal(false);
+    for (const wrong of [`/formulas/${other.id}/instances/${id}/active`, `/formulas/${formula.id}/instances/999999999/active`])
+      for (const method of ['PUT', 'DELETE']) expectProblem(await send(method, wrong), 'NOT_FOUND');
+    for (const method of ['GET', 'DELETE'])
+      expectProblem(await send(method, `/formulas/${other.id}/instances/${id}`), 'NOT_FOUND');
+    expectProblem(await send('PUT', `/formulas/${other.id}/instances/${id}`, { name: 'x' }), 'NOT_FOUND');
+    expectProblem(await send('PATCH', `/formulas/${other.id}/instances/${id}`, { name: 'x' }), 'NOT_FOUND');
+  });
+
+  it('are listed by the element instance that they name, by text, and with the inactive ones', async () => {
+    const { id: otherId } = await service.createInstance('bamboohr', { username: 'demo-key', 'company.name': 'acme', simulator: true });
+    const formula = await createFormula({ name: 'listing' });
+    const path = `/formulas/${formula.id}/instances`;
+    const one = await change('POST', path, { name: 'Searched One', configuration: { crm: otherId } });
+    const two = await change('POST', path, { name: 'searched two', active: false, configuration: { crm: shopId } });
+    const list = async (query: Record<string, string | number>) =>
+      idsOf(ok(await service.call('/formulas/instances', { query })));
+    expect(await list({ searchText: 'SEARCHED' })).to.deep.equal([one.id]);
+    expect(await list({ searchText: 'searched', includeInactive: 'true' })).to.deep.equal([one.id, two.id]);
+    expect(await list({ searchText: 'bambooHR' })).to.deep.equal([one.id]);
+    expect(await list({ searchText: '%' })).to.deep.equal([]);
+    expect(await list({ elementInstanceId: otherId })).to.deep.equal([one.id]);
+    expect(await list({ elementInstanceId: shopId, includeInactive: 'true' })).to.include(two.id).and.not.include(one.id);
+    expect(await list({ elementInstanceId: 999_999_999 })).to.deep.equal([]);
+    const first = await service.call(path, { query: { pageSize: 1 } });
+    const nextPage = first.headers.get('elements-next-page-token') ?? '';
+    expect(idsOf(ok(first))).to.deep.equal([one.id]);
+    expect(idsOf(ok(await service.call(path, { query: { pageSize: 1, nextPage } })))).to.deep.equal([two.id]);
+  });
+
+  describe('are refused', () => {
+    it('where the trigger leads to no step', async () => {
+      const refused = async (more: object) => {
+        const { id } = await createFormula({ configuration: [], ...more });
+        const answer = await send('POST', `/formulas/${id}/instances`, { name: 'refused' });
+        expectProblem(answer, 'REQUEST_INVALID');
+        return faultsOf(answer)['path.id']?.replace(String(id), 'X').replace(String(id), 'X');
+      };
+      expect(await refused({ triggers: [] })).to.equal(
+        'Formula X has no trigger. Add one with POST /formulas/X/triggers.',
+      );
+      expect(await refused({ triggers: [{ type: 'manual' }] })).to.equal(
+        'The trigger of formula X leads to no step. Put the name of the first step into its onSuccess.',
+      );
+      expect(await refused({ triggers: [{ type: 'manual', onSuccess: ['nothing'] }] })).to.equal(
+        "The trigger of formula X leads to 'nothing', which is no step of the formula.",
+      );
+    });
+
+    it('for values that are missing, or no element instance of the account', async () => {
+      const { id } = await createFormula({ configuration: [CRM, { key: 'text', required: true }] });
+      const refused = async (configuration: object) =>
+        faultsOf(await send('POST', `/formulas/${id}/instances`, { name: 'refused', configuration }));
+      expect(await refused({ crm: '' })).to.deep.equal({
+        'body.configuration.crm': 'body.configuration.crm is missing. The formula requires a value for this variable.',
+        'body.configuration.text': 'body.configuration.text is missing. The formula requires a value for this variable.',
+      });
+      for (const crm of ['999999999', 'x', '1.5'])
+        expect(await refused({ crm, text: 'a' })).to.deep.equal({
+          'body.configuration.crm': `body.configuration.crm must be the id of an element instance of the account; '${crm}' is none.`,
+        });
+      expect(await refused({ crm: shopId, text: { a: 1 } })).to.deep.equal({
+        'body.configuration.text': 'body.configuration.text must be a text, a number, true or false.',
+      });
+      expectProblem(await send('POST', `/formulas/${id}/instances`, {}), 'REQUEST_INVALID');
+    });
+
+    it('for element instances of other accounts, unless an administrator of the organization names them', async () => {
+      const asSibling = authorizationOf(tenants.sibling);
+      const theirs = ok(
+        await service.call('/instances', {
+          method: 'POST',
+          headers: asSibling,
+          body: { element: { key: 'odata' }, name: 'theirs', configuration: SHOP },
+        }),
+      );
+      const { id } = await createFormula();
+      const body = { name: 'across', configuration: { crm: theirs.id } };
+      const path = `/formulas/${id}/instances`;
+      const colleague = await service.call(path, { method: 'POST', body, headers: authorizationOf(tenants.colleague) });
+      expect(Object.keys(faultsOf(colleague))).to.deep.equal(['body.configuration.crm']);
+      const across = await change('POST', path, body);
+      // What is stored already may stay.
+      const renamed = await service.call(`${path}/${across.id}`, {
+        method: 'PATCH',
+        body: { name: 'renamed' },
+        headers: authorizationOf(tenants.colleague),
+      });
+      expect(ok(renamed).name).to.equal('renamed');
+      const stranger = await service.call('/formulas', {
+        method: 'POST',
+        body: { name: 's', configuration: [CRM], triggers: [onEvent], steps: [END] },
+        headers: authorizationOf(tenants.stranger),
+      });
+      const foreign = await service.call(`/formulas/${ok(stranger).id}/instances`, {
+        method: 'POST',
+        body: { name: 'foreign', configuration: { crm: shopId } },
+        headers: authorizationOf(tenants.stranger),
+      });
+      expect(Object.keys(faultsOf(foreign))).to.deep.equal(['body.configuration.crm']);
+    });
+
+    it('for settings that are not known, or cannot be used', async () => {
+      const { id } = await manual();
+      const refused = async (settings: object) =>
+        faultsOf(await send('POST', `/formulas/${id}/instances`, { name: 'refused', settings }));
+      const at = 'body.settings';
+      expect(await refused({ 'notification.emial': 'x' })).to.deep.equal({
+        [`${at}.notification.emial`]: "Unknown setting 'notification.emial'. Did you mean 'notification.email'?",
+      });
+      expect(await refused({ 'notification.email': 'a@example.com, b' })).to.deep.equal({
+        [`${at}.notification.email`]: `${at}.notification.email must be addresses, separated by commas. 'b' is none.`,
+      });
+      expect(Object.keys(await refused({ 'notification.webhook.url': 'https://' }))).to.deep.equal([
+        `${at}.notification.webhook.url`,
+      ]);
+      for (const seconds of [0, 'x', 1.5, -1])
+        expect(Object.keys(await refused({ 'formula.instance.time.to.live': seconds }))).to.deep.equal([
+          `${at}.formula.instance.time.to.live`,
+        ]);
+    });
+
+    it('for a setting api that is no free method and path', async () => {
+      const formula = await manual();
+      const path = `/formulas/${formula.id}/instances`;
+      const refused = async (api: string) =>
+        faultsOf(await send('POST', path, { name: 'refused', settings: { api } }))['body.settings.api'];
+      for (const api of ['/bingo', 'GET', 'get /bingo'])
+        expect(await refused(api), api).to.equal(
+          'body.settings.api must be a method and a path, such as GET /sync.',
+        );
+      expect(await refused('GET missing-a-slash')).to.equal(
+        'body.settings.api must be a path such as /sync, of letters, digits, -, _, . and ~.',
+      );
+      for (const api of ['GET /accounts', 'GET /formulas/instances', 'POST /contacts'])
+        expect(await refused(api), api).to.match(/^body\.settings\.api must not begin with \//);
+      const settings = { api: 'GET /of-an-instance' };
+      const first = await change('POST', path, { name: 'first', settings });
+      const taken = 'body.settings.api is taken: another formula of the account has this method and path.';
+      expect(await refused(settings.api)).to.equal(taken);
+      expect((await change('PUT', `${path}/${first.id}`, { name: 'again', settings })).settings).to.deep.equal(settings);
+      const row = await rowOf(first.id);
+      expect([row.api_method, row.api_path]).to.deep.equal(['GET', '/of-an-instance']);
+      await manual({ method: 'GET', uri: '/of-a-formula' });
+      expect(await refused('GET /of-a-formula')).to.equal(taken);
+      expectProblem(
+        await send('POST', '/formulas', {
+          name: 'taken',
+          triggers: [{ type: 'manual' }],
+          method: 'GET',
+          uri: '/of-an-instance',
+        }),
+        'CONFLICT',
+      );
+    });
+
+    it('for values that make no schedule', async () => {
+      const { id } = await createFormula({ configuration: [{ key: 'cron' }], triggers: [scheduled(`\${config.cron}`)] });
+      const path = `/formulas/${id}/instances`;
+      const wrong = await send('POST', path, { name: 'refused', configuration: { cron: '* * * * * ?' } });
+      expect(faultsOf(wrong)).to.deep.equal({
+        'body.configuration.cron':
+          'body.configuration.cron makes a schedule that cannot be used: it fires every 1 second; the least is 1 minute.',
+      });
+      const right = await change('POST', path, { name: 'right', configuration: { cron: '0 0 0 1 1 ? 2098' } });
+      expect((await rowOf(right.id)).next_due).to.deep.equal(new Date('2098-01-01T00:00:00Z'));
+    });
+  });
+
+  it('keep a formula and its variables from being deleted', async () => {
+    const formula = await createFormula();
+    const path = `/formulas/${formula.id}`;
+    for (const name of ['one', 'two']) await change('POST', `${path}/instances`, { name, configuration: { crm: shopId } });
+    expectProblem(
+      await send('DELETE', path),
+      'CONFLICT',
+      `Formula ${formula.id} has 2 instances. Delete them first.`,
+    );
+    const [variable] = formula.configuration;
+    expectProblem(
+      await send('DELETE', `${path}/configuration/${variable.id}`),
+      'CONFLICT',
+      `The variable 'crm' cannot be deleted, because formula ${formula.id} has 2 instances. Delete them first.`,
+    );
+  });
+
+  it('keep their values when a variable gets another key', async () => {
+    const formula = await createFormula();
+    const path = `/formulas/${formula.id}`;
+    const { id } = await change('POST', `${path}/instances`, { name: 'moved', configuration: { x: 'y', crm: shopId } });
+    const [variable] = formula.configuration;
+    await change('PUT', `${path}/configuration/${variable.id}`, { ...variable, key: 'source' });
+    expect((await get(`/formulas/instances/${id}`)).configuration).to.deep.equal({ x: 'y', source: String(shopId) });
+    expect((await rowOf(id)).element_instance_ids.map(Number)).to.deep.equal([shopId]);
+  });
+
+  it('are due while formula and instance are active and the trigger is a schedule', async () => {
+    const cron = '0 0 0 1 1 ? 2098';
+    const formula = await createFormula({ configuration: [], triggers: [scheduled(cron)] });
+    const path = `/formulas/${formula.id}`;
+    const { id } = await change('POST', `${path}/instances`, { name: 'due' });
+    const due = async () => (await rowOf(id)).next_due?.toISOString();
+    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
+    await change('DELETE', `${path}/instances/${id}/active`);
+    expect(await due()).to.equal(undefined);
+    await change('PUT', `${path}/instances/${id}`, { name: 'due', active: true });
+    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
+    await change('PATCH', path, { active: false });
+    expect(await due()).to.equal(undefined);
+    await change('PATCH', path, { active: true });
+    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
+    const [trigger] = formula.triggers;
+    await change('PUT', `${path}/triggers/${trigger.id}`, scheduled('0 0 0 1 1 ? 2099'));
+    expect(await due()).to.equal('2099-01-01T00:00:00.000Z');
+    await change('PUT', `${path}/triggers/${trigger.id}`, { type: 'manual', onSuccess: ['end'] });
+    expect(await due()).to.equal(undefined);
+    await change('PUT', path, { ...formula, triggers: [scheduled(cron)] });
+    expect(await due()).to.equal('2098-01-01T00:00:00.000Z');
+  });
+
+  it('keep a time that is due already when something else changes', async () => {
+    const formula = await createFormula({ configuration: [], triggers: [scheduled('0 0 0 1 1 ? 2098')] });
+    const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'missed' });
+    const missed = new Date('2020-01-01T00:00:00Z');
+    await withDatabase(service, (knex) => knex('formula_instance').where({ id }).update({ next_due: missed }));
+    await change('PATCH', `/formulas/${formula.id}/instances/${id}`, { name: 'renamed' });
+    await change('PATCH', `/formulas/${formula.id}`, { name: 'renamed' });
+    expect((await rowOf(id)).next_due).to.deep.equal(missed);
+  });
+
+  it('expire after the time that was set last', async () => {
+    const formula = await manual();
+    const ttl = 'formula.instance.time.to.live';
+    const path = `/formulas/${formula.id}/instances`;
+    const { id } = await change('POST', path, { name: 'short', settings: { [ttl]: '60' } });
+    const first = (await rowOf(id)).expires_at;
+    await change('PATCH', `${path}/${id}`, { name: 'same' });
+    expect((await rowOf(id)).expires_at).to.deep.equal(first);
+    await change('PATCH', `${path}/${id}`, { settings: { [ttl]: 7200 } });
+    expect((await rowOf(id)).expires_at.getTime() - first.getTime()).to.be.within(7_100_000, 7_300_000);
+    await change('PATCH', `${path}/${id}`, { settings: { [ttl]: null } });
+    expect((await rowOf(id)).expires_at).to.equal(null);
+  });
+
+  it('become inactive when an element instance that they name is deleted', async () => {
+    const { id: doomedId } = await service.createInstance('odata', SHOP);
+    const formula = await createFormula();
+    const path = `/formulas/${formula.id}/instances`;
+    const doomed = await change('POST', path, { name: 'doomed', configuration: { crm: doomedId } });
+    const safe = await change('POST', path, { name: 'safe', configuration: { crm: shopId } });
+    await change('DELETE', `/instances/${doomedId}`);
+    const after = await get(`/formulas/instances/${doomed.id}`);
+    expect(after.active).to.equal(false);
+    expect(after.warnings).to.deep.equal([
+      `Element instance ${doomedId}, which this formula instance names, was deleted.`,
+    ]);
+    expect((await get(`/formulas/instances/${safe.id}`)).active).to.equal(true);
+    expectProblem(
+      await send('PUT', `${path}/${doomed.id}/active`),
+      'CONFLICT',
+      `Formula instance ${doomed.id} cannot be activated: body.configuration.crm must be the id of an element instance of the account; '${doomedId}' is none.`,
+    );
+    const repaired = await change('PUT', `${path}/${doomed.id}`, { name: 'repaired', configuration: { crm: shopId } });
+    expect(repaired.active).to.equal(true);
+  });
+
+  it('belong to the account of the caller, also those of a formula of the default account', async () => {
+    const formula = await manual();
+    const asSibling = { headers: authorizationOf(tenants.sibling) };
+    const path = `/formulas/${formula.id}/instances`;
+    const own = await change('POST', path, { name: 'own' });
+    const theirs = ok(await service.call(path, { ...asSibling, method: 'POST', body: { name: 'theirs' } }));
+    expect(idsOf(await get(path))).to.deep.equal([own.id]);
+    expect(idsOf(ok(await service.call(path, asSibling)))).to.deep.equal([theirs.id]);
+    expectProblem(await service.call(`/formulas/instances/${own.id}`, asSibling), 'NOT_FOUND');
+    expectProblem(await service.call(`/formulas/instances/${theirs.id}`), 'NOT_FOUND');
+    const { accountId } = tenants.sibling;
+    const listed = `/accounts/${accountId}/formulas/${formula.id}/instances`;
+    expect(idsOf(await get(listed))).to.deep.equal([theirs.id]);
+    expectProblem(await service.call(listed, { headers: authorizationOf(tenants.colleague) }), 'NOT_FOUND');
+    expectProblem(await service.call(`/accounts/999999999/formulas/${formula.id}/instances`), 'NOT_FOUND');
+    expectProblem(await send('DELETE', `/formulas/${formula.id}`), 'CONFLICT');
+
+    const ofSibling = ok(
+      await service.call('/formulas', {
+        ...asSibling,
+        method: 'POST',
+        body: { name: 'theirs', triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] },
+      }),
+    );
+    // An account sees neither formulas of other accounts, nor instances of them.
+    expectProblem(
+      await service.call(`/accounts/${service.accountId}/formulas/${ofSibling.id}/instances`),
+      'NOT_FOUND',
+    );
+    expectProblem(
+      await send('POST', `/formulas/${ofSibling.id}/instances`, { name: 'no' }),
+      'FORBIDDEN',
+      `Formula ${ofSibling.id} belongs to account ${accountId}, so only that account can have instances of it. Send Elements-Account-Id: ${accountId}.`,
+    );
+  });
+
+  it('are in the audit log without the values of variables', async () => {
+    const formula = await createFormula({ configuration: [CRM, { key: 'password' }] });
+    const path = `/formulas/${formula.id}/instances`;
+    const { id } = await change('POST', path, { name: 'audited', configuration: { crm: shopId, password: 'hidden' } });
+    await change('PATCH', `${path}/${id}`, { configuration: { password: 'hidden too' } });
+    const [changed, created] = await get('/audit-logs/formula-instances');
+    expect(changed).to.deep.include({ action: 'update', target: 'formula-instance' });
+    expect(changed.changes).to.deep.equal({ 'configuration.password': { from: '********', to: '********' } });
+    expect(created.changes).to.deep.include({
+      name: { to: 'audited' },
+      'configuration.crm': { to: String(shopId) },
+      'configuration.password': { to: '********' },
+    });
+    const user = await createUser(service, { accountId: service.accountId, name: 'runner', role: 'default-user' });
+    const headers = authorizationOf(user);
+    expect((await service.call(path, { method: 'POST', body: { name: 'x', configuration: { crm: shopId } }, headers })).status).to.equal(200);
+  });
+
+  it('end with their executions that have not ended', async () => {
+    const formula = await manual();
+    const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'running' });
+    const { accountId } = service;
+    const at = new Date('2026-11-28T10:00:00Z');
+    await withDatabase(service, async (knex) => {
+      await knex('formula_execution').insert({
+        account_id: accountId,
+        id: 1,
+        created_at: at,
+        updated_at: at,
+        formula_instance_id: id,
+        formula_account_id: accountId,
+        formula_id: formula.id,
+        formula_version: 1,
+        status: 'pending',
+        trigger: '{}',
+      });
+      await knex('formula_run').insert({
+        account_id: accountId,
+        id: 1,
+        execution_at: at,
+        formula_instance_id: id,
+        serial: false,
+        due: new Date('2100-01-01T00:00:00Z'),
+      });
+    });
+    await change('DELETE', `/formulas/instances/${id}`);
+    await withDatabase(service, async (knex) => {
+      expect(await knex('formula_run').where({ formula_instance_id: id })).to.deep.equal([]);
+      const [execution] = await knex('formula_execution').where({ formula_instance_id: id });
+      expect(execution.status).to.equal('cancelled');
+    });
+  });
+});
