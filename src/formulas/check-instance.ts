@@ -106,11 +106,13 @@ function readSettings(settings: Given, faults: Faults, findUse: FindUse) {
   };
   readEmails(text(EMAIL), faults);
   const webhookUrls = readReceivers(text(WEBHOOK_URL), WEBHOOK_URL, faults).map(asUrl);
-  readTimeToLive(settings[TIME_TO_LIVE], faults);
+  const seconds = readTimeToLive(settings[TIME_TO_LIVE], faults);
   const given = text(API);
   const resource = given === undefined ? undefined : readApiSetting(given, findUse);
   if (resource !== undefined && 'fault' in resource) faults.note(['settings', API], resource.fault);
-  return { settings, webhookUrls, api: resource !== undefined && 'uri' in resource ? resource : undefined };
+  // Clients of the original send it as a text.
+  const shown = seconds === undefined ? settings : { ...settings, [TIME_TO_LIVE]: seconds };
+  return { settings: shown, webhookUrls, api: resource !== undefined && 'uri' in resource ? resource : undefined };
 }
 
 function readEmails(text: string | undefined, faults: Faults): void {
@@ -134,11 +136,12 @@ export function asUrl(text: string): string {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
 }
 
-function readTimeToLive(given: unknown, faults: Faults): void {
-  if (given === undefined || given === '') return;
+function readTimeToLive(given: unknown, faults: Faults): number | undefined {
+  if (given === undefined || given === '') return undefined;
   const seconds = wholeNumber(given);
   if (seconds === undefined || seconds < 1 || seconds > LONGEST_LIFE_SECONDS)
     faults.note(['settings', TIME_TO_LIVE], `must be a whole number of seconds from 1 to ${LONGEST_LIFE_SECONDS}.`);
+  return seconds;
 }
 
 /** Returns the seconds after which a formula instance is deleted. */
