@@ -7770,6 +7770,7 @@ export interface components {
         FormulaTriggerId: number;
         FormulaStepId: number;
         FormulaVariableId: number;
+        FormulaInstanceWhere: string;
         FormulaInstanceId: number;
         ElementInstanceIdFilter: number;
         FormulaInstanceSearchText: string;
@@ -11642,6 +11643,7 @@ export interface operations {
     listInstancesOfFormula: {
         parameters: {
             query?: {
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -11656,7 +11658,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -11880,6 +11882,7 @@ export interface operations {
                 elementInstanceId?: components["parameters"]["ElementInstanceIdFilter"];
                 searchText?: components["parameters"]["FormulaInstanceSearchText"];
                 includeInactive?: components["parameters"]["IncludeInactive"];
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -11892,7 +11895,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ListedFormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -11956,6 +11959,7 @@ export interface operations {
     listAccountFormulaInstances: {
         parameters: {
             query?: {
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -11971,7 +11975,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountFormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -2,7 +2,7 @@ import { cutText, type ErrorDetail, inWords, pointer } from '../errors.ts';
 import { type Faults, isObject } from '../mappings/faults.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { type FindUse, type ResourceName, readApiSetting } from './check-resource.ts';
-import { type Given, LONGEST_NAME, wholeNumber } from './check-step.ts';
+import { type GivenPart, LONGEST_NAME, wholeNumber } from './check-step.ts';
 import { readFormulaName } from './check-template.ts';
 import type { Formula, FormulaInstance } from './model.ts';
 import { readInstanceId } from './variables.ts';
@@ -42,7 +42,7 @@ const NOTHING: InstanceValues = { name: '', active: true, settings: {}, configur
  * @param body undefined: the instance is read again as it is stored
  */
 export function readInstance(
-  body: Given | undefined,
+  body: GivenPart | undefined,
   before: InstanceValues | undefined,
   faults: Faults,
   findUse: FindUse,
@@ -52,7 +52,7 @@ export function readInstance(
   const name = 'name' in given || before === undefined ? readFormulaName(given.name, ['name'], faults) : base.name;
   const configuration = readConfiguration(given.configuration, base.configuration, faults);
   const { settings, api, webhookUrls } = readSettings(
-    merged(given.settings, base.settings, 'settings', faults),
+    withoutBlanks(merged(given.settings, base.settings, 'settings', faults)),
     faults,
     findUse,
   );
@@ -61,7 +61,7 @@ export function readInstance(
 }
 
 /** Null removes a member. */
-function merged(given: unknown, base: Given, member: string, faults: Faults): Given {
+function merged(given: unknown, base: GivenPart, member: string, faults: Faults): GivenPart {
   if (given === undefined) return base;
   if (given !== null && !isObject(given)) faults.note([member], 'must be an object.');
   const own = isObject(given) ? given : {};
@@ -94,12 +94,17 @@ function textOf(value: unknown): string | undefined {
   return isScalar ? String(value) : undefined;
 }
 
-function readSettings(settings: Given, faults: Faults, findUse: FindUse) {
+/** An empty text is no setting. */
+function withoutBlanks(settings: GivenPart): GivenPart {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== ''));
+}
+
+function readSettings(settings: GivenPart, faults: Faults, findUse: FindUse) {
   for (const name of Object.keys(settings))
     if (!SETTINGS.includes(name)) faults.noteUnknown(['settings', name], 'setting', name, SETTINGS);
   const text = (name: string): string | undefined => {
     const value = settings[name];
-    if (value === undefined || value === '') return undefined;
+    if (value === undefined) return undefined;
     if (typeof value === 'string' && value.length <= LONGEST_SETTING) return value;
     faults.note(['settings', name], `must be a text of at most ${LONGEST_SETTING} characters.`);
     return undefined;
@@ -137,7 +142,7 @@ export function asUrl(text: string): string {
 }
 
 function readTimeToLive(given: unknown, faults: Faults): number | undefined {
-  if (given === undefined || given === '') return undefined;
+  if (given === undefined) return undefined;
   const seconds = wholeNumber(given);
   if (seconds === undefined || seconds < 1 || seconds > LONGEST_LIFE_SECONDS)
     faults.note(['settings', TIME_TO_LIVE], `must be a whole number of seconds from 1 to ${LONGEST_LIFE_SECONDS}.`);

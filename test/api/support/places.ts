@@ -13,6 +13,8 @@ export interface Thing {
   readonly id: number | string;
   /** Of an instance. */
   readonly token?: string;
+  /** The parameters of paths to its parts. */
+  readonly params?: Readonly<Record<string, string>>;
 }
 
 /** What a place has of; what is spare may be taken away. */
@@ -33,6 +35,10 @@ export type Kind =
   | 'bulkJob'
   | 'spareBulkJob'
   | 'bulkUpload'
+  | 'formula'
+  | 'spareFormula'
+  | 'formulaInstance'
+  | 'spareFormulaInstance'
   | 'user'
   | 'spareUser'
   | 'spareAccount';
@@ -266,6 +272,28 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return { id };
   }
 
+  /** With parts of each kind and two versions. A resource has no schedule. */
+  async function createFormula(more: object = {}): Promise<Thing> {
+    const { id, steps, triggers, configuration } = await post('/formulas', {
+      name: unique(mark),
+      description: mark,
+      configuration: [{ key: 'crm', type: 'elementInstance' }],
+      triggers: [{ type: 'manual', onSuccess: ['end'] }],
+      steps: [{ name: 'end', type: 'script', properties: { body: 'done();' } }],
+      ...more,
+    });
+    await post(`/formulas/${id}/steps`, { name: 'other', type: 'script' });
+    const [[step], [trigger], [variable]] = [steps, triggers, configuration];
+    const parts = { stepId: step.id, triggerId: trigger.id, configurationId: variable.id, formulaId: id };
+    return { id, params: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, String(part)])) };
+  }
+
+  async function createFormulaInstance(formula: Thing): Promise<Thing> {
+    const { id: crm } = await find('instance');
+    const { id } = await post(`/formulas/${formula.id}/instances`, { name: unique(mark), configuration: { crm } });
+    return { id: formula.id, params: { instanceId: String(id) } };
+  }
+
   const make: Readonly<Record<Kind, () => Promise<Thing>>> = {
     instance: () =>
       createInstance(mark, {
@@ -287,6 +315,10 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     bulkJob: createBulkJob,
     spareBulkJob: createBulkJob,
     bulkUpload: createBulkUpload,
+    formula: () => createFormula({ method: 'POST', uri: `/${unique(mark)}` }),
+    spareFormula: createFormula,
+    formulaInstance: async () => createFormulaInstance(await find('formula')),
+    spareFormulaInstance: async () => createFormulaInstance(await find('formula')),
     user: createColleague,
     spareUser: createColleague,
     spareAccount: () => post('/accounts', { externalId: unique(mark) }),
