@@ -237,7 +237,9 @@ describe('formulas', () => {
       const outer = await create({ name: 'calls middle', steps: [call(middle.id)] });
       const callable = async (id: number) =>
         idsOf(ok(await service.call('/formulas', { query: { callableBy: id, abridged: 'true', pageSize: 1000 } })));
-      expect(await callable(outer.id)).to.include.members([...listed, middle.id]).and.not.include(outer.id);
+      expect(await callable(outer.id))
+        .to.include.members([...listed, middle.id])
+        .and.not.include(outer.id);
       expect(await callable(middle.id)).to.include.members(listed);
       expect(await callable(middle.id)).not.to.include(outer.id);
       expect(await callable(Number(inner))).not.to.include.members([outer.id]);
@@ -300,7 +302,9 @@ describe('formulas', () => {
 
     it('for retries and status codes that cannot be read', async () => {
       const at = 'body.steps.0.properties';
-      const attempts = { [`${at}.retryAttempts`]: `${at}.retryAttempts must be a whole number from 1 to 5 (retryAttempts).` };
+      const attempts = {
+        [`${at}.retryAttempts`]: `${at}.retryAttempts must be a whole number from 1 to 5 (retryAttempts).`,
+      };
       for (const retryAttempts of ['6', 6, '0', 'x', '1.5', -1])
         expect(await refused({ steps: [request({ retryAttempts })] }), String(retryAttempts)).to.deep.equal(attempts);
       expect(await refused({ steps: [request({ retryDelay: '-1' })] })).to.deep.equal({
@@ -454,7 +458,9 @@ describe('formulas', () => {
       expect(
         await findings({
           configuration: [{ key: 'crm.instance', type: 'elementInstance' }],
-          triggers: [{ type: 'event', onSuccess: ['get', 'nothing'], properties: { elementInstanceId: `\${crm.instance}` } }],
+          triggers: [
+            { type: 'event', onSuccess: ['get', 'nothing'], properties: { elementInstanceId: `\${crm.instance}` } },
+          ],
           steps: [
             {
               name: 'get',
@@ -538,11 +544,15 @@ describe('formulas', () => {
           ({ id }: { readonly id: number }) => id,
         );
       expect(await visible(asSibling)).to.include.members([ofDefault.id, ofSibling.id]);
-      expect(await visible(asColleague)).to.include(ofDefault.id).and.not.include(ofSibling.id);
+      expect(await visible(asColleague))
+        .to.include(ofDefault.id)
+        .and.not.include(ofSibling.id);
       expect(await visible({})).to.include.members([ofDefault.id, ofSibling.id]);
       expect(await visible(asStranger)).to.deep.equal([]);
       const named = { headers: { 'elements-account-id': String(service.accountId) } };
-      expect(await visible(named)).to.include(ofDefault.id).and.not.include(ofSibling.id);
+      expect(await visible(named))
+        .to.include(ofDefault.id)
+        .and.not.include(ofSibling.id);
 
       expect((await service.call(`/formulas/${ofDefault.id}`, asSibling)).status).to.equal(200);
       expectProblem(await service.call(`/formulas/${ofSibling.id}`, asColleague), 'NOT_FOUND');

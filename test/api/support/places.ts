@@ -35,6 +35,10 @@ export type Kind =
   | 'bulkJob'
   | 'spareBulkJob'
   | 'bulkUpload'
+  | 'formula'
+  | 'spareFormula'
+  | 'formulaInstance'
+  | 'spareFormulaInstance'
   | 'execution'
   | 'spareExecution'
   | 'plannedRetry'
@@ -299,7 +303,10 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
       await knex('formula_execution').where(key).update({ status: 'retry' });
       await knex('formula_run')
         .where(key)
-        .update({ due: NEVER, position: JSON.stringify({ frames: [], ordinal: 0, retries: 0, begun: 0, isRetry: true }) });
+        .update({
+          due: NEVER,
+          position: JSON.stringify({ frames: [], ordinal: 0, retries: 0, begun: 0, isRetry: true }),
+        });
     });
     return made;
   }
@@ -324,6 +331,28 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return { id };
   }
 
+  /** With parts of each kind and two versions. A resource has no schedule. */
+  async function createFormula(more: object = {}): Promise<Thing> {
+    const { id, steps, triggers, configuration } = await post('/formulas', {
+      name: unique(mark),
+      description: mark,
+      configuration: [{ key: 'crm', type: 'elementInstance' }],
+      triggers: [{ type: 'manual', onSuccess: ['end'] }],
+      steps: [{ name: 'end', type: 'script', properties: { body: 'done();' } }],
+      ...more,
+    });
+    await post(`/formulas/${id}/steps`, { name: 'other', type: 'script' });
+    const [[step], [trigger], [variable]] = [steps, triggers, configuration];
+    const parts = { stepId: step.id, triggerId: trigger.id, configurationId: variable.id, formulaId: id };
+    return { id, params: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, String(part)])) };
+  }
+
+  async function createFormulaInstance(formula: Thing): Promise<Thing> {
+    const { id: crm } = await find('instance');
+    const { id } = await post(`/formulas/${formula.id}/instances`, { name: unique(mark), configuration: { crm } });
+    return { id: formula.id, params: { instanceId: String(id) } };
+  }
+
   const make: Readonly<Record<Kind, () => Promise<Thing>>> = {
     instance: () =>
       createInstance(mark, {
@@ -345,6 +374,10 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     bulkJob: createBulkJob,
     spareBulkJob: createBulkJob,
     bulkUpload: createBulkUpload,
+    formula: () => createFormula({ method: 'POST', uri: `/${unique(mark)}` }),
+    spareFormula: createFormula,
+    formulaInstance: async () => createFormulaInstance(await find('formula')),
+    spareFormulaInstance: async () => createFormulaInstance(await find('formula')),
     execution: createFailedExecution,
     spareExecution: createExecution,
     plannedRetry: createPlannedRetry,
