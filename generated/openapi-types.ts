@@ -8106,6 +8106,7 @@ export interface components {
         FormulaTriggerId: number;
         FormulaStepId: number;
         FormulaVariableId: number;
+        FormulaInstanceWhere: string;
         FormulaInstanceId: number;
         ElementInstanceIdFilter: number;
         FormulaInstanceSearchText: string;
@@ -11985,6 +11986,7 @@ export interface operations {
     listInstancesOfFormula: {
         parameters: {
             query?: {
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -11999,7 +12001,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -12223,6 +12225,7 @@ export interface operations {
                 elementInstanceId?: components["parameters"]["ElementInstanceIdFilter"];
                 searchText?: components["parameters"]["FormulaInstanceSearchText"];
                 includeInactive?: components["parameters"]["IncludeInactive"];
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -12235,7 +12238,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ListedFormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -12299,6 +12302,7 @@ export interface operations {
     listAccountFormulaInstances: {
         parameters: {
             query?: {
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -12314,7 +12318,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountFormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

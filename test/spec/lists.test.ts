@@ -14,6 +14,8 @@ const OTHERS: Readonly<Partial<Record<OperationId, string>>> = {
   getElementConfiguration: 'a form, which is shown as a whole',
   listConfigurationProperties: 'as getElementConfiguration',
   getThisInstanceConfiguration: 'as getElementConfiguration',
+  listFormulaVersions: 'the versions of one formula, newest first, which nobody looks for by anything else',
+  listFormulaSteps: 'the steps of one formula, 500 at most',
   listElementTransformations: 'aliases of the declared objects of one element, a few dozen at most',
   listHubKeys: 'texts without members, of which there are a dozen',
   listOrganizationSecrets: 'those that are valid, 20 at most',
