@@ -9,8 +9,8 @@ import { showValues } from '../../src/formulas/executions/step-values.ts';
 import {
   createExecutionWorker,
   type EndedExecution,
+  type ExecutionWorkerOptions,
   WORKER_OPTIONS,
-  type WorkerOptions,
 } from '../../src/formulas/executions/worker.ts';
 import type { FormulaContent, Step, Trigger } from '../../src/formulas/model.ts';
 import { LIMITS } from '../../src/formulas/model.ts';
@@ -120,7 +120,7 @@ export function useFormulaBench(database: TestDatabase) {
     options = {},
   }: {
     store?: RunStore;
-    options?: Partial<WorkerOptions>;
+    options?: Partial<ExecutionWorkerOptions>;
   } = {}) {
     const worker = createExecutionWorker(
       { clock, log: silentLog },

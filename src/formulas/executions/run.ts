@@ -7,8 +7,8 @@ import { type Context, ReferenceFault } from '../references.ts';
 import { errorValue, type PerformStep, StepFault, type StepOutcome } from '../steps/outcome.ts';
 import { readJson, readProperties } from '../steps/properties.ts';
 import { follow, takeTurn } from './flow.ts';
-import type { ClaimedRun, EndStatus, ExecutionInput, Frame, Position, StepRow, StepValue } from './model.ts';
-import type { Commit, CommitNext, RunStore } from './run-store.ts';
+import type { ClaimedRun, EndStatus, ExecutionInput, Frame, RunPosition, StepRow, StepValue } from './model.ts';
+import type { RunCommit, RunCommitNext, RunStore } from './run-store.ts';
 import { toContextValue, valuesOf } from './step-values.ts';
 
 /** Steps that leave this process. What was before them is stored before they begin, and what comes after them when they have ended. */
@@ -21,17 +21,17 @@ export type PureType = Extract<StepType, 'script' | 'filter'>;
 
 export type Performers = Readonly<Record<EffectType | PureType, PerformStep>>;
 
-export interface RunPorts {
+export interface ExecutionRunPorts {
   readonly store: Pick<RunStore, 'findInput' | 'lastValues' | 'takeRetry'>;
   /** Stores steps together with those of other runs. Undefined: another process has the run. */
-  readonly commit: (commit: Commit) => Promise<{ readonly isCancelled: boolean } | undefined>;
+  readonly commit: (commit: RunCommit) => Promise<{ readonly isCancelled: boolean } | undefined>;
   readonly programs: Pick<Programs, 'get' | 'findInstance' | 'findFormula'>;
   readonly performers: Performers;
   readonly clock: Pick<Clock, 'now'>;
-  readonly options: RunOptions;
+  readonly options: ExecutionRunOptions;
 }
 
-export interface RunOptions {
+export interface ExecutionRunOptions {
   /** Steps that are stored together at most. */
   readonly batchSteps: number;
   /** Characters of their values at most. */
@@ -75,7 +75,7 @@ const EFFECTS: ReadonlySet<string> = new Set([
 ] satisfies EffectType[]);
 
 /** Runs an execution from where it stands, until it ends or waits. @throws RunLost, and whatever the database or the signal says */
-export async function runExecution(ports: RunPorts, run: ClaimedRun, signal: AbortSignal): Promise<RunEnd> {
+export async function runExecution(ports: ExecutionRunPorts, run: ClaimedRun, signal: AbortSignal): Promise<RunEnd> {
   const { store, programs, clock } = ports;
   const input = await store.findInput(run);
   const instance = await programs.findInstance(run.accountId, run.formulaInstanceId);
@@ -96,7 +96,7 @@ export async function runExecution(ports: RunPorts, run: ClaimedRun, signal: Abo
   return execution === undefined ? endAtOnce(ports, run, 'failed') : execution.continue(signal);
 }
 
-async function endAtOnce({ commit, clock }: RunPorts, run: ClaimedRun, status: EndStatus): Promise<RunEnd> {
+async function endAtOnce({ commit, clock }: ExecutionRunPorts, run: ClaimedRun, status: EndStatus): Promise<RunEnd> {
   const at = new Date(clock.now());
   await commit({ ...run, rows: [], next: { kind: 'end', status, at, forgetsValues: false } });
   return { status, execution: undefined };
@@ -109,7 +109,7 @@ interface Given {
 }
 
 /** Reads what an execution needs to go on: its programs, and the last values of their steps. Undefined: a program was deleted. */
-async function restore(ports: RunPorts, given: Given) {
+async function restore(ports: ExecutionRunPorts, given: Given) {
   const { run, input, instance } = given;
   const position = run.position ?? begin(input);
   const stored =
@@ -148,12 +148,17 @@ function toLive(
   return { frame, program, trigger: { type: 'manual', args }, config: { ...outer, ...Object(config) }, steps: others };
 }
 
-function begin({ formula, version }: ExecutionInput): Position {
+function begin({ formula, version }: ExecutionInput): RunPosition {
   const frame = { id: 0, formula, version, stack: [], loops: {}, hasFailed: false };
   return { frames: [frame], ordinal: 0, retries: 0, begun: 0 };
 }
 
-function createExecution(ports: RunPorts, { run, input, instance }: Given, position: Position, frames: LiveFrame[]) {
+function createExecution(
+  ports: ExecutionRunPorts,
+  { run, input, instance }: Given,
+  position: RunPosition,
+  frames: LiveFrame[],
+) {
   const { clock, commit, performers, programs, options } = ports;
   const { accountId } = run;
   const isLogged = instance.debugLoggingEnabled;
@@ -186,12 +191,12 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
     frames[frames.length - 1] = { ...top(), frame };
   };
 
-  function toPosition(): Position {
+  function toPosition(): RunPosition {
     return { frames: frames.map(({ frame }) => frame), ordinal, retries, begun };
   }
 
   /** @throws RunLost */
-  async function store(next: CommitNext): Promise<void> {
+  async function store(next: RunCommitNext): Promise<void> {
     const stored = await commit({ accountId, id: run.id, lease: run.lease, executionAt: run.executionAt, rows, next });
     rows = [];
     characters = 0;
