@@ -5572,6 +5572,7 @@ export interface components {
             [key: string]: unknown;
         };
         FormulaExecutionStatus: "pending" | "queued" | "success" | "failed" | "retry" | "cancelled" | "unknown";
+        FormulaStepStatus: "pending" | "success" | "failed";
         FormulaStepValue: {
             id: number;
             key: string;
@@ -5580,7 +5581,7 @@ export interface components {
         FormulaStepExecution: {
             id: number;
             stepName: string;
-            status: "pending" | "success" | "failed";
+            status: components["schemas"]["FormulaStepStatus"];
             createdDate: string;
             updatedDate: string;
             restarted?: boolean;
@@ -5595,19 +5596,21 @@ export interface components {
             formulaVersion?: number;
             stepExecutions?: components["schemas"]["FormulaStepExecution"][];
         };
+        FormulaExecutionEnd: "cancelled";
         FormulaExecutionUpdate: {
-            status: "cancelled";
+            status: components["schemas"]["FormulaExecutionEnd"];
         };
         FormulaInput: unknown;
         StartedFormulaExecution: {
             id: number;
         };
+        FailedFormula: {
+            id: number;
+            active: boolean;
+        };
         FailedFormulaInstance: {
             id: number;
-            formula: {
-                id: number;
-                active: boolean;
-            };
+            formula: components["schemas"]["FailedFormula"];
             executions: components["schemas"]["FormulaExecution"][];
         };
         FederatedResult: {
@@ -16806,7 +16809,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];

@@ -17,8 +17,7 @@ import { createFilter, createScript } from './steps/scripts.ts';
 import { createStreamRequest } from './steps/stream-request.ts';
 import { createTriggers } from './triggers.ts';
 
-export { createNoteElementRemoval } from './formula-instances.ts';
-export { composeTemplates } from './templates-room.ts';
+export { composeTemplates, createNoteElementRemoval } from './templates-room.ts';
 
 export interface FormulaRole {
   /** Whether this process runs executions. If not, it only notifies the processes that do. */
