@@ -5572,6 +5572,7 @@ export interface components {
             [key: string]: unknown;
         };
         FormulaExecutionStatus: "pending" | "queued" | "success" | "failed" | "retry" | "cancelled" | "unknown";
+        FormulaStepStatus: "pending" | "success" | "failed";
         FormulaStepValue: {
             id: number;
             key: string;
@@ -5580,7 +5581,7 @@ export interface components {
         FormulaStepExecution: {
             id: number;
             stepName: string;
-            status: "pending" | "success" | "failed";
+            status: components["schemas"]["FormulaStepStatus"];
             createdDate: string;
             updatedDate: string;
             restarted?: boolean;
@@ -5595,19 +5596,21 @@ export interface components {
             formulaVersion?: number;
             stepExecutions?: components["schemas"]["FormulaStepExecution"][];
         };
+        FormulaExecutionChange: "cancelled";
         FormulaExecutionUpdate: {
-            status: "cancelled";
+            status: components["schemas"]["FormulaExecutionChange"];
         };
         FormulaInput: unknown;
         StartedFormulaExecution: {
             id: number;
         };
+        FailedFormula: {
+            id: number;
+            active: boolean;
+        };
         FailedFormulaInstance: {
             id: number;
-            formula: {
-                id: number;
-                active: boolean;
-            };
+            formula: components["schemas"]["FailedFormula"];
             executions: components["schemas"]["FormulaExecution"][];
         };
         FederatedResult: {
@@ -16674,7 +16677,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -16683,13 +16686,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFormulaStepExecutions: {
@@ -16769,7 +16769,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -16778,13 +16778,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     forgetFormulaRetry: {
@@ -16914,7 +16911,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -16923,13 +16920,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFailedFormulaExecutions: {
@@ -17042,7 +17036,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -17051,13 +17045,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFederatedRecords: {
