@@ -178,6 +178,8 @@ async function connectTo(cluster: Cluster, server: Postmaster): Promise<pg.Clien
     application_name: 'causeway owner',
     connectionTimeoutMillis: TAKE_OVER_MS,
   });
+  // Without a listener, a connection that breaks between its statements would end this process. A statement fails by itself.
+  client.on('error', () => undefined);
   await client.connect();
   return client;
 }

@@ -62,6 +62,9 @@ export type AuditTarget =
 
 const INSTANCE = 'createElementInstances';
 
+/** Executions are started and steered by users who create formula instances. They stand in the activity, as bulk jobs do. */
+const EXECUTE: Access = { privilege: 'createFormulaInstances' };
+
 /** Privileges for changes by users who create instances. */
 const changes =
   (target: AuditTarget, id = 'id') =>
@@ -510,6 +513,21 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   redeliver: delivery('run'),
   redeliverPeriod: delivery('run'),
   sendTestEvent: EVERYBODY,
+
+  listFormulaExecutions: VIEW_FORMULAS,
+  listExecutionsOfFormulaInstance: VIEW_FORMULAS,
+  listFailedFormulaExecutions: VIEW_FORMULAS,
+  listFailedExecutionsOfFormula: VIEW_FORMULAS,
+  getFormulaExecution: VIEW_FORMULAS,
+  listFormulaStepExecutions: VIEW_FORMULAS,
+  listFormulaExecutionErrors: VIEW_FORMULAS,
+  getFormulaStepExecution: VIEW_FORMULAS,
+  listFormulaStepValues: VIEW_FORMULAS,
+  startFormulaExecutions: EXECUTE,
+  startExecutionsOfFormulaInstance: EXECUTE,
+  cancelFormulaExecution: EXECUTE,
+  retryFormulaExecution: EXECUTE,
+  forgetFormulaRetry: EXECUTE,
 
   createBulkQuery: EVERYBODY,
   createHubBulkQuery: EVERYBODY,

@@ -20,6 +20,7 @@ import { createRedactor, type Redactor } from '../redaction.ts';
 import type { Resources } from '../resources/index.ts';
 import { findName } from '../resources/objects.ts';
 import { actIn } from './access.ts';
+import type { InnerCaller, InnerCallers } from './inner-callers.ts';
 import type { SentSecrets } from './operation.ts';
 import { createRoutes } from './routes.ts';
 import { assertCsrfToken, type SessionCookie } from './session-cookie.ts';
@@ -56,7 +57,8 @@ export type Authorize = (request: Request, response: Response) => Promise<Author
 
 export interface AuthorizationParts {
   readonly clock: Pick<Clock, 'now'>;
-  readonly accounts: Pick<Accounts, 'findPrincipal' | 'getAccount'>;
+  readonly accounts: Pick<Accounts, 'findPrincipal' | 'findActing' | 'getAccount'>;
+  readonly innerCallers: Pick<InnerCallers, 'find'>;
   readonly sessions: Pick<ConsoleSessions, 'find'>;
   readonly sessionCookie: Pick<SessionCookie, 'read' | 'assertOwnPage'>;
   readonly principals: Pick<PrincipalChanges, 'moment' | 'isOutdated' | 'subscribe'>;
@@ -101,7 +103,7 @@ interface Credentials {
 /** A caller that was seen a moment ago costs no query. */
 export function createAuthorization(parts: AuthorizationParts): Authorize {
   const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
-  const { listObjects, findPageSession, pageRequests, failedAuthorizations, callerLimits } = parts;
+  const { listObjects, findPageSession, pageRequests, failedAuthorizations, callerLimits, innerCallers } = parts;
   const callers = createSecretCache<KnownCaller>();
   principals.subscribe(callers.forgetMisses);
   /** What the headers of known callers say: most of their requests have the same. */
@@ -169,6 +171,8 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
    */
   function readCredentials(request: Request): Credentials | undefined {
     const { authorization } = request.headers;
+    const inner = authorization === undefined ? undefined : innerCallers.find(authorization);
+    if (authorization !== undefined && inner !== undefined) return byTicket(authorization, inner);
     if (authorization !== undefined) return bySecrets(readSecrets(authorization));
     const isPublic = findPublic(request.path)?.operations[request.method] !== undefined;
     const token = isPublic && request.method !== 'GET' ? undefined : sessionCookie.read(request);
@@ -186,6 +190,23 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       hasOrganization: organization !== undefined,
       instance: element === undefined ? undefined : { token: element },
       refusal: 'The User or Organization secret in the Authorization header is not valid.',
+      isNeeded: true,
+    };
+  }
+
+  /** The user may have lost the right to work in the account since the ticket was made. */
+  function byTicket(ticket: string, { accountId, userId, instanceId }: InnerCaller): Credentials {
+    return {
+      secrets: [ticket],
+      key: ` ${ticket}`,
+      sent: {},
+      find: async () => {
+        const principal = await accounts.findActing({ accountId, userId });
+        return principal && { principal: { ...principal, organizationVerified: true }, expiresAt: undefined };
+      },
+      hasOrganization: true,
+      instance: instanceId === undefined ? undefined : { id: String(instanceId) },
+      refusal: `User ${userId} may no longer work in account ${accountId}.`,
       isNeeded: true,
     };
   }

@@ -17,9 +17,11 @@ import { type ByteBudget, createByteBudget } from '../connector/client/index.ts'
 import type { Registry } from '../connector/registry.ts';
 import type { FindDemoAccount } from '../connector/simulators/index.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
+import type { Formulas } from '../formulas/index.ts';
 import type { TemplateRoom } from '../formulas/templates-room.ts';
 import type { HttpHandler } from '../http/connection.ts';
 import { createFailedAuthorizations } from '../http/failed-authorizations.ts';
+import { createInnerClient, type InnerRequest, type InnerResponse } from '../http/inner-client.ts';
 import { createCallerLimits, createTokenBuckets } from '../http/rate-limits.ts';
 import { createProxyTrust, type ProxyTrust } from '../http/remote-address.ts';
 import { secretKeysOf } from '../instances/configuration.ts';
@@ -42,7 +44,9 @@ import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFederatedHandlers } from './federated.ts';
+import { createFormulaExecutionHandlers } from './formula-executions.ts';
 import { createFormulaHandlers } from './formulas.ts';
+import { createInnerCallers, type InnerCaller, type InnerCallers } from './inner-callers.ts';
 import { createInstanceHandlers } from './instances.ts';
 import { createInvitationHandlers } from './invitations.ts';
 import { createMappingHandlers } from './mappings.ts';
@@ -98,15 +102,29 @@ export interface ApiServices
   readonly bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
   readonly webhooks: WebhookRoom;
+  readonly formulaRuns: Pick<Formulas, 'executions' | 'noteRequest'>;
 }
 
 export interface Api {
+  /** Calls an operation as a user and an instance, without a port and without secrets. */
+  readonly call: CallInside;
+  /** Ends the connections of these calls. */
+  readonly closeCalls: () => void;
   readonly server: HttpHandler;
   /** The measurements alone, for METRICS_PORT; undefined where there is none. */
   readonly metricsServer: HttpHandler | undefined;
   /** Proxies whose forwarding headers are trusted for the address of a caller. */
   readonly trust: ProxyTrust;
 }
+
+/** A request of this process to its own API. */
+export interface InsideRequest extends Omit<InnerRequest, 'path'> {
+  readonly caller: InnerCaller;
+  /** Path below the base path, with its query. */
+  readonly path: string;
+}
+
+export type CallInside = (request: InsideRequest) => Promise<InnerResponse>;
 
 /** Bytes. As one account may have half of it, the largest body that is taken always fits. */
 const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
@@ -148,24 +166,43 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
     }),
     receiveEvents: createWebhookHandler(webhooks, { bodyBudget, publicUrl }),
   });
-  const api =
-    config.role === 'worker' ? undefined : composeOperations(platform, services, config, { bodyBudget, audit });
+  const innerCallers = createInnerCallers(platform);
+  const operations = composeOperations(platform, services, config, { bodyBudget, audit, innerCallers });
   const recorded = { trust, redactCall, record: services.activity.recorder.record };
+  const api = config.role === 'worker' ? undefined : operations;
+  const server = createServer(platform, { ...recorded, isMeasured: true, root, api });
+  // A worker serves no operations to others, and calls them itself.
+  const inside =
+    api === undefined ? createServer(platform, { ...recorded, isMeasured: false, root, api: operations }) : server;
+  const { send, close } = createInnerClient(inside);
   return {
-    server: createServer(platform, { ...recorded, isMeasured: true, root, api }),
+    server,
     metricsServer:
       config.metricsPort === undefined
         ? undefined
         : createServer(platform, { ...recorded, isMeasured: false, root: createMeasurementsRouter(measurements) }),
     trust,
+    call: ({ caller, path, headers, ...request }) =>
+      send({
+        ...request,
+        path: BASE_PATH + path,
+        headers: { ...headers, authorization: innerCallers.authorizationOf(caller) },
+      }),
+    closeCalls: close,
   };
+}
+
+interface OperationParts {
+  readonly bodyBudget: ByteBudget;
+  readonly audit: Audit;
+  readonly innerCallers: InnerCallers;
 }
 
 function composeOperations(
   platform: Platform,
   services: ApiServices,
   config: ServiceConfig,
-  { bodyBudget, audit }: { readonly bodyBudget: ByteBudget; readonly audit: Audit },
+  { bodyBudget, audit, innerCallers }: OperationParts,
 ): ApiParts {
   const { clock, keys, shares } = platform;
   const { accounts, activity, principals, logIn, instances, resources, idempotency, publicUrl } = services;
@@ -174,6 +211,7 @@ function composeOperations(
     authorize: createAuthorization({
       clock,
       accounts,
+      innerCallers,
       sessions: logIn.sessions,
       sessionCookie,
       principals,
@@ -215,7 +253,10 @@ function composeOperations(
       ...createRoleHandlers(services),
       ...createAuditLogHandlers(services, keys),
       ...createBulkHandlers(services.bulk, keys),
+      ...createFormulaExecutionHandlers(services, keys),
     },
+    noteRequest: services.formulaRuns.noteRequest,
+    isInner: (authorization) => innerCallers.find(authorization) !== undefined,
     noteCaller: createNoteCaller(clock, activity.recorder.openWireLog),
     passthrough: createPassthrough(resources),
     idempotency,

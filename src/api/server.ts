@@ -6,6 +6,7 @@ import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts
 import type { TenantIds } from '../accounts/store.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError, pointer, unknownName } from '../errors.ts';
+import type { NotedRequest } from '../formulas/request-triggers.ts';
 import { type HttpHandler, hasBody } from '../http/connection.ts';
 import { createCors } from '../http/cors.ts';
 import { isForm, readFileForm, readStreamedForm, type StreamedForm } from '../http/file-form.ts';
@@ -13,7 +14,8 @@ import { ORDINARY, readJsonBody } from '../http/json-body.ts';
 import { sendJson } from '../http/json-response.ts';
 import { signalEnd } from '../http/request-end.ts';
 import { logRequests, type RequestLogParts, type RequestLogPorts } from '../http/request-log.ts';
-import { assertAcceptsJson, sendResponse } from '../http/response.ts';
+import { assertAcceptsJson, type HandlerResponse, sendResponse } from '../http/response.ts';
+import type { Instance } from '../instances/instance.ts';
 import { assertFewParameters, MOST_PAIRS, searchOf } from '../pairs.ts';
 import type { FileForm } from '../resources/upload.ts';
 import { inSpan, type Trace } from '../trace.ts';
@@ -45,6 +47,10 @@ export interface ApiParts {
   /** Handles requests that are passed to a provider. */
   readonly passthrough: Passthrough;
   readonly idempotency: Pick<Idempotency, 'once'>;
+  /** Called after the response of each successful request on an instance. */
+  readonly noteRequest: (request: NotedRequest) => void;
+  /** Whether an `Authorization` header is a ticket of this process. */
+  readonly isInner: (authorization: string) => boolean;
   /** The memory of this process for the bodies of requests. */
   readonly bodyBudget: ByteBudget;
   /** Origins whose pages may call. */
@@ -209,10 +215,17 @@ function createApi(api: ApiParts): Serve {
       signal,
       url: ownUrl + request.originalUrl,
     };
-    if (principal === undefined || !endpoint.isNoted) return sendResponse(response, await endpoint.handle(call));
+    const send = (result: HandlerResponse) => {
+      sendResponse(response, result);
+      if (principal === undefined || instance === undefined) return;
+      const note = () => api.noteRequest(toNoted(request, response, { principal, instance, body, result }));
+      if (response.writableFinished) note();
+      else response.once('finish', note);
+    };
+    if (principal === undefined || !endpoint.isNoted) return send(await endpoint.handle(call));
     const work = () => runAs(principal, async () => endpoint.handle(call));
     const key = endpoint.isRepeatable ? idempotencyKeyOf(request, id, { principal, instance }) : undefined;
-    if (key === undefined) return sendResponse(response, await work());
+    if (key === undefined) return send(await work());
     let isDone = false;
     const result = await idempotency.once(key, () => {
       isDone = true;
@@ -224,8 +237,31 @@ function createApi(api: ApiParts): Serve {
       const entry = audit.entryOf(request, response, { id, access: shown, principal, params, instance });
       await audit.run(entry, async () => {});
     }
-    sendResponse(response, result);
+    if (isDone) send(result);
+    else sendResponse(response, result);
   };
+
+  function toNoted(
+    request: Request,
+    response: Response,
+    { principal, instance, body, result }: Responded,
+  ): NotedRequest {
+    return {
+      accountId: principal.accountId,
+      instanceId: instance.id,
+      method: request.method,
+      path: request.path,
+      query: request.query,
+      headers: request.headers,
+      body,
+      response: {
+        code: response.statusCode,
+        headers: response.getHeaders(),
+        body: 'body' in result ? result.body : undefined,
+      },
+      isInner: api.isInner(request.headers.authorization ?? ''),
+    };
+  }
 
   /** Asserts that the caller may use the operation, before the body is read. */
   async function admit(request: Request, response: Response, { endpoint, params, caller }: Wanted): Promise<Admitted> {
@@ -249,6 +285,13 @@ function createApi(api: ApiParts): Serve {
     if (route === undefined || route.operations[request.method] !== undefined) return notFound(request);
     throw wrongMethod(request, Object.keys(route.operations).sort());
   }
+}
+
+interface Responded {
+  readonly principal: TenantIds;
+  readonly instance: Instance;
+  readonly body: unknown;
+  readonly result: HandlerResponse;
 }
 
 interface Wanted {

@@ -16,7 +16,7 @@ import {
   createSubscriptions,
 } from '../events/index.ts';
 import type { EngineOptions } from '../events/options.ts';
-import { composeTemplates, createNoteElementRemoval } from '../formulas/templates-room.ts';
+import { composeFormulas, composeTemplates, createNoteElementRemoval, type FormulaRole } from '../formulas/index.ts';
 import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
@@ -60,6 +60,8 @@ export interface AppPorts extends GivenConnectors {
   readonly pollerOptions?: PollRole['options'];
   /** Limits of the workers of bulk jobs, for tests and measurements. */
   readonly bulkOptions?: BulkRole['options'];
+  /** Limits of the workers of formulas, for tests and measurements. */
+  readonly formulaOptions?: FormulaRole['options'];
   /** Limits of the recorder of activity, for tests and measurements. */
   readonly recorderOptions?: ActivityOptions['recorder'];
 }
@@ -163,10 +165,17 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     { client, budget, tokensOf: tokens.of, noteCredentials },
     { inForce: mappings.inForce, sandbox },
   );
+  const formulas = composeFormulas(platform, {
+    runs: role !== 'api',
+    retentionDays: config.formulaRetentionDays,
+    options: ports.formulaOptions,
+  });
+  await formulas.prepare();
   const events = composeEvents(
     platform,
     {
       findSource,
+      findTriggered: formulas.findTriggered,
       subscriptions,
       settings: settings.ofDelivery,
       notifications,
@@ -229,7 +238,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('bulk', () => bulk.stop(shutdownTimeoutMs));
   await bulk.start();
 
-  const formulas = composeTemplates(platform, {
+  const templates = composeTemplates(platform, {
     registry,
     instances,
     reservedNames: RESERVED_SEGMENTS,
@@ -238,7 +247,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   });
 
   const removal = createAccountRemoval(platform, [
-    formulas.formulaInstances.removeSome,
+    templates.formulaInstances.removeSome,
     (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
     bulk.removeSome,
     connect.sessions.removeSome,
@@ -264,6 +273,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepActivity: activity.keep,
     keepPolls: polls.keep,
     keepBulk: bulk.keep,
+    keepFormulas: formulas.keep,
     keepWebhooks: registrations.keep,
     removeAccounts: removal.keep,
   };
@@ -288,7 +298,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       connectorFolders: folders,
       instances,
       mappings,
-      formulas,
+      formulas: templates,
       authorizations,
       proxies,
       resources,
@@ -301,6 +311,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       findSource,
       accept: events.accept,
       webhooks,
+      formulaRuns: formulas,
       ensureSubscription,
       checks: { database: platform.isReachable, queue: jobs.isReachable },
       isStuck: platform.isStuck,
@@ -309,6 +320,9 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     },
     config,
   );
+  cleanup.add('calls inside', async () => api.closeCalls());
+  await formulas.start({ callApi: api.call, sandbox });
+  cleanup.add('formulas', formulas.stop);
   const { host, maxConnections, metricsPort } = config;
   const listening = { host, maxConnections, trust: api.trust, log, clock: platform.clock };
   const listener = await openListener(api.server, { ...listening, variable: 'PORT', port: config.port });

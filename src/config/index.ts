@@ -278,6 +278,14 @@ export const VARIABLES = {
     defaultText: () => '3',
     description: 'Days that the service keeps bulk jobs and their files.',
   },
+  formulaRetention: {
+    name: 'FORMULA_RETENTION_DAYS',
+    format: integer(1, 30),
+    shownDefault: '3',
+    defaultText: () => '3',
+    description:
+      'Days that the service keeps the steps of formula executions and their values. It lists executions for 30 days.',
+  },
   bulkUploadMax: {
     name: 'BULK_UPLOAD_MAX_BYTES',
     format: integer(1, 1024 ** 4),
@@ -359,6 +367,7 @@ export interface ServiceConfig {
   readonly shutdownTimeoutMs: number;
   readonly eventRetentionDays: number;
   readonly bulkRetentionDays: number;
+  readonly formulaRetentionDays: number;
   readonly bulkUploadMaxBytes: number;
   readonly auditRetentionDays: number;
   readonly activityRetentionDays: number;
@@ -427,6 +436,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
     eventRetentionDays: required(VARIABLES.eventRetention),
     bulkRetentionDays: required(VARIABLES.bulkRetention),
+    formulaRetentionDays: required(VARIABLES.formulaRetention),
     bulkUploadMaxBytes: required(VARIABLES.bulkUploadMax),
     auditRetentionDays: required(VARIABLES.auditRetention),
     activityRetentionDays: required(VARIABLES.activityRetention),

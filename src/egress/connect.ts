@@ -44,10 +44,45 @@ export function createReach(): Reach {
 /** @throws EgressError when one of the addresses may not be called. */
 type Check = (hostname: string, addresses: readonly ResolvedAddress[]) => void;
 
-const CHECKS: ReadonlyMap<string, (policy: AddressPolicy) => Check> = new Map([
-  ['https:', (policy) => (hostname, addresses) => assertAcceptable(policy, hostname, addresses)],
-  ['http:', (policy) => (hostname, addresses) => assertAllowed(policy, hostname, addresses)],
+type CreateCheck = (policy: AddressPolicy) => Check;
+
+const WITH_TLS: CreateCheck = (policy) => (hostname, addresses) => assertAcceptable(policy, hostname, addresses);
+const WITHOUT_TLS: CreateCheck = (policy) => (hostname, addresses) => assertAllowed(policy, hostname, addresses);
+
+const CHECKS: ReadonlyMap<string, CreateCheck> = new Map([
+  ['https:', WITH_TLS],
+  ['http:', WITHOUT_TLS],
 ]);
+
+/** Protocols of connections that a library opens itself, with the look-up of `createGuard`. */
+const GUARDED: ReadonlyMap<string, CreateCheck> = new Map([
+  ['amqps:', WITH_TLS],
+  ['amqp:', WITHOUT_TLS],
+  ['smtps:', WITH_TLS],
+  ['smtp:', WITHOUT_TLS],
+]);
+
+/** The look-up with which a library connects to checked addresses only. */
+export interface ConnectionGuard {
+  readonly lookup: LookupFunction;
+}
+
+/**
+ * Returns the guard of a connection that a library opens itself.
+ * @throws EgressError `refused`, `invalid`, or `connect` for a name without an address
+ */
+export async function createGuard(
+  ports: Pick<ConnectPorts, 'policy' | 'lookup'>,
+  { protocol, hostname: given }: { readonly protocol: string; readonly hostname: string },
+): Promise<ConnectionGuard> {
+  const check = GUARDED.get(protocol)?.(ports.policy);
+  if (check === undefined) throw noProtocolForCalls(protocol);
+  const hostname = withoutBrackets(given);
+  const family = isIP(hostname);
+  if (family === 0) await resolveChecked(ports.lookup, check, hostname);
+  else check(hostname, [{ address: hostname, family }]);
+  return { lookup: createCheckedLookup(ports.lookup, check) };
+}
 
 /**
  * Opens connections only to checked addresses. The check is between resolving and connecting, so a DNS response that changes later has no

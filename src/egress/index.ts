@@ -5,7 +5,9 @@ import { createAddressPolicy } from './address-policy.ts';
 import {
   type AddressLookup,
   assertMayConnect,
+  type ConnectionGuard,
   type ConnectPorts,
+  createGuard,
   createPinnedConnect,
   createReach,
 } from './connect.ts';
@@ -83,6 +85,11 @@ export interface Egress {
    * @throws EgressError and nothing else
    */
   readonly check: (url: string, signal?: AbortSignal) => Promise<void>;
+  /**
+   * Checks the host of a URL of AMQP or SMTP, and returns the look-up with which a library must connect: it finds checked addresses only.
+   * @throws EgressError and nothing else
+   */
+  readonly guard: (url: string) => Promise<ConnectionGuard>;
   /** Waits for the calls under way, then closes every connection. */
   readonly close: () => Promise<void>;
 }
@@ -158,6 +165,11 @@ export function createEgress(options: EgressOptions): Egress {
     request,
     stream,
     check: (url, signal) => checkTarget(ports, url, signal),
+    guard: async (url) => {
+      const target = URL.parse(url);
+      if (target === null) throw new EgressError('invalid', 'The URL is not an absolute URL.');
+      return createGuard(ports, target);
+    },
     close: () => {
       closing ??= Promise.all([agent.close(), simulators.close()]).then(() => undefined);
       return closing;

@@ -1,7 +1,14 @@
+import type { Knex } from 'knex';
 import { sleep } from '../clock.ts';
 import type { Platform } from '../platform.ts';
 import { inBackground } from '../trace.ts';
-import { type Acceptance, createAcceptor, prepareEvents, storeAcceptances } from './accept/accept.ts';
+import {
+  type Acceptance,
+  createAcceptor,
+  type PreparedEvent,
+  prepareEvents,
+  storeAcceptances,
+} from './accept/accept.ts';
 import type { AcceptStore, StoredRow } from './accept/accept-store.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
@@ -20,6 +27,7 @@ import { createAnnouncement, DUE_TOPIC, RELEASED_TOPIC } from './sweep/announcem
 import type { ClaimStore } from './sweep/claim-store.ts';
 import { type Claimed, claimDue, claimOrdered } from './sweep/sweep.ts';
 import { createAlarm, every } from './timers.ts';
+import type { FindTriggered } from './triggered.ts';
 
 /** Platform parts that the engine needs. */
 export interface EnginePlatform extends Pick<Platform, 'log' | 'metrics' | 'clock' | 'random' | 'tracer'> {
@@ -29,7 +37,7 @@ export interface EnginePlatform extends Pick<Platform, 'log' | 'metrics' | 'cloc
 
 /** The tables of events and deliveries. */
 export interface EngineStores {
-  readonly accepted: AcceptStore;
+  readonly accepted: Pick<AcceptStore, 'insert' | 'transaction'>;
   readonly claims: ClaimStore;
   readonly outcomes: OutcomeStore;
   readonly owners: OwnerStore;
@@ -43,6 +51,8 @@ export interface EngineNeighbours extends Pick<OutcomePorts, 'notifications'> {
     readonly find: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
   };
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
+  /** Finds the work that an event starts, which is stored with it. */
+  readonly findTriggered?: FindTriggered | undefined;
   /** Called for each stored event. */
   readonly noteEvent: (accountId: number, elementKey: string) => void;
 }
@@ -67,7 +77,7 @@ export function createEngine(
   { delivers, options: given }: EngineRole,
 ) {
   const { clock, log, notifier } = platform;
-  const { findSource, subscriptions, settings } = neighbours;
+  const { findSource, findTriggered = async () => undefined, subscriptions, settings } = neighbours;
   const options: EngineOptions = { ...DEFAULT_OPTIONS, ...given };
   const agenda = createAgenda();
   const outcomes = createOutcomeQueue(options);
@@ -93,9 +103,11 @@ export function createEngine(
     findSource,
     ensureSubscription: subscriptions.ensure,
     settings,
+    findTriggered,
     newEventId: createEventIds(platform),
     clock,
     store,
+    storeTogether,
     options,
   });
   const announcement = createAnnouncement(platform, () => notifier.publish(DUE_TOPIC, ''), options.announceMs);
@@ -148,6 +160,24 @@ export function createEngine(
     const stored = await storeAcceptances(ports, acceptances, owner.current());
     turn();
     return stored;
+  }
+
+  function prepareToStore(events: readonly PreparedEvent[]) {
+    const prepared = prepareEvents({ dispatcher, agenda, measures, clock }, events);
+    return {
+      ...prepared,
+      committed: () => {
+        prepared.committed();
+        turn();
+      },
+    };
+  }
+
+  async function storeTogether(events: readonly PreparedEvent[]): Promise<ReadonlySet<string>> {
+    const prepared = prepareToStore(events);
+    const isNew = await stores.accepted.transaction(prepared.insert);
+    prepared.committed();
+    return isNew;
   }
 
   async function storeEnded(batch: readonly DeliveryOutcome[]): Promise<void> {
@@ -347,15 +377,9 @@ export function createEngine(
      * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
      */
     prepare: async (events: readonly NewEvent[]) => {
-      const wanted = (await acceptor.prepare(events)).filter((acceptance) => acceptance !== undefined);
-      const prepared = prepareEvents({ dispatcher, agenda, measures, clock }, wanted);
-      return {
-        ...prepared,
-        committed: () => {
-          prepared.committed();
-          turn();
-        },
-      };
+      const wanted = (await acceptor.prepare(events)).filter((event) => event !== undefined);
+      const { insert, committed } = prepareToStore(wanted);
+      return { insert: async (via: Knex) => void (await insert(via)), committed };
     },
   };
 }

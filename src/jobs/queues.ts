@@ -67,6 +67,8 @@ export interface Maintenance {
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of bulk jobs. */
   readonly keepBulk: () => Promise<void>;
+  /** Partitions and retention of executions of formulas. */
+  readonly keepFormulas: () => Promise<void>;
   /**
    * Registers webhooks at providers where that is due.
    * @returns number of checked registrations
@@ -90,6 +92,7 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
   const { purgeConnectSessions, purgeConnectDepartures } = maintenance;
   const { refreshTokens, keepEvents, keepAuditLog, keepActivity, keepPolls, keepBulk, keepWebhooks, removeAccounts } =
     maintenance;
+  const { keepFormulas } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
@@ -129,6 +132,7 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'events.upkeep': everyHour(keepEvents, '27 * * * *'),
     'audit.upkeep': everyHour(keepAuditLog, '47 * * * *'),
     'bulk.keep': everyHour(keepBulk, '57 * * * *'),
+    'formulas.keep': everyHour(keepFormulas, '43 * * * *'),
     'activity.upkeep': everyHour(keepActivity, '53 * * * *'),
     'polls.keep': everyMinute(keepPolls),
     'events.webhooks': everyMinute(keepWebhooks),

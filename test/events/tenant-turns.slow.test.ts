@@ -32,6 +32,8 @@ describe('accepting events of two tenants', () => {
           const stored = rows.map(({ eventId }) => [eventId, { deliveryId: 1, state: 'queued' }] as const);
           writes.push({ rows, end: () => resolve(new Map(stored)) });
         }),
+      storeTogether: () => Promise.reject(new Error('No event of this test starts a formula.')),
+      findTriggered: async () => undefined,
       findSource: async (accountId, instanceId) => ({
         ...plainSource(accountId, instanceId),
         callbackUrl: 'https://receiver.example.com/',

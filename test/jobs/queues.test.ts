@@ -32,6 +32,7 @@ const nothing: Maintenance = {
   keepAuditLog: async () => {},
   keepActivity: async () => {},
   keepPolls: async () => 0,
+  keepFormulas: async () => {},
   keepBulk: async () => {},
   keepWebhooks: async () => 0,
   removeAccounts: async () => 0,

@@ -29,6 +29,11 @@ const OTHERS: Readonly<Partial<Record<OperationId, string>>> = {
   measureUsageTimes: 'as countUsage',
   getMetric: 'as countUsage',
   getOrganizationMetric: 'as countUsage, for each account',
+  listFailedFormulaExecutions: 'listFormulaExecutions takes where; this one is narrowed by from and to',
+  listFailedExecutionsOfFormula: 'as listFailedFormulaExecutions',
+  listFormulaStepExecutions: 'steps in their order, which are read as a whole',
+  listFormulaExecutionErrors: 'as listFormulaStepExecutions',
+  listFormulaStepValues: 'the values of one step',
   getBulkFile: 'a file, of which parts are asked for by `Range`',
   getHubBulkFile: 'as getBulkFile',
 };

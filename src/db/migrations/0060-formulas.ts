@@ -136,6 +136,7 @@ export const STATEMENTS: readonly string[] = [
     status text not null check (status in ('success', 'failed')),
     created_at timestamptz not null,
     updated_at timestamptz not null,
+    is_fault boolean not null default false,
     is_restarted boolean not null default false,
     content json,
     primary key (account_id, execution_at, id)
@@ -145,8 +146,10 @@ export const STATEMENTS: readonly string[] = [
   `comment on table formula_step_default is 'Takes what has no partition of its own'`,
   'create unique index formula_step_of_execution on formula_step (account_id, execution_id, execution_at, ordinal)',
   'create index formula_step_by_id on formula_step (account_id, id)',
+  'create index formula_step_faults on formula_step (account_id, execution_id) where is_fault',
   `comment on table formula_step is 'Step executions; in partitions by the day (UTC) of their execution'`,
   `comment on column formula_step.ordinal is 'Counts the step executions of an execution, from 0 for the trigger'`,
   `comment on column formula_step.frame is '0 for the steps of the formula itself, otherwise the ordinal of the step that called their sub-formula'`,
+  `comment on column formula_step.is_fault is 'Whether it makes the execution fail; the end of a loop and a filter that is false do not'`,
   `comment on column formula_step.content is 'The values by member; null: not kept'`,
 ];

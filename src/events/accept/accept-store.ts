@@ -28,10 +28,19 @@ export interface StoredRow {
   readonly state: NewRow['state'];
 }
 
+/** An event of which only its key is stored. */
+export interface KeyedEvent {
+  readonly accountId: number;
+  readonly eventId: string;
+  readonly keyHash: Buffer | undefined;
+}
+
 export type AcceptStore = ReturnType<typeof createAcceptStore>;
 
 export function createAcceptStore(knex: Knex) {
   return {
+    transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
+
     /**
      * Keys, events and deliveries in one statement, so that all of them are committed or none.
      * @returns what was stored by event id; rows whose key was seen before are missing.
@@ -55,6 +64,26 @@ export function createAcceptStore(knex: Knex) {
         ],
       );
       return new Map(stored.map(({ event_id, id, state }) => [event_id, { deliveryId: id, state }]));
+    },
+
+    /**
+     * Stores the keys of events that nobody receives.
+     * @returns the ids of the events whose keys are new, or that have none
+     */
+    insertKeys: async (events: readonly KeyedEvent[]): Promise<readonly string[]> => {
+      const known = new Map<string, string>();
+      const isNew = events.filter(({ keyHash }) => keyHash === undefined).map(({ eventId }) => eventId);
+      for (const { accountId, eventId, keyHash } of events) {
+        const key = keyHash && `${accountId}:${keyHash.toString('hex')}`;
+        if (key !== undefined && !known.has(key)) known.set(key, eventId);
+      }
+      const keyed = events.filter(({ eventId }) => [...known.values()].includes(eventId));
+      if (keyed.length === 0) return isNew;
+      const { rows } = await runNamed<{ account_id: number; key: string }>(knex, INSERT_KEYS, [
+        arrayLiteral(keyed.map(({ accountId }) => accountId)),
+        arrayLiteral(keyed.map(({ keyHash }) => keyHash && `\\x${keyHash.toString('hex')}`)),
+      ]);
+      return [...isNew, ...rows.flatMap(({ account_id, key }) => known.get(`${account_id}:${key}`) ?? [])];
     },
   };
 }
@@ -141,6 +170,14 @@ const insertKeyed = (columns: Columns) => `
     where i.key_hash is null
       or exists (select 1 from new_key k where k.account_id = i.account_id and k.key_hash = i.key_hash)
   ),${insertRest(columns)}`;
+
+const INSERT_KEYS = {
+  name: 'accept-keys',
+  sql: `insert into event_key (account_id, key_hash)
+    select * from unnest(?::bigint[], ?::bytea[]) as k(account_id, key_hash) order by account_id, key_hash
+    on conflict do nothing
+    returning account_id, encode(key_hash, 'hex') as key`,
+} as const;
 
 const INSERTS = {
   plain: {

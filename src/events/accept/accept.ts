@@ -12,6 +12,7 @@ import { buildPayload } from '../message.ts';
 import {
   type Accepted,
   type DeliverySettings,
+  type EventSource,
   type FindSource,
   type NewEvent,
   type ReadySubscription,
@@ -20,6 +21,7 @@ import {
 import type { EngineOptions } from '../options.ts';
 import { printRecord, recordOf } from '../record.ts';
 import type { Agenda } from '../sweep/agenda.ts';
+import type { FindTriggered, Triggered } from '../triggered.ts';
 import { type AcceptStore, createAcceptStore, type NewRow, type StoredRow } from './accept-store.ts';
 import { createGroupCommit, type Unit } from './group-commit.ts';
 
@@ -27,11 +29,14 @@ export interface AcceptPorts {
   readonly findSource: FindSource;
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
+  readonly findTriggered: FindTriggered;
   /** UUIDs of version 7. */
   readonly newEventId: () => string;
   readonly clock: Clock;
   /** Stores the events of several calls in one transaction. @returns the stored rows by event id */
   readonly store: (acceptances: readonly Acceptance[]) => Promise<ReadonlyMap<string, StoredRow>>;
+  /** Stores events with the work that they start in one transaction. @returns the ids of the events that are new */
+  readonly storeTogether: (events: readonly PreparedEvent[]) => Promise<ReadonlySet<string>>;
   readonly options: Pick<
     EngineOptions,
     'acceptBatchRows' | 'acceptBatchBytes' | 'acceptsInFlight' | 'maxPendingAccepts' | 'maxPendingAcceptBytes'
@@ -50,6 +55,16 @@ export interface Acceptance extends Omit<NewRow, 'state'> {
   readonly isQueued: boolean;
   /** Span that ends when the event is stored. */
   readonly span: Span | undefined;
+}
+
+/** An event with its delivery and the work that it starts; one of both may be absent. */
+export interface PreparedEvent {
+  readonly accountId: number;
+  readonly eventId: string;
+  readonly keyHash: Buffer | undefined;
+  /** Undefined: no subscription wants the event. */
+  readonly acceptance: Acceptance | undefined;
+  readonly triggered: Triggered | undefined;
 }
 
 interface Call extends Unit {
@@ -91,7 +106,7 @@ export function createAcceptor(ports: AcceptPorts) {
   async function prepareAll(
     events: readonly NewEvent[],
     begin: BeginSpan,
-  ): Promise<readonly (Acceptance | undefined)[]> {
+  ): Promise<readonly (PreparedEvent | undefined)[]> {
     const accountId = events[0]?.accountId;
     if (accountId === undefined) return [];
     assertRoom(accountId);
@@ -100,7 +115,7 @@ export function createAcceptor(ports: AcceptPorts) {
 
   return {
     /**
-     * Prepares events of one account to be stored in another transaction. Undefined for an event without subscriptions.
+     * Prepares events of one account to be stored in another transaction. Undefined for an event that nothing wants.
      * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
      */
     // A poller finds events of many records, so each is a trace of its own.
@@ -113,7 +128,12 @@ export function createAcceptor(ports: AcceptPorts) {
     accept: async (events: readonly NewEvent[]) => {
       const accountId = events[0]?.accountId;
       if (accountId === undefined) return { eventIds: [] };
-      const acceptances = await prepareAll(events, (start) => currentSpan()?.child(start));
+      const prepared = await prepareAll(events, (start) => currentSpan()?.child(start));
+      const acceptances = prepared.map((event) => event?.acceptance);
+      if (prepared.some((event) => event?.triggered !== undefined)) {
+        assertRoom(accountId);
+        return inSpan({ name: 'store events' }, () => acceptTogether(ports, prepared));
+      }
       const rows = acceptances.filter((acceptance) => acceptance !== undefined);
       if (rows.length === 0) return { eventIds: acceptances.map(() => undefined) };
       assertRoom(accountId);
@@ -137,17 +157,53 @@ function overloaded(message: string): AppError {
 /** Undefined where nothing is traced. */
 type BeginSpan = (start: SpanStart) => Span | undefined;
 
+/** Stores the events of a call together with the work that they start. An event that was seen before starts nothing. */
+async function acceptTogether(
+  { storeTogether }: AcceptPorts,
+  prepared: readonly (PreparedEvent | undefined)[],
+): Promise<Accepted> {
+  const isNew = await storeTogether(prepared.filter((event) => event !== undefined));
+  const shownId = (event: PreparedEvent | undefined) =>
+    event?.acceptance !== undefined && isNew.has(event.eventId) ? showEventId(event.eventId) : undefined;
+  return { eventIds: prepared.map(shownId) };
+}
+
+/** Undefined: nothing wants the event. */
+async function prepare(ports: AcceptPorts, event: NewEvent, begin: BeginSpan): Promise<PreparedEvent | undefined> {
+  const { accountId, instanceId } = event;
+  const source = await ports.findSource(accountId, instanceId);
+  if (source === undefined) return undefined;
+  const eventId = ports.newEventId();
+  const acceptance = await prepareDelivery(ports, event, { source, eventId, begin });
+  const triggered = await ports.findTriggered(event, source, showEventId(eventId));
+  if (acceptance === undefined && triggered === undefined) return undefined;
+  const keyHash = keyHashOf(event);
+  return { accountId, eventId, keyHash, acceptance, triggered };
+}
+
+function keyHashOf({ instanceId, deduplicationKey }: NewEvent): Buffer | undefined {
+  return deduplicationKey === undefined ? undefined : hashKey(instanceId, deduplicationKey);
+}
+
+interface DeliveryInput {
+  readonly source: EventSource;
+  readonly eventId: string;
+  readonly begin: BeginSpan;
+}
+
 /** Undefined: the instance wants no events, or its subscription none of this type. */
-async function prepare(ports: AcceptPorts, event: NewEvent, begin: BeginSpan): Promise<Acceptance | undefined> {
+async function prepareDelivery(
+  ports: AcceptPorts,
+  event: NewEvent,
+  { source, eventId, begin }: DeliveryInput,
+): Promise<Acceptance | undefined> {
   const acceptedAtMs = ports.clock.steady();
   const { accountId, instanceId, type } = event;
-  const source = await ports.findSource(accountId, instanceId);
-  const callbackUrl = event.callbackUrl ?? source?.callbackUrl;
-  if (source === undefined || callbackUrl === undefined) return undefined;
+  const callbackUrl = event.callbackUrl ?? source.callbackUrl;
+  if (callbackUrl === undefined) return undefined;
   const subscription = await ports.ensureSubscription(accountId, callbackUrl);
   if (!wantsType(subscription.eventTypes, type)) return undefined;
   const { failurePolicy } = await ports.settings(accountId);
-  const eventId = ports.newEventId();
   const createdAt = new Date(ports.clock.now());
   const id = showEventId(eventId);
   const payload = buildPayload({ id, event, source, timestamp: event.timestamp ?? createdAt });
@@ -179,7 +235,7 @@ async function prepare(ports: AcceptPorts, event: NewEvent, begin: BeginSpan): P
     subscriptionId: subscription.id,
     host: subscription.host,
     ordered: source.ordered,
-    keyHash: event.deduplicationKey === undefined ? undefined : hashKey(instanceId, event.deduplicationKey),
+    keyHash: keyHashOf(event),
     acceptedAtMs,
     isQueued: failurePolicy === 'queue',
   };
@@ -219,7 +275,7 @@ function withoutRepeats(rows: readonly Acceptance[]): readonly Acceptance[] {
 }
 
 export interface AcceptancePorts {
-  readonly store: AcceptStore;
+  readonly store: Pick<AcceptStore, 'insert'>;
   readonly dispatcher: Pick<Dispatcher, 'reserve' | 'cancel' | 'enqueue' | 'accountRoom' | 'sweepRoom'>;
   readonly agenda: Pick<Agenda, 'want' | 'wantOrdered'>;
   readonly measures: Pick<EngineMetrics, 'accepted'>;
@@ -227,13 +283,19 @@ export interface AcceptancePorts {
 }
 
 /** Events that are stored in the transaction of other data. */
-export type PreparedEvents = ReturnType<typeof prepareEvents>;
+export interface PreparedEvents {
+  readonly insert: (via: Knex) => Promise<void>;
+  /** To be called after the commit: they are delivered from then on. */
+  readonly committed: () => void;
+}
 
 /** They wait for the sweep, so that nothing of them is in memory if the transaction fails. */
 export function prepareEvents(
   { agenda, measures, ...ports }: Omit<AcceptancePorts, 'store'>,
-  acceptances: readonly Acceptance[],
+  events: readonly PreparedEvent[],
 ) {
+  const acceptances = events.flatMap(({ acceptance }) => acceptance ?? []);
+  const others = events.filter(({ acceptance }) => acceptance === undefined);
   let onCommit: (() => void)[] = [];
   const later = {
     ...ports,
@@ -244,10 +306,21 @@ export function prepareEvents(
     measures: { accepted: (event: AcceptedEvent) => void onCommit.push(() => measures.accepted(event)) },
   };
   return {
-    insert: async (via: Knex) => {
+    /** @returns the ids of the events that are new */
+    insert: async (via: Knex): Promise<ReadonlySet<string>> => {
       onCommit = [];
-      if (acceptances.length === 0) return;
-      await storeAcceptances({ ...later, store: createAcceptStore(via) }, acceptances, undefined);
+      if (events.length === 0) return new Set();
+      const store = createAcceptStore(via);
+      const unkept = others.length === 0 ? [] : await store.insertKeys(others);
+      const stored =
+        acceptances.length === 0 ? [] : (await storeAcceptances({ ...later, store }, acceptances, undefined)).keys();
+      const isNew = new Set([...unkept, ...stored]);
+      for (const { eventId, triggered } of events) {
+        if (triggered === undefined || !isNew.has(eventId)) continue;
+        await triggered.insert(via);
+        onCommit.push(triggered.committed);
+      }
+      return isNew;
     },
     /** To be called after the commit: they are delivered from then on. */
     committed: () => {

@@ -102,6 +102,12 @@ const LINES = { ...ORDER, childObjectName: 'Lines' };
 const CONNECT_SESSION = { of: 'connectSession' } as const;
 const BULK_JOB = { of: 'bulkJob' } as const;
 const BULK_UPLOAD = { of: 'bulkUpload' } as const;
+const EXECUTION_PARTS = ['instanceId', 'executionId', 'stepExecutionId'];
+/** Of nothing, no part is there either. */
+const executionParts = ({ id, params }: Thing) =>
+  params ?? Object.fromEntries(EXECUTION_PARTS.map((name) => [name, String(id)]));
+const EXECUTION = { of: 'execution', path: executionParts } as const;
+const SPARE_EXECUTION = { of: 'spareExecution', path: executionParts } as const;
 const SPENT_BULK_JOB = { of: 'spareBulkJob', spends: true } as const;
 const IF_MATCH = { headers: { 'if-match': '*' } };
 
@@ -462,6 +468,22 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   deleteHubRecord: { of: 'spareOrder', spends: true, path: ({ id }) => ({ ...HUB, ...ORDERS, objectId: String(id) }) },
   listChildRecords: { path: LINES },
   listHubChildRecords: { path: { ...HUB, ...LINES } },
+
+  listFormulaExecutions: EXECUTION,
+  listExecutionsOfFormulaInstance: EXECUTION,
+  startFormulaExecutions: { ...SPARE_EXECUTION, body: () => ({ n: 1 }) },
+  startExecutionsOfFormulaInstance: { ...SPARE_EXECUTION, body: () => ({ n: 1 }) },
+  listFailedFormulaExecutions: EXECUTION,
+  // A formula of another account has no executions here.
+  listFailedExecutionsOfFormula: { ...EXECUTION, showsAllTo: 'manageOrganization', isNarrowed: true },
+  getFormulaExecution: EXECUTION,
+  cancelFormulaExecution: { ...SPARE_EXECUTION, spends: true, body: () => ({ status: 'cancelled' }) },
+  listFormulaStepExecutions: EXECUTION,
+  listFormulaExecutionErrors: EXECUTION,
+  getFormulaStepExecution: EXECUTION,
+  listFormulaStepValues: EXECUTION,
+  retryFormulaExecution: EXECUTION,
+  forgetFormulaRetry: { of: 'plannedRetry', path: executionParts, spends: true },
 
   createBulkQuery: { body: () => ({ objectName: 'Orders' }) },
   createHubBulkQuery: { path: HUB, body: () => ({ objectName: 'Orders' }) },

@@ -169,6 +169,7 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
     stores: {
       accepted: {
         insert: async (rows, owner, now) => new Map(rows.map((row) => [row.eventId, insert(row, owner, now)])),
+        transaction: () => Promise.reject(new Error('No event of the model starts a formula.')),
       },
 
       claims: {

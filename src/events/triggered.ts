@@ -1,0 +1,13 @@
+import type { Knex } from 'knex';
+import type { EventSource, NewEvent } from './model.ts';
+
+/** Work that an event starts, and that is stored with it. */
+export interface Triggered {
+  /** Stores the work in the transaction of the event. */
+  readonly insert: (via: Knex) => Promise<void>;
+  /** To be called after the commit. */
+  readonly committed: () => void;
+}
+
+/** Finds the work that an event starts. Undefined: none. */
+export type FindTriggered = (event: NewEvent, source: EventSource, eventId: string) => Promise<Triggered | undefined>;

@@ -1,0 +1,237 @@
+import { isAppError } from '../../errors.ts';
+import { createGroupCommit, type Unit } from '../../events/accept/group-commit.ts';
+import { createPool } from '../../events/fairness.ts';
+import { createAlarm, every } from '../../events/timers.ts';
+import type { Platform } from '../../platform.ts';
+import type { ClaimedRun, EndStatus } from './model.ts';
+import { type ExecutionRunOptions, type ExecutionRunPorts, type RunEnd, RunLost, runExecution } from './run.ts';
+import type { RunCommit, RunStore } from './run-store.ts';
+
+export interface ExecutionWorkerOptions extends ExecutionRunOptions {
+  /** Executions of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
+  readonly concurrency: number;
+  /** Maximum time in milliseconds between two checks of the database for due executions. */
+  readonly lookMs: number;
+  /** Milliseconds without a renewal after which other processes may take over an execution of this process. */
+  readonly leaseMs: number;
+  /** Milliseconds before the first new try of an execution for which this service failed. The time doubles with each failure. */
+  readonly backoffMs: number;
+  /** Rows and bytes of one commit. */
+  readonly commitRows: number;
+  readonly commitBytes: number;
+}
+
+export const WORKER_OPTIONS: ExecutionWorkerOptions = {
+  concurrency: 64,
+  lookMs: 5_000,
+  leaseMs: 30_000,
+  backoffMs: 1_000,
+  batchSteps: 200,
+  batchCharacters: 1024 * 1024,
+  commitRows: 500,
+  commitBytes: 8 * 1024 * 1024,
+};
+
+/** An execution that has ended. */
+export interface EndedExecution {
+  readonly run: ClaimedRun;
+  readonly status: EndStatus;
+  readonly fault: RunEnd['execution'];
+}
+
+export interface ExecutionWorkerPorts extends Omit<ExecutionRunPorts, 'store' | 'commit' | 'options' | 'clock'> {
+  readonly store: ExecutionRunPorts['store'] & Pick<RunStore, 'claim' | 'nextDue' | 'renew' | 'release' | 'commit'>;
+  /** Reports the end of an execution. It must not reject. */
+  readonly noteEnded: (ended: EndedExecution) => Promise<void>;
+  readonly options: ExecutionWorkerOptions;
+}
+
+/** Within the time of a lease it is renewed so often. */
+const RENEWALS = 3;
+/** Maximum number of doublings of the backoff. */
+const MOST_DOUBLINGS = 8;
+
+interface Running {
+  readonly run: ClaimedRun;
+  readonly lost: AbortController;
+  work: Promise<void>;
+}
+
+interface CommitUnit extends Unit {
+  readonly commit: RunCommit;
+  readonly settle: PromiseWithResolvers<{ readonly isCancelled: boolean } | undefined>;
+}
+
+export type ExecutionWorker = ReturnType<typeof createExecutionWorker>;
+
+/** Runs the executions that are due. All processes together run each one at a time. */
+export function createExecutionWorker(
+  { clock, log }: Pick<Platform, 'clock' | 'log'>,
+  { store, noteEnded, options, ...ports }: ExecutionWorkerPorts,
+) {
+  const slots = createPool(options.concurrency);
+  const running = new Set<Running>();
+  const failures = new Map<string, number>();
+  const alarm = createAlarm(clock, look);
+  const stopping = new AbortController();
+  const commits = createGroupCommit<CommitUnit>({
+    write: writeAll,
+    maxRows: options.commitRows,
+    maxBytes: options.commitBytes,
+    writesInFlight: 2,
+  });
+  let hasStarted = false;
+  let looking: Promise<void> | undefined;
+  let mustLookAgain = false;
+  let endRenewals: (() => Promise<void>) | undefined;
+
+  function look(): void {
+    if (!hasStarted || stopping.signal.aborted) return;
+    if (looking !== undefined) {
+      mustLookAgain = true;
+      return;
+    }
+    mustLookAgain = false;
+    looking = takeDue().finally(() => {
+      looking = undefined;
+      if (mustLookAgain) look();
+    });
+  }
+
+  async function takeDue(): Promise<void> {
+    try {
+      let found: number;
+      do found = await claim();
+      while (found > 0 && slots.free() > 0 && !stopping.signal.aborted);
+      if (slots.free() <= 0) return alarm.ringIn(options.lookMs);
+      const nowMs = clock.now();
+      const due = await store.nextDue(new Date(nowMs));
+      alarm.ringIn(Math.min(options.lookMs, due === undefined ? options.lookMs : Math.max(1, due.getTime() - nowMs)));
+    } catch (error) {
+      log.warn({ err: error }, 'could not look for due executions of formulas; trying again');
+      alarm.ringIn(options.lookMs);
+    }
+  }
+
+  /** @returns how many */
+  async function claim(): Promise<number> {
+    const limit = slots.free();
+    if (limit <= 0) return 0;
+    const nowMs = clock.now();
+    const busy = new Set([...running].map(({ run }) => run.accountId));
+    const claimed = await store.claim({
+      now: new Date(nowMs),
+      leaseUntil: new Date(nowMs + options.leaseMs),
+      limit,
+      share: Math.max(1, slots.room(-1)),
+      except: [...busy].filter((accountId) => slots.room(accountId) <= 0),
+    });
+    for (const run of claimed) begin(run);
+    return claimed.length;
+  }
+
+  function begin(run: ClaimedRun): void {
+    slots.take(run.accountId);
+    const one: Running = { run, lost: new AbortController(), work: Promise.resolve() };
+    running.add(one);
+    one.work = work(one).finally(() => {
+      running.delete(one);
+      slots.give(run.accountId);
+      look();
+    });
+  }
+
+  /** Does not reject. */
+  async function work({ run, lost }: Running): Promise<void> {
+    const signal = AbortSignal.any([lost.signal, stopping.signal]);
+    const key = `${run.accountId}:${run.id}`;
+    try {
+      const end = await runExecution({ ...ports, store, commit, clock, options }, run, signal);
+      failures.delete(key);
+      if (end.status !== undefined) await noteEnded({ run, status: end.status, fault: end.execution });
+    } catch (error) {
+      if (error instanceof RunLost || lost.signal.aborted) return void failures.delete(key);
+      await giveBack(run, error, key).catch((failure: unknown) => {
+        log.warn(
+          { err: failure, accountId: run.accountId, executionId: run.id },
+          'could not release an execution; its lease expires',
+        );
+      });
+    }
+  }
+
+  /** Lets another process, or this one later, go on behind the last step that is stored. */
+  async function giveBack(run: ClaimedRun, error: unknown, key: string): Promise<void> {
+    if (stopping.signal.aborted) return store.release([run]);
+    const count = (failures.get(key) ?? 0) + 1;
+    failures.set(key, count);
+    const isBusy = isAppError(error, 'OVERLOADED');
+    const { accountId, id: executionId } = run;
+    if (!isBusy)
+      log.error({ err: error, accountId, executionId }, 'an execution of a formula stopped; it goes on later');
+    // The lease is kept until then: nobody takes the run before its time.
+    const waitMs = options.backoffMs * 2 ** Math.min(count - 1, MOST_DOUBLINGS);
+    await store.renew([run], new Date(clock.now() + waitMs));
+    alarm.ringIn(waitMs);
+  }
+
+  function commit(wanted: RunCommit): Promise<{ readonly isCancelled: boolean } | undefined> {
+    const settle = Promise.withResolvers<{ readonly isCancelled: boolean } | undefined>();
+    const bytes = wanted.rows.reduce((sum, { content }) => sum + (content?.length ?? 0) * ROW_BYTES, ROW_BYTES);
+    commits.add({ accountId: wanted.accountId, rowCount: wanted.rows.length + 1, bytes, commit: wanted, settle });
+    return settle.promise;
+  }
+
+  async function writeAll(units: readonly CommitUnit[]): Promise<void> {
+    try {
+      const stored = await store.commit(units.map((unit) => unit.commit));
+      for (const unit of units) unit.settle.resolve(stored.get(unit.commit.lease));
+    } catch (error) {
+      for (const unit of units) unit.settle.reject(error);
+    }
+  }
+
+  async function renew(): Promise<void> {
+    const all = [...running];
+    if (all.length === 0) return;
+    try {
+      const runs = all.map(({ run }) => run);
+      const { held } = await store.renew(runs, new Date(clock.now() + options.leaseMs));
+      for (const { run, lost } of all)
+        if (running.size > 0 && !held.has(run.lease)) lost.abort(new RunLost('The lease is over.'));
+    } catch (error) {
+      log.warn(
+        { err: error, runs: all.length },
+        'could not renew the leases of executions; other processes may take them over',
+      );
+    }
+  }
+
+  return {
+    start: () => {
+      hasStarted = true;
+      endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
+      look();
+    },
+    /** Something may be due. */
+    wake: look,
+    /** Number of executions that run in this process. */
+    busy: () => running.size,
+    /** Starts no more executions, breaks off those in progress, and releases them to other processes. */
+    stop: async (timeoutMs: number) => {
+      alarm.end();
+      const endWait = clock.after(timeoutMs, () => {
+        for (const { lost } of running) lost.abort(new Error('The service is stopping.'));
+      });
+      stopping.abort(new Error('The service is stopping.'));
+      await looking;
+      await Promise.all([...running].map(({ work: current }) => current));
+      endWait();
+      await commits.idle();
+      await endRenewals?.();
+    },
+  };
+}
+
+/** About how many bytes a value of a step has. */
+const ROW_BYTES = 256;

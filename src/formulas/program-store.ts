@@ -1,0 +1,83 @@
+import type { Knex } from 'knex';
+import type { EngineName, FormulaContent, FormulaKey } from './model.ts';
+
+/** A formula instance with the current members of its template. */
+export interface StoredFormulaInstance {
+  readonly accountId: number;
+  readonly id: number;
+  readonly name: string;
+  readonly userId: number;
+  readonly active: boolean;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly configuration: Readonly<Record<string, string>>;
+  readonly formula: FormulaKey;
+  readonly formulaName: string;
+  readonly formulaActive: boolean;
+  readonly singleThreaded: boolean;
+  readonly debugLoggingEnabled: boolean;
+  readonly engine: EngineName;
+  readonly version: number;
+}
+
+type InstanceRow = Omit<StoredFormulaInstance, 'formula'> & {
+  readonly formulaAccountId: number;
+  readonly formulaId: number;
+};
+
+function toInstance({ formulaAccountId, formulaId, ...row }: InstanceRow): StoredFormulaInstance {
+  return { ...row, formula: { accountId: formulaAccountId, id: formulaId } };
+}
+
+/** Maximum number of formula instances of an account. */
+const MOST_INSTANCES = 10_000;
+
+export function createProgramStore(knex: Knex) {
+  return {
+    findVersion: async ({ accountId, id }: FormulaKey, version: number): Promise<FormulaContent | undefined> => {
+      const row = await knex('formula_version')
+        .where({ account_id: accountId, formula_id: id, version })
+        .first('content');
+      // Only templates write this column.
+      return row?.content as FormulaContent | undefined;
+    },
+
+    listInstances: async (accountId: number): Promise<readonly StoredFormulaInstance[]> => {
+      const { rows } = await knex.raw<{ rows: readonly InstanceRow[] }>(
+        `${INSTANCES} where i.account_id = ? order by i.id limit ?`,
+        [accountId, MOST_INSTANCES],
+      );
+      return rows.map(toInstance);
+    },
+
+    findInstance: async (accountId: number, id: number): Promise<StoredFormulaInstance | undefined> => {
+      const { rows } = await knex.raw<{ rows: readonly InstanceRow[] }>(
+        `${INSTANCES} where i.account_id = ? and i.id = ?`,
+        [accountId, id],
+      );
+      return rows.map(toInstance)[0];
+    },
+
+    /** Returns a formula of the account, or of the default account of its organization, with its version. */
+    findFormula: async (
+      accountId: number,
+      id: number,
+    ): Promise<(FormulaKey & { readonly version: number; readonly active: boolean }) | undefined> => {
+      const { rows } = await knex.raw<{
+        rows: (FormulaKey & { readonly version: number; readonly active: boolean })[];
+      }>(FORMULA, [accountId, id]);
+      return rows[0];
+    },
+  };
+}
+
+const INSTANCES = `
+  select i.account_id as "accountId", i.id, i.name, i.user_id as "userId", i.active, i.settings, i.configuration,
+    f.account_id as "formulaAccountId", f.id as "formulaId", f.name as "formulaName", f.active as "formulaActive",
+    f.single_threaded as "singleThreaded", f.debug_logging_enabled as "debugLoggingEnabled", f.engine, f.version
+  from formula_instance i join formula f on f.account_id = i.formula_account_id and f.id = i.formula_id`;
+
+const FORMULA = `
+  select f.account_id as "accountId", f.id, f.version, f.active from formula f
+  join account own on own.id = ?
+  where f.id = ? and (f.account_id = own.id or f.account_id = (
+    select d.id from account d where d.organization_id = own.organization_id and d.default_account))`;

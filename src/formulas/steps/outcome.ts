@@ -1,0 +1,72 @@
+import type { Clock } from '../../clock.ts';
+import type { StepValue } from '../executions/model.ts';
+import type { Step } from '../model.ts';
+import type { Context } from '../references.ts';
+
+/** What a step is run with. */
+export interface StepInput {
+  readonly step: Step;
+  readonly context: Context;
+  /** The user on whose behalf the formula instance runs. */
+  readonly caller: { readonly accountId: number; readonly userId: number };
+  /** Identifies this run of the step, also if it runs again after a crash. */
+  readonly key: string;
+  /** Number of retries that were made. */
+  readonly retries: number;
+  /** Members of the request that end chains of formulas. */
+  readonly origin: Origin;
+  /** Whether a step without values fails, and scripts need not call `done`, as in formulas of the first engine. */
+  readonly isOfFirstEngine: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The execution that sends a request to the own API. */
+export interface Origin {
+  readonly formulaId: number;
+  readonly formulaInstanceId: number;
+  readonly executionId: number;
+  /** Number of formulas that led to this one. */
+  readonly chain: number;
+}
+
+export type StepOutcome =
+  | {
+      readonly kind: 'done';
+      /** Whether the step goes on to `onSuccess`. */
+      readonly isSuccess: boolean;
+      /** Whether it makes the execution fail. */
+      readonly isFault: boolean;
+      readonly values: readonly StepValue[];
+    }
+  /** The step runs again after a time. */
+  | { readonly kind: 'retry'; readonly afterMs: number };
+
+export type PerformStep = (input: StepInput) => Promise<StepOutcome>;
+
+export interface StepPorts {
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** A step that ends as failed, with the reason for its author. */
+export class StepFault extends Error {
+  override readonly name = 'StepFault';
+  readonly values: readonly StepValue[];
+
+  constructor(message: string, values: readonly StepValue[] = []) {
+    super(message);
+    this.values = values;
+  }
+}
+
+export function succeed(values: readonly StepValue[]): StepOutcome {
+  return { kind: 'done', isSuccess: true, isFault: false, values };
+}
+
+export function fail(values: readonly StepValue[]): StepOutcome {
+  return { kind: 'done', isSuccess: false, isFault: true, values };
+}
+
+/** The member that says why a step failed. */
+export function errorValue(message: string): StepValue {
+  return [['error'], message];
+}

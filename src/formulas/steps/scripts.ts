@@ -1,0 +1,81 @@
+import { FORMULA_LIMITS, type Sandbox, type ScriptResult } from '../../scripts/index.ts';
+import type { StepValue } from '../executions/model.ts';
+import { valuesOf } from '../executions/step-values.ts';
+import type { Context } from '../references.ts';
+import { errorValue, fail, type PerformStep, StepFault, type StepInput, type StepOutcome, succeed } from './outcome.ts';
+
+export interface ScriptPorts {
+  readonly sandbox: Pick<Sandbox, 'run'>;
+}
+
+/** Parameters of the scripts of formulas, before `done`. */
+export const SCRIPT_PARAMETERS = ['trigger', 'steps', 'info', 'config'] as const;
+/** Maximum length of the JSON of a result (formulas.md, 16). */
+const LIMITS = { ...FORMULA_LIMITS, resultCharacters: 6 * 1024 * 1024 };
+
+/** Runs the JavaScript of the steps `script`, whose values are the members of the argument of `done`. */
+export function createScript(ports: ScriptPorts): PerformStep {
+  return async (input) => {
+    const result = await run(ports, input);
+    const console = consoleOf(result);
+    if (result.kind === 'failed') return fail([...console, errorValue(result.reason)]);
+    const values = result.kind === 'done' ? valuesOf(result.value) : [];
+    if (values.length === 0 && input.isOfFirstEngine)
+      return fail([...console, errorValue('The script left no values.')]);
+    return succeed([...console, ...values]);
+  };
+}
+
+/** Runs the JavaScript of the steps `filter`. A result other than `true` takes the way of `onFailure`, and is no failure. */
+export function createFilter(ports: ScriptPorts): PerformStep {
+  return async (input): Promise<StepOutcome> => {
+    const result = await run(ports, input);
+    const console = consoleOf(result);
+    if (result.kind === 'failed') return fail([...console, errorValue(result.reason)]);
+    const isSuccess = result.kind === 'done' && (result.value === true || result.value === 'true');
+    return { kind: 'done', isSuccess, isFault: false, values: [...console, [['continue'], isSuccess]] };
+  };
+}
+
+async function run({ sandbox }: ScriptPorts, { step, context, caller, signal }: StepInput): Promise<ScriptResult> {
+  const { body } = step.properties;
+  if (typeof body !== 'string') throw new StepFault("The property 'body' has no script.");
+  const { trigger, info, config } = context;
+  const [result] = await sandbox.run({
+    owner: caller.accountId,
+    body,
+    parameters: SCRIPT_PARAMETERS,
+    mutable: [],
+    calls: [
+      { values: { trigger: uses(body, 'trigger') ? trigger : null, info, config, steps: stepsFor(body, context) } },
+    ],
+    limits: LIMITS,
+    signal,
+  });
+  if (result === undefined) throw new Error('A script that ran has no result.');
+  return result;
+}
+
+/** Whether a script may read an argument. Without its name, only these ways lead to it. */
+function uses(body: string, name: string): boolean {
+  return new RegExp(`\\b(?:${name}|arguments|eval|Function)\\b`).test(body);
+}
+
+/** Names of steps, where a script says them in a way that can be read. */
+const NAMED_STEP = /\bsteps\s*(?:\?\.|\.)?\s*(?:\[\s*(?:'([^'\\]*)'|"([^"\\]*)")\s*\]|([A-Za-z_$][\w$]*))/g;
+
+/**
+ * Returns the values of the steps that a script names, because each call copies what it gets. A script that uses `steps` in another way gets
+ * all of them.
+ */
+function stepsFor(body: string, { steps }: Context): Readonly<Record<string, unknown>> {
+  const named = [...body.matchAll(NAMED_STEP)];
+  const mentions = body.match(/\bsteps\b/g)?.length ?? 0;
+  if (named.length !== mentions || /\b(?:arguments|eval|Function)\b/.test(body)) return steps;
+  const names = new Set(named.map(([, single, double, plain]) => single ?? double ?? plain ?? ''));
+  return Object.fromEntries(Object.entries(steps).filter(([name]) => names.has(name)));
+}
+
+function consoleOf({ console }: ScriptResult): readonly StepValue[] {
+  return console.length === 0 ? [] : [[['console'], console]];
+}

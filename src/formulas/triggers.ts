@@ -1,0 +1,207 @@
+import type { Knex } from 'knex';
+import type { Clock } from '../clock.ts';
+import type { EventSource, NewEvent } from '../events/model.ts';
+import type { Triggered } from '../events/triggered.ts';
+import { compileCondition, type FieldSpec, prepareCondition, type RowTest } from '../where/index.ts';
+import type { NewExecution, StepValue } from './executions/model.ts';
+import { createRunStore } from './executions/run-store.ts';
+import type { Program, Programs, RunnableInstance } from './programs.ts';
+import { listReferences, resolveValue, toText } from './references.ts';
+
+/** A formula instance that something at an element instance starts. */
+export interface Target {
+  readonly instance: RunnableInstance;
+  readonly program: Program;
+}
+
+interface EventTarget extends Target {
+  readonly matches: RowTest;
+}
+
+/** The targets of an account, by the id of the element instance that starts them. */
+interface TargetIndex {
+  readonly events: ReadonlyMap<number, readonly EventTarget[]>;
+  readonly requests: ReadonlyMap<number, readonly RequestTarget[]>;
+}
+
+export interface RequestTarget extends Target {
+  readonly method: string;
+  /** Matches the path of a request below the base path. */
+  readonly path: RegExp;
+}
+
+const TEXT = { type: 'string', nullable: true } as const satisfies FieldSpec;
+/** Fields of an event that `where` of an event trigger may name. */
+export const EVENT_FIELDS = {
+  fields: {
+    objectType: TEXT,
+    eventType: TEXT,
+    objectId: TEXT,
+    elementKey: TEXT,
+    hubKey: TEXT,
+    date: { type: 'datetime', nullable: false },
+  },
+} as const;
+
+const NO_TARGETS: readonly never[] = [];
+const ACTIONS: ReadonlySet<string> = new Set(['created', 'updated', 'deleted', 'unknown']);
+
+export interface TriggerPorts {
+  readonly programs: Pick<Programs, 'get' | 'listRunning'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Called when executions are committed. */
+  readonly wake: () => void;
+}
+
+export type Triggers = ReturnType<typeof createTriggers>;
+
+/** Finds the formulas that an event or a request starts. What an account has of them is in memory. */
+export function createTriggers({ programs, clock, wake }: TriggerPorts) {
+  const indexes = new WeakMap<readonly RunnableInstance[], Promise<TargetIndex>>();
+
+  async function indexOf(accountId: number): Promise<TargetIndex> {
+    const running = await programs.listRunning(accountId);
+    const known = indexes.get(running) ?? buildIndex(programs, running);
+    indexes.set(running, known);
+    return known;
+  }
+
+  return {
+    /** Returns the executions that an event starts, to be stored in the transaction of the event. Undefined: none. */
+    ofEvent: async (event: NewEvent, source: EventSource, eventId: string): Promise<Triggered | undefined> => {
+      const action = event.type.slice(event.type.lastIndexOf('.') + 1);
+      if (!ACTIONS.has(action)) return undefined;
+      const { events } = await indexOf(event.accountId);
+      const targets = events.get(event.instanceId) ?? NO_TARGETS;
+      if (targets.length === 0) return undefined;
+      const createdAt = new Date(clock.now());
+      const shown = toEvent(event, source, createdAt);
+      const trigger = eventValues(event, shown, eventId);
+      const executions = targets
+        .filter(({ matches }) => matches(shown))
+        .map((target) => toExecution(target, trigger, createdAt));
+      if (executions.length === 0) return undefined;
+      return {
+        insert: async (via: Knex) => void (await createRunStore(via).start(executions)),
+        committed: wake,
+      };
+    },
+
+    /** Returns the targets of requests on an element instance. */
+    ofRequests: async (accountId: number, instanceId: number): Promise<readonly RequestTarget[]> =>
+      (await indexOf(accountId)).requests.get(instanceId) ?? NO_TARGETS,
+  };
+}
+
+/** Returns a new execution of a target. */
+export function toExecution(
+  { instance, program }: Target,
+  trigger: readonly StepValue[],
+  createdAt: Date,
+): NewExecution {
+  const { accountId, id: formulaInstanceId, singleThreaded: serial } = instance;
+  return { accountId, formulaInstanceId, formula: program.key, version: program.version, serial, trigger, createdAt };
+}
+
+async function buildIndex(
+  programs: TriggerPorts['programs'],
+  running: readonly RunnableInstance[],
+): Promise<TargetIndex> {
+  const events = new Map<number, EventTarget[]>();
+  const requests = new Map<number, RequestTarget[]>();
+  for (const instance of running) {
+    const program = await programs.get(instance.formula, instance.version);
+    const { type, properties } = program?.trigger ?? {};
+    if (program === undefined || properties === undefined || (type !== 'event' && type !== 'elementRequest')) continue;
+    const elementInstanceId = Number(resolveProperty(program, instance, properties.elementInstanceId));
+    const target = { instance, program };
+    if (type === 'event') push(events, elementInstanceId, { ...target, matches: toTest(properties) });
+    else {
+      const method = String(properties.method ?? '').toUpperCase();
+      const path = toPattern(resolveProperty(program, instance, properties.api));
+      push(requests, elementInstanceId, { ...target, method, path });
+    }
+  }
+  return { events, requests };
+}
+
+function push<Item>(into: Map<number, Item[]>, key: number, item: Item): void {
+  into.set(key, [...(into.get(key) ?? []), item]);
+}
+
+/** A property of a trigger may refer to variables only. */
+export function resolveProperty({ variables }: Program, { configuration }: RunnableInstance, value: unknown): string {
+  if (typeof value === 'string' && listReferences(value).length === 0) return value;
+  try {
+    const empty = { steps: {}, stepNames: new Set<string>(), trigger: undefined, info: {} };
+    return toText(resolveValue(value, { ...empty, config: configuration, variables }));
+  } catch {
+    // The formula names a variable that it does not have: nothing starts it.
+    return '';
+  }
+}
+
+/** The limits that a trigger sets to its events. A filter that cannot be read matches nothing; its template was refused. */
+function toTest({ objectTypes, eventTypes, where }: Readonly<Record<string, unknown>>): RowTest {
+  const tests: RowTest[] = [];
+  for (const [name, wanted] of [
+    ['objectType', objectTypes],
+    ['eventType', eventTypes],
+  ] as const) {
+    const values = listOf(wanted).map((value) => value.toLowerCase());
+    if (values.length > 0) tests.push((event) => values.includes(String(event[name]).toLowerCase()));
+  }
+  if (typeof where === 'string' && where.trim() !== '') {
+    try {
+      const condition = prepareCondition(where, EVENT_FIELDS);
+      if (condition !== undefined) tests.push(compileCondition(condition));
+    } catch {
+      return () => false;
+    }
+  }
+  return (event) => tests.every((test) => test(event));
+}
+
+/** A list, or a text with commas. */
+function listOf(value: unknown): readonly string[] {
+  const items = Array.isArray(value) ? value : toText(value).split(',');
+  return items.map((item) => toText(item).trim()).filter((item) => item !== '');
+}
+
+const ANY_HUB = '(?:/hubs/[^/]+)?';
+
+/** The pattern of a path: `{id}` stands for one segment, and `/hubs/{hub}` may stand before it or not. */
+function toPattern(api: string): RegExp {
+  const [path = ''] = api.replace(/^\/?/, '/').split('?', 1);
+  const rest = path.replace(/^\/hubs\/[^/]+(?=\/)/, '');
+  const source = rest
+    .split('/')
+    .map((segment) => (/^\{.*\}$/.test(segment) ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
+    .join('/');
+  return new RegExp(`^${ANY_HUB}${source}/?$`);
+}
+
+type ShownEvent = ReturnType<typeof toEvent>;
+
+function toEvent(event: NewEvent, { elementKey, hub }: EventSource, now: Date) {
+  const action = event.type.slice(event.type.lastIndexOf('.') + 1);
+  return {
+    date: (event.timestamp ?? now).toISOString(),
+    elementKey,
+    eventType: action.toUpperCase(),
+    hubKey: hub,
+    objectId: event.objectId ?? null,
+    objectType: event.objectName ?? event.type.slice(0, event.type.lastIndexOf('.')),
+  };
+}
+
+/** The values of the trigger step of an event (formulas.md, 7). */
+function eventValues({ instanceId, raw, object }: NewEvent, event: ShownEvent, eventId: string): readonly StepValue[] {
+  return [
+    [['type'], 'event'],
+    [['eventId'], eventId],
+    [['instanceId'], instanceId],
+    [['event'], event],
+    [['body'], { message: { instance_id: instanceId, events: [event], raw: raw ?? object ?? null } }],
+  ];
+}

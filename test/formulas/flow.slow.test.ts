@@ -1,0 +1,415 @@
+import { expect } from 'chai';
+import { useDatabase } from '../support/database.ts';
+import { type GivenFormula, useFormulaBench } from './bench.ts';
+
+describe('executions of formulas', () => {
+  const bench = useFormulaBench(useDatabase());
+
+  async function run(formula: GivenFormula, input: unknown = {}, ...statuses: readonly string[]) {
+    const key = await bench.addFormula(formula);
+    bench.startWorker();
+    const [id = 0] = await bench.executions.start(key, input);
+    const ends = statuses.length > 0 ? statuses : ['success', 'failed', 'retry', 'cancelled'];
+    const { status } = await bench.untilStatus(1, id, ...ends);
+    return { id, key, status, path: await bench.path(1, id) };
+  }
+
+  it('runs a script, a request and a filter, and keeps their values', async () => {
+    bench.playApi(() => ({ status: 200, body: [{ id: '7', n: 1 }] }));
+    const { id, status, path } = await run(
+      {
+        variables: ['crm'],
+        configuration: { crm: '427' },
+        steps: [
+          {
+            name: 'build',
+            type: 'script',
+            properties: { body: "done({ id: '8000270E-1', n: 1, deep: { a: 1 } });" },
+            onSuccess: ['get'],
+          },
+          {
+            name: 'get',
+            type: 'elementRequest',
+            properties: {
+              elementInstanceId: '${config.crm}',
+              method: 'GET',
+              api: '/hubs/crm/contacts/${steps.build.id}',
+              query: { where: "a='${trigger.args.foo}'" },
+            },
+            onSuccess: ['isOne'],
+          },
+          { name: 'isOne', type: 'filter', properties: { body: 'done(steps.get.response.body.length === 1);' } },
+        ],
+      },
+      { foo: 'b&c' },
+    );
+    expect(status).to.equal('success');
+    expect(path).to.deep.equal(['trigger success', 'build success', 'get success', 'isOne success']);
+    expect(await bench.valuesOf(1, id, 'trigger')).to.deep.equal({ 'trigger.args': '{"foo":"b&c"}' });
+    expect(await bench.valuesOf(1, id, 'build')).to.deep.equal({
+      'build.id': '8000270E-1',
+      'build.n': '1',
+      'build.deep': '{"a":1}',
+    });
+    const values = await bench.valuesOf(1, id, 'get');
+    expect(values).to.include({
+      'get.request.method': 'GET',
+      'get.request.uri': '/elements/api-v2/hubs/crm/contacts/8000270E-1',
+      'get.request.query': `{"where":"a='b&c'"}`,
+      'get.request.headers': '{"authorization":"********"}',
+      'get.response.code': '200',
+      'get.response.body': '[{"id":"7","n":1}]',
+    });
+    expect(await bench.valuesOf(1, id, 'isOne')).to.deep.equal({ 'isOne.continue': 'true' });
+    const [call] = bench.calls;
+    expect(call?.path).to.equal('/hubs/crm/contacts/8000270E-1?where=a%3D%27b%26c%27');
+    expect(call?.caller).to.deep.equal({ accountId: 1, userId: 1, instanceId: 427 });
+  });
+
+  it('takes the way of failure after a filter that is false, without failing', async () => {
+    const { status, path } = await run({
+      steps: [
+        { name: 'no', type: 'filter', properties: { body: 'done(false)' }, onSuccess: ['never'], onFailure: ['after'] },
+        { name: 'never', type: 'script', properties: { body: 'done({})' } },
+        { name: 'after', type: 'script', properties: { body: 'done({})' } },
+      ],
+    });
+    expect(status).to.equal('success');
+    expect(path).to.deep.equal(['trigger success', 'no failed', 'after success']);
+  });
+
+  it('fails when a script throws, also when the step after it succeeds, and keeps its console', async () => {
+    const { id, status, path } = await run({
+      steps: [
+        {
+          name: 'bad',
+          type: 'script',
+          properties: { body: "console.log('print'); throw('This is an invalid script step');" },
+          onFailure: ['report'],
+        },
+        { name: 'report', type: 'script', properties: { body: 'done({})' } },
+      ],
+    });
+    expect(status).to.equal('failed');
+    expect(path).to.deep.equal(['trigger success', 'bad failed', 'report success']);
+    expect(await bench.valuesOf(1, id, 'bad')).to.deep.equal({
+      'bad.console': '["print"]',
+      'bad.error': 'This is an invalid script step',
+    });
+    expect(bench.ended.map(({ status: end, fault }) => [end, fault])).to.deep.equal([
+      ['failed', { name: 'bad', message: 'This is an invalid script step' }],
+    ]);
+  });
+
+  it('gives a loop of 50 entries with one step 103 step executions', async () => {
+    const { status, path } = await run({
+      steps: [
+        {
+          name: 'list',
+          type: 'script',
+          properties: { body: 'done({ list: Array.from({ length: 50 }, (_, i) => ({ id: i })) })' },
+          onSuccess: ['each'],
+        },
+        { name: 'each', type: 'loop', properties: { list: '${steps.list.list}' }, onSuccess: ['body'] },
+        {
+          name: 'body',
+          type: 'script',
+          properties: { body: 'done({ id: steps.each.entry.id, index: steps.each.index })' },
+          onSuccess: ['each'],
+        },
+      ],
+    });
+    expect(status).to.equal('success');
+    expect(path).to.have.lengthOf(103);
+    expect(path.filter((step) => step === 'each success')).to.have.lengthOf(50);
+    expect(path.filter((step) => step === 'each failed')).to.have.lengthOf(1);
+  });
+
+  it('runs nested loops of two entries with three and six step executions', async () => {
+    const { status, path } = await run(
+      {
+        steps: [
+          {
+            name: 'outer',
+            type: 'loop',
+            properties: { list: '${trigger.args.list}' },
+            onSuccess: ['inner'],
+            onFailure: ['end'],
+          },
+          {
+            name: 'inner',
+            type: 'loop',
+            properties: { list: '${steps.outer.entry}' },
+            onSuccess: ['body'],
+            onFailure: ['outer'],
+          },
+          {
+            name: 'body',
+            type: 'script',
+            properties: { body: 'done({ x: steps.inner.entry })' },
+            onSuccess: ['inner'],
+          },
+          { name: 'end', type: 'script', properties: { body: 'done({})' } },
+        ],
+      },
+      {
+        list: [
+          [1, 2],
+          [3, 4],
+        ],
+      },
+    );
+    expect(status).to.equal('success');
+    const count = (name: string) => path.filter((step) => step.startsWith(`${name} `)).length;
+    expect([count('outer'), count('inner'), count('body'), count('end')]).to.deep.equal([3, 6, 4, 1]);
+  });
+
+  it('ends an empty loop with one failed step, and fails for a list that is none', async () => {
+    const loop = (list: string) => ({
+      steps: [{ name: 'each', type: 'loop' as const, properties: { list }, onSuccess: ['each'] }],
+    });
+    expect(await run(loop('${trigger.args.list}'), { list: [] })).to.include({ status: 'success' });
+    const { id, status } = await run(loop('${trigger.args.list}'), { list: 'x' });
+    expect(status).to.equal('failed');
+    expect(await bench.valuesOf(1, id, 'each')).to.deep.equal({
+      'each.error': "The property 'list' must be an array.",
+    });
+  });
+
+  it('retries a request by its codes, and shows how often', async () => {
+    let count = 0;
+    bench.playApi(() => ({ status: ++count < 3 ? 503 : 200, body: {} }));
+    const { id, status } = await run({
+      steps: [
+        {
+          name: 'get',
+          type: 'request',
+          properties: {
+            method: 'POST',
+            api: '/instances',
+            body: { a: 1 },
+            retry: 'true',
+            retryAttempts: '3',
+            retryDelay: '10',
+            retryStatusCodes: '429,500-503',
+          },
+        },
+      ],
+    });
+    expect(status).to.equal('success');
+    expect(await bench.valuesOf(1, id, 'get')).to.include({
+      'get.request.retry-attempt': '2',
+      'get.response.code': '200',
+    });
+    const keys = bench.calls.map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).to.equal(3);
+  });
+
+  it('fails for a status outside of the accepted codes, and for a variable that is not there', async () => {
+    bench.playApi(() => ({ status: 200, body: {} }));
+    const request = (api: string) => ({
+      steps: [
+        { name: 'get', type: 'request' as const, properties: { method: 'GET', api, acceptableStatusCodes: '404' } },
+      ],
+    });
+    expect(await run(request('/instances'))).to.include({ status: 'failed' });
+    const { id, status } = await run(request('/instances/${config.nobody}'));
+    expect(status).to.equal('failed');
+    expect(await bench.valuesOf(1, id, 'get')).to.deep.equal({
+      'get.error': 'There is no variable for ${config.nobody}.',
+    });
+  });
+
+  it('runs a sub-formula with its own variables and steps', async () => {
+    const sub = await bench.addFormula({
+      variables: ['color', 'size'],
+      steps: [
+        {
+          name: 'build',
+          type: 'script',
+          properties: { body: "done({ made: config.color + ' ' + config.size + ' ' + trigger.args.n })" },
+        },
+      ],
+    });
+    const { id, status, path } = await run({
+      variables: ['color', 'size'],
+      configuration: { color: 'red', size: 'big' },
+      steps: [
+        { name: 'build', type: 'script', properties: { body: 'done({ n: 3 })' }, onSuccess: ['sub'] },
+        {
+          name: 'sub',
+          type: 'formula',
+          properties: { formulaId: sub.formulaId, args: '${steps.build}', subFormulaConfigs: { color: 'blue' } },
+          onSuccess: ['after'],
+        },
+        { name: 'after', type: 'script', properties: { body: 'done({ color: config.color, n: steps.build.n })' } },
+      ],
+    });
+    expect(status).to.equal('success');
+    expect(path).to.deep.equal(['trigger success', 'build success', 'sub success', 'after success']);
+    expect(await bench.valuesOf(1, id, 'sub')).to.deep.equal({ 'sub.made': 'blue big 3' });
+    expect(await bench.valuesOf(1, id, 'after')).to.deep.equal({ 'after.color': 'red', 'after.n': '3' });
+  });
+
+  it('fails with a sub-formula that fails, and leaves its error', async () => {
+    const sub = await bench.addFormula({
+      steps: [{ name: 'bad', type: 'script', properties: { body: "throw('why')" } }],
+    });
+    const { id, status } = await run({
+      steps: [{ name: 'sub', type: 'formula', properties: { formulaId: sub.formulaId } }],
+    });
+    expect(status).to.equal('failed');
+    expect(await bench.valuesOf(1, id, 'sub')).to.deep.equal({ 'sub.error': 'why' });
+  });
+
+  it('plans retries of an execution after 3, 7 and 20 minutes, and fails after the last', async () => {
+    const key = await bench.addFormula({
+      steps: [
+        { name: 'bad', type: 'script', properties: { body: "throw('why')" }, onFailure: ['again'] },
+        { name: 'again', type: 'retryFormulaExecution', properties: { retryAttempts: '2' } },
+      ],
+    });
+    bench.startWorker();
+    const [first = 0] = await bench.executions.start(key, { a: 1 });
+    await bench.untilStatus(1, first, 'retry');
+    expect(await bench.valuesOf(1, first, 'again')).to.include({ 'again.attempt': '1' });
+    const next = (after: number) =>
+      bench.until(async () => {
+        const { rows } = await bench.executions.list(key, { limit: 10 });
+        return rows.find(({ id }) => id > after)?.id;
+      });
+    bench.pass(3 * 60_000 + 100);
+    const second = await next(first);
+    await bench.untilStatus(1, second, 'retry');
+    bench.pass(7 * 60_000 + 100);
+    const third = await next(second);
+    expect((await bench.untilStatus(1, third, 'failed')).status).to.equal('failed');
+    expect(await bench.valuesOf(1, third, 'trigger')).to.deep.equal({ 'trigger.args': '{"a":1}' });
+    expect(await bench.valuesOf(1, third, 'again')).to.have.property('again.error');
+  });
+
+  it('forgets a planned retry', async () => {
+    const { id } = await run({
+      steps: [{ name: 'again', type: 'retryFormulaExecution', properties: {} }],
+    });
+    expect((await bench.executions.forgetRetry({ accountId: 1, id })).status).to.equal('cancelled');
+    expect(await bench.knex('formula_run')).to.deep.equal([]);
+  });
+
+  it('runs an execution again from a step, with the values before it', async () => {
+    let isDown = true;
+    bench.playApi(() => ({ status: isDown ? 500 : 200, body: {} }));
+    const { id, status } = await run({
+      steps: [
+        { name: 'first', type: 'script', properties: { body: 'done({ n: Math.random() })' }, onSuccess: ['send'] },
+        { name: 'send', type: 'request', properties: { method: 'POST', api: '/x', body: { n: '${steps.first.n}' } } },
+      ],
+    });
+    expect(status).to.equal('failed');
+    const before = await bench.valuesOf(1, id, 'first');
+    isDown = false;
+    const again = await bench.executions.retry({ accountId: 1, id }, 'send');
+    expect(again.id).to.not.equal(id);
+    await bench.untilStatus(1, again.id, 'success');
+    expect(await bench.path(1, again.id)).to.deep.equal(['trigger success', 'first success', 'send success']);
+    expect(await bench.valuesOf(1, again.id, 'first')).to.deep.equal(before);
+  });
+
+  it('runs executions of a single-threaded instance one at a time, in their order', async () => {
+    const key = await bench.addFormula({
+      singleThreaded: true,
+      steps: [{ name: 'send', type: 'request', properties: { method: 'POST', api: '/x', body: '${trigger.args}' } }],
+    });
+    let underWay = 0;
+    let most = 0;
+    const seen: unknown[] = [];
+    bench.playApi(async ({ json }) => {
+      most = Math.max(most, ++underWay);
+      seen.push(json);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      underWay--;
+      return { status: 200 };
+    });
+    const ids: number[] = [];
+    for (let n = 0; n < 10; n++) ids.push(...(await bench.executions.start(key, { n })));
+    expect((await bench.executions.get({ accountId: 1, id: ids[5] ?? 0 })).status).to.equal('queued');
+    bench.startWorker();
+    bench.startWorker();
+    for (const id of ids) await bench.untilStatus(1, id, 'success');
+    expect(most).to.equal(1);
+    expect(seen).to.deep.equal(ids.map((_, n) => ({ n })));
+  });
+
+  it('cancels an execution before its next step', async () => {
+    const key = await bench.addFormula({
+      steps: [
+        { name: 'send', type: 'request', properties: { method: 'GET', api: '/x' }, onSuccess: ['second'] },
+        { name: 'second', type: 'request', properties: { method: 'GET', api: '/y' } },
+      ],
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bench.playApi(async () => {
+      await promise;
+      return { status: 200 };
+    });
+    bench.startWorker();
+    const [id = 0] = await bench.executions.start(key, {});
+    await bench.until(async () => bench.calls[0]);
+    await bench.executions.cancel({ accountId: 1, id });
+    resolve();
+    await bench.untilStatus(1, id, 'cancelled');
+    expect(bench.calls.map(({ path }) => path)).to.deep.equal(['/x']);
+  });
+
+  it('keeps no values of steps where logging is off, but those of failures', async () => {
+    const { id, status } = await run({
+      debugLoggingEnabled: false,
+      steps: [
+        { name: 'one', type: 'script', properties: { body: 'done({ a: 1 })' }, onSuccess: ['send'] },
+        {
+          name: 'send',
+          type: 'request',
+          properties: { method: 'POST', api: '/x', body: '${steps.one.a}' },
+          onSuccess: ['bad'],
+        },
+        { name: 'bad', type: 'script', properties: { body: "throw('why ' + steps.one.a)" } },
+      ],
+    });
+    expect(status).to.equal('failed');
+    expect(await bench.valuesOf(1, id, 'one')).to.deep.equal({});
+    expect(await bench.valuesOf(1, id, 'send')).to.deep.equal({});
+    expect(await bench.valuesOf(1, id, 'bad')).to.deep.equal({ 'bad.error': 'why 1' });
+  });
+
+  it('streams a file from one element instance to another', async () => {
+    bench.playApi(({ method, body, headers }) => {
+      if (method === 'GET')
+        return {
+          status: 200,
+          headers: { 'content-type': 'text/plain', 'content-disposition': 'attachment; filename="a.txt"' },
+          body: 'hello',
+        };
+      return { status: 200, body: { type: headers['content-type'], text: String(body) } };
+    });
+    const { id, status } = await run({
+      steps: [
+        {
+          name: 'copy',
+          type: 'elementRequestStream',
+          properties: {
+            downloadElementInstanceId: '1',
+            downloadMethod: 'GET',
+            downloadApi: '/estimates/1',
+            uploadElementInstanceId: '2',
+            uploadMethod: 'POST',
+            uploadApi: '/files',
+            uploadFormData: { metadata: { path: '/a' } },
+          },
+        },
+      ],
+    });
+    expect(status).to.equal('success');
+    const body = (await bench.valuesOf(1, id, 'copy'))['copy.upload.response.body'] ?? '';
+    expect(body).to.include('filename=\\"a.txt\\"').and.include('hello').and.include('{\\"path\\":\\"/a\\"}');
+  });
+});
