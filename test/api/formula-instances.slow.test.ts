@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import pg from 'pg';
+import { FORMULA_TOPIC } from '../../src/formulas/changes.ts';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, useTenants, withDatabase } from './support/tenants.ts';
@@ -353,7 +356,8 @@ describe('formula instances', () => {
   it('keep a time that is due already when something else changes', async () => {
     const formula = await createFormula({ configuration: [], triggers: [scheduled('0 0 0 1 1 ? 2098')] });
     const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'missed' });
-    const missed = new Date('2020-01-01T00:00:00Z');
+    // Later than now, so that nothing starts it meanwhile.
+    const missed = new Date('2090-01-01T00:00:00Z');
     await withDatabase(service, (knex) => knex('formula_instance').where({ id }).update({ next_due: missed }));
     await change('PATCH', `/formulas/${formula.id}/instances/${id}`, { name: 'renamed' });
     await change('PATCH', `/formulas/${formula.id}`, { name: 'renamed' });
@@ -448,6 +452,126 @@ describe('formula instances', () => {
       (await service.call(path, { method: 'POST', body: { name: 'x', configuration: { crm: shopId } }, headers }))
         .status,
     ).to.equal(200);
+  });
+
+  it('and formulas announce their changes to every account that they concern', async () => {
+    const heard: string[] = [];
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    client.on('notification', ({ payload = '' }) => void heard.push(payload));
+    await client.query('listen causeway');
+    const announced = async (work: () => Promise<unknown>) => {
+      heard.length = 0;
+      await work();
+      // PostgreSQL delivers messages in the order of their commits.
+      const end = JSON.stringify(['end-of-the-test', '']);
+      await client.query('select pg_notify($1, $2)', ['causeway', end]);
+      await until(() => heard.includes(end));
+      const messages = heard.map((message): readonly [string, string] => JSON.parse(message));
+      return [...new Set(messages.filter(([topic]) => topic === FORMULA_TOPIC).map(([, id]) => Number(id)))];
+    };
+    try {
+      const own = service.accountId;
+      const theirs = tenants.sibling.accountId;
+      const formula = await manual();
+      const path = `/formulas/${formula.id}`;
+      expect(await announced(() => change('PATCH', path, { name: 'alone' }))).to.deep.equal([own]);
+      const asSibling = { headers: authorizationOf(tenants.sibling) };
+      expect(
+        await announced(() => service.call(`${path}/instances`, { ...asSibling, method: 'POST', body: { name: 'x' } })),
+      ).to.deep.equal([theirs]);
+      expect(await announced(() => change('PATCH', path, { active: false }))).to.have.members([own, theirs]);
+      const { id } = await change('POST', `${path}/instances`, { name: 'own' });
+      for (const [method, at] of [
+        ['PUT', `${path}/instances/${id}/active`],
+        ['DELETE', `${path}/instances/${id}/active`],
+        ['DELETE', `${path}/instances/${id}`],
+      ] as const)
+        expect(await announced(() => change(method, at)), at).to.deep.equal([own]);
+      const { id: doomedId } = await service.createInstance('odata', SHOP);
+      const named = await createFormula();
+      await change('POST', `/formulas/${named.id}/instances`, { name: 'named', configuration: { crm: doomedId } });
+      expect(await announced(() => change('DELETE', `/instances/${doomedId}`))).to.deep.equal([own]);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('change together with their formula, in any order', async () => {
+    const formula = await createFormula({ configuration: [], triggers: [scheduled('0 0 0 1 1 ? 2098')] });
+    const path = `/formulas/${formula.id}`;
+    const instances: number[] = [];
+    for (let n = 0; n < 4; n++) instances.push((await change('POST', `${path}/instances`, { name: `n${n}` })).id);
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, n) => {
+        const instance = `${path}/instances/${instances[n % 4]}`;
+        if (n % 3 === 0) return send('PATCH', path, { active: n % 2 === 0 });
+        if (n % 3 === 1) return send(n % 2 === 0 ? 'PUT' : 'DELETE', `${instance}/active`);
+        return send('PATCH', instance, { name: `renamed ${n}` });
+      }),
+    );
+    const statuses = new Set(answers.map(({ status }) => status));
+    expect([200, 409]).to.include.members([...statuses]);
+    await change('PATCH', path, { active: true });
+    for (const id of instances) {
+      await change('PUT', `${path}/instances/${id}/active`);
+      expect((await rowOf(id)).next_due).to.deep.equal(new Date('2098-01-01T00:00:00Z'));
+    }
+  });
+
+  it('are removed with their account, with all that belongs to them', async () => {
+    const { id: accountId } = await change('POST', '/accounts', { externalId: 'doomed-account' });
+    const headers = { 'elements-account-id': String(accountId) };
+    const there = async (path: string, body: unknown) =>
+      ok(await service.call(path, { method: 'POST', body, headers }));
+    const formula = await there('/formulas', {
+      name: 'doomed',
+      triggers: [{ type: 'manual', onSuccess: ['end'] }],
+      steps: [END],
+    });
+    const { id } = await there(`/formulas/${formula.id}/instances`, { name: 'doomed' });
+    const at = new Date('2026-11-28T10:00:00Z');
+    await withDatabase(service, async (knex) => {
+      await knex.raw(
+        `insert into formula_execution (account_id, created_at, updated_at, formula_instance_id, formula_account_id,
+           formula_id, formula_version, status, trigger)
+         select :accountId, :at, :at, :id, :accountId, :formulaId, 1, 'success', '{}' from generate_series(1, 2500)`,
+        { accountId, at, id, formulaId: formula.id },
+      );
+      await knex.raw(
+        `insert into formula_step (account_id, execution_id, execution_at, ordinal, frame, step_name, status, created_at, updated_at)
+         select :accountId, n, :at, 0, 0, 'trigger', 'success', :at, :at from generate_series(1, 2500) n`,
+        { accountId, at },
+      );
+      await knex('formula_run').insert({
+        account_id: accountId,
+        id: 987_654,
+        execution_at: at,
+        formula_instance_id: id,
+        serial: false,
+        due: new Date('2100-01-01T00:00:00Z'),
+      });
+    });
+    const tables = [
+      'formula_run',
+      'formula_execution',
+      'formula_step',
+      'formula_instance',
+      'formula_version',
+      'formula',
+    ];
+    const left = () =>
+      withDatabase(service, async (knex) => {
+        const counts: number[] = [];
+        for (const table of tables) {
+          const [row] = await knex(table).where({ account_id: accountId }).count({ count: '*' });
+          counts.push(Number(row?.count));
+        }
+        return counts;
+      });
+    expect(await left()).to.deep.equal([1, 2500, 2500, 1, 1, 1]);
+    await change('DELETE', `/accounts/${accountId}`);
+    await until(async () => (await left()).every((count) => count === 0));
   });
 
   it('end with their executions that have not ended', async () => {

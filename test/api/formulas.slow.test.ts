@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, useTenants } from './support/tenants.ts';
 
 const SCRIPT = 'done({ n: 1 });';
@@ -228,6 +230,27 @@ describe('formulas', () => {
       );
       expect(idsOf(own)).to.deep.equal(listed);
       expectProblem(await service.call('/formulas', { query: { where: "steps = 'x'" } }), 'WHERE_INVALID');
+    });
+
+    it('end a page early when they are large', async () => {
+      // A comment of 2 MB in 40 scripts of 50 kB each.
+      const body = `done(); // ${'x'.repeat(50_000)}`;
+      const large = Array.from({ length: 40 }, (_, n) => ({ name: `s${n}`, type: 'script', properties: { body } }));
+      const ids: number[] = [];
+      for (let n = 0; n < 18; n++) ids.push((await create({ name: 'large', steps: large })).id);
+      const query = { where: "name = 'large'", pageSize: 100 };
+      const first = await service.call('/formulas', { query });
+      expect(ok(first)).to.have.lengthOf.within(14, 17);
+      const nextPage = first.headers.get('elements-next-page-token') ?? '';
+      const second = await service.call('/formulas', { query: { ...query, nextPage } });
+      expect([...idsOf(first.body), ...idsOf(ok(second))]).to.deep.equal(ids);
+      expect(second.headers.get('elements-next-page-token')).to.equal(null);
+      expect(ok(await service.call('/formulas', { query: { ...query, abridged: 'true' } }))).to.have.lengthOf(18);
+      const more = { name: 'more', type: 'script', properties: { body: `done(); // ${'y'.repeat(60_000)}` } };
+      const twice = [more, { ...more, name: 'more too' }];
+      expect((await refused({ steps: [...large, ...twice] }))['body.steps']).to.match(
+        /^body\.steps makes the formula too large: it would have \d+ characters as JSON, and can have 2097152\.$/,
+      );
     });
 
     it('are those that a formula can call', async () => {
@@ -589,6 +612,32 @@ describe('formulas', () => {
       expect(all[0].requestId).to.equal(latest.requestId);
       const created = (await get(`/audit-logs/formulas/${id}`)).at(-1);
       expect(created).to.deep.include({ action: 'create' });
+    });
+
+    it('in the number of those created', async () => {
+      const count = async () => {
+        const [metric] = await get('/metrics/formulas-created');
+        return metric?.count ?? 0;
+      };
+      const before = await count();
+      await create({ name: 'counted' });
+      // Counts are written behind the answers.
+      await until(async () => (await count()) > before);
+      const [organization] = await get('/organizations/me/metrics/formulas-created');
+      expect(organization.id).to.equal(service.accountId);
+    });
+
+    it('also by requests with the token of an instance', async () => {
+      const { token } = await service.createInstance('odata', SHOP);
+      const { id } = await create({ name: 'by token' });
+      const authorization = `User ${service.userSecret}, Organization ${service.organizationSecret}, Element ${token}`;
+      const headers = { authorization };
+      expect(ok(await service.call(`/formulas/${id}`, { headers })).name).to.equal('by token');
+      const body = { name: 'by token too', triggers: [{ type: 'manual', onSuccess: ['s'] }], steps: [step('s')] };
+      const made = ok(await service.call('/formulas', { method: 'POST', headers, body }));
+      const path = `/formulas/${made.id}/instances`;
+      ok(await service.call(path, { method: 'POST', headers, body: { name: 'x' } }));
+      expect(ok(await service.call('/formulas/instances', { headers }))).to.have.lengthOf.above(0);
     });
 
     it('among the usages of a common resource', async () => {
