@@ -9,7 +9,7 @@ import { readJson, readProperties } from '../steps/properties.ts';
 import { follow, takeTurn } from './flow.ts';
 import type { ClaimedRun, EndStatus, ExecutionInput, Frame, Position, StepRow, StepValue } from './model.ts';
 import type { Commit, CommitNext, RunStore } from './run-store.ts';
-import { toContextValue, valuesOf } from './step-values.ts';
+import { toContextValue } from './step-values.ts';
 
 /** Steps that leave this process. What was before them is stored before they begin, and what comes after them when they have ended. */
 export type EffectType = Extract<
@@ -57,6 +57,8 @@ interface LiveFrame {
   readonly trigger: unknown;
   readonly config: Readonly<Record<string, unknown>>;
   readonly steps: Record<string, unknown>;
+  /** The values of the step that ended last. */
+  readonly left: { values: readonly StepValue[] };
 }
 
 const TRIGGER = 'trigger';
@@ -126,7 +128,9 @@ async function restore(ports: RunPorts, given: Given) {
     const own = stored.filter((row) => row.frame === frame.id);
     const steps = Object.fromEntries(own.map(({ stepName, content }) => [stepName, toContextValue(content ?? [])]));
     const entry = frame.id === 0 ? input.trigger : (own.find(({ stepName }) => stepName === TRIGGER)?.content ?? []);
-    live.push(toLive(frame, program, entry, live.at(-1)?.config ?? instance.configuration, steps));
+    const left = own.find(({ stepName }) => stepName === frame.last)?.content ?? [];
+    const made = toLive(frame, program, entry, live.at(-1)?.config ?? instance.configuration, steps);
+    live.push({ ...made, left: { values: left } });
   }
   return createExecution(ports, given, position, live);
 }
@@ -139,13 +143,12 @@ function toLive(
   outer: Readonly<Record<string, unknown>>,
   steps: Record<string, unknown>,
 ): LiveFrame {
-  if (frame.id === 0) {
-    const { trigger, ...others } = steps;
-    return { frame, program, trigger: toContextValue(entry), config: outer, steps: others };
-  }
-  const { args, config } = Object(toContextValue(entry));
   const { trigger, ...others } = steps;
-  return { frame, program, trigger: { type: 'manual', args }, config: { ...outer, ...Object(config) }, steps: others };
+  const left = { values: [] };
+  if (frame.id === 0) return { frame, program, trigger: toContextValue(entry), config: outer, steps: others, left };
+  const { args, config } = Object(toContextValue(entry));
+  const inner = { ...outer, ...Object(config) };
+  return { frame, program, trigger: { type: 'manual', args }, config: inner, steps: others, left };
 }
 
 function begin({ formula, version }: ExecutionInput): Position {
@@ -211,6 +214,7 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
     const { isSuccess, isFault, values } = outcome;
     if (isFault) firstFault ??= { name: step.name, message: messageOf(values) };
     frame.steps[step.name] = toContextValue(values);
+    frame.left.values = values;
     rows.push({
       ordinal,
       frame: frame.frame.id,
@@ -325,8 +329,8 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
     const name = outer.frame.stack.at(-1) ?? '';
     const step = outer.program.steps.get(name);
     if (inner === undefined || step === undefined) throw new Error('A sub-formula has no step that called it.');
-    const { last, hasFailed } = inner.frame;
-    const values = valuesOf(last === undefined ? undefined : inner.steps[last]);
+    const { hasFailed } = inner.frame;
+    const { values } = inner.left;
     replaceTop(after(outer.frame, step, { isSuccess: !hasFailed, isFault: hasFailed, values }));
     note(step, { isSuccess: !hasFailed, isFault: hasFailed, values }, new Date(clock.now()), top());
   }
