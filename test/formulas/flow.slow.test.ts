@@ -262,6 +262,32 @@ describe('executions of formulas', () => {
     expect(await bench.valuesOf(1, id, 'sub')).to.deep.equal({ 'sub.error': 'why' });
   });
 
+  it('leaves of a sub-formula what its last step left, value by value', async () => {
+    bench.playApi(() => ({ status: 200, body: { id: 7 } }));
+    const sub = await bench.addFormula({
+      steps: [{ name: 'get', type: 'request', properties: { method: 'GET', api: '/x' } }],
+    });
+    const { id } = await run({
+      steps: [{ name: 'sub', type: 'formula', properties: { formulaId: sub.formulaId } }],
+    });
+    expect(await bench.valuesOf(1, id, 'sub')).to.include({
+      'sub.request.method': 'GET',
+      'sub.response.code': '200',
+      'sub.response.body': '{"id":7}',
+    });
+  });
+
+  it('shows later steps the plain value of a script that also prints', async () => {
+    const { id } = await run({
+      steps: [
+        { name: 'plain', type: 'script', properties: { body: "console.log('print'); done(3);" }, onSuccess: ['more'] },
+        { name: 'more', type: 'script', properties: { body: 'done({ n: steps.plain + 1 });' } },
+      ],
+    });
+    expect(await bench.valuesOf(1, id, 'plain')).to.deep.equal({ 'plain.console': '["print"]', plain: '3' });
+    expect(await bench.valuesOf(1, id, 'more')).to.deep.equal({ 'more.n': '4' });
+  });
+
   it('plans retries of an execution after 3, 7 and 20 minutes, and fails after the last', async () => {
     const key = await bench.addFormula({
       steps: [

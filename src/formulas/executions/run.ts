@@ -7,9 +7,15 @@ import { type Context, ReferenceFault } from '../references.ts';
 import { errorValue, type PerformStep, StepFault, type StepOutcome } from '../steps/outcome.ts';
 import { readJson, readProperties } from '../steps/properties.ts';
 import { follow, takeTurn } from './flow.ts';
+<<<<<<< HEAD
 import type { ClaimedRun, EndStatus, ExecutionInput, Frame, RunPosition, StepRow, StepValue } from './model.ts';
 import type { RunCommit, RunCommitNext, RunStore } from './run-store.ts';
 import { toContextValue, valuesOf } from './step-values.ts';
+=======
+import type { ClaimedRun, EndStatus, ExecutionInput, Frame, Position, StepRow, StepValue } from './model.ts';
+import type { Commit, CommitNext, RunStore } from './run-store.ts';
+import { toContextValue } from './step-values.ts';
+>>>>>>> f-proof
 
 /** Steps that leave this process. What was before them is stored before they begin, and what comes after them when they have ended. */
 export type EffectType = Extract<
@@ -57,6 +63,8 @@ interface LiveFrame {
   readonly trigger: unknown;
   readonly config: Readonly<Record<string, unknown>>;
   readonly steps: Record<string, unknown>;
+  /** The values of the step that ended last. */
+  readonly left: { values: readonly StepValue[] };
 }
 
 const TRIGGER = 'trigger';
@@ -126,7 +134,9 @@ async function restore(ports: ExecutionRunPorts, given: Given) {
     const own = stored.filter((row) => row.frame === frame.id);
     const steps = Object.fromEntries(own.map(({ stepName, content }) => [stepName, toContextValue(content ?? [])]));
     const entry = frame.id === 0 ? input.trigger : (own.find(({ stepName }) => stepName === TRIGGER)?.content ?? []);
-    live.push(toLive(frame, program, entry, live.at(-1)?.config ?? instance.configuration, steps));
+    const left = own.find(({ stepName }) => stepName === frame.last)?.content ?? [];
+    const made = toLive(frame, program, entry, live.at(-1)?.config ?? instance.configuration, steps);
+    live.push({ ...made, left: { values: left } });
   }
   return createExecution(ports, given, position, live);
 }
@@ -139,13 +149,12 @@ function toLive(
   outer: Readonly<Record<string, unknown>>,
   steps: Record<string, unknown>,
 ): LiveFrame {
-  if (frame.id === 0) {
-    const { trigger, ...others } = steps;
-    return { frame, program, trigger: toContextValue(entry), config: outer, steps: others };
-  }
-  const { args, config } = Object(toContextValue(entry));
   const { trigger, ...others } = steps;
-  return { frame, program, trigger: { type: 'manual', args }, config: { ...outer, ...Object(config) }, steps: others };
+  const left = { values: [] };
+  if (frame.id === 0) return { frame, program, trigger: toContextValue(entry), config: outer, steps: others, left };
+  const { args, config } = Object(toContextValue(entry));
+  const inner = { ...outer, ...Object(config) };
+  return { frame, program, trigger: { type: 'manual', args }, config: inner, steps: others, left };
 }
 
 function begin({ formula, version }: ExecutionInput): RunPosition {
@@ -216,6 +225,7 @@ function createExecution(
     const { isSuccess, isFault, values } = outcome;
     if (isFault) firstFault ??= { name: step.name, message: messageOf(values) };
     frame.steps[step.name] = toContextValue(values);
+    frame.left.values = values;
     rows.push({
       ordinal,
       frame: frame.frame.id,
@@ -331,8 +341,8 @@ function createExecution(
     const name = outer.frame.stack.at(-1) ?? '';
     const step = outer.program.steps.get(name);
     if (inner === undefined || step === undefined) throw new Error('A sub-formula has no step that called it.');
-    const { last, hasFailed } = inner.frame;
-    const values = valuesOf(last === undefined ? undefined : inner.steps[last]);
+    const { hasFailed } = inner.frame;
+    const { values } = inner.left;
     replaceTop(after(outer.frame, step, { isSuccess: !hasFailed, isFault: hasFailed, values }));
     note(step, { isSuccess: !hasFailed, isFault: hasFailed, values }, new Date(clock.now()), top());
   }
