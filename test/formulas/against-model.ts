@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { subsOf } from './arbitrary-formulas.ts';
 import type { FormulaBench } from './bench.ts';
 import {
   ANY,
@@ -14,7 +15,6 @@ import {
   toGiven,
   type World,
 } from './model.ts';
-import { subsOf } from './arbitrary-formulas.ts';
 
 const RETRY_MS = [3 * 60_000, 7 * 60_000];
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type InputName, type ListSource, type ModelFormula, type ModelStep, INPUT } from './model.ts';
+import { INPUT, type InputName, type ListSource, type ModelFormula, type ModelStep } from './model.ts';
 
 /** What a step does, without its name and its successors. */
 type Deed =

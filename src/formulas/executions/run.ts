@@ -7,15 +7,9 @@ import { type Context, ReferenceFault } from '../references.ts';
 import { errorValue, type PerformStep, StepFault, type StepOutcome } from '../steps/outcome.ts';
 import { readJson, readProperties } from '../steps/properties.ts';
 import { follow, takeTurn } from './flow.ts';
-<<<<<<< HEAD
 import type { ClaimedRun, EndStatus, ExecutionInput, Frame, RunPosition, StepRow, StepValue } from './model.ts';
 import type { RunCommit, RunCommitNext, RunStore } from './run-store.ts';
-import { toContextValue, valuesOf } from './step-values.ts';
-=======
-import type { ClaimedRun, EndStatus, ExecutionInput, Frame, Position, StepRow, StepValue } from './model.ts';
-import type { Commit, CommitNext, RunStore } from './run-store.ts';
 import { toContextValue } from './step-values.ts';
->>>>>>> f-proof
 
 /** Steps that leave this process. What was before them is stored before they begin, and what comes after them when they have ended. */
 export type EffectType = Extract<
