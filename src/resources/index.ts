@@ -309,6 +309,10 @@ export function composeResources(
     getObject: async ({ instance, objectName, signal }: ObjectTarget) =>
       catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),
 
+    /** Returns the version of the mapping that makes an object of an instance; undefined where nothing maps it. */
+    mappingVersionOf: async (instance: ConnectedInstance, objectName: string): Promise<string | undefined> =>
+      (await inForce(instance)).byName.get(objectName)?.version,
+
     /**
      * Returns a child object.
      * @throws AppError NOT_FOUND
