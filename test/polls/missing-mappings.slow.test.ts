@@ -163,6 +163,20 @@ describe('a poll whose mapping is deleted', () => {
     expect(await bench.poll(id, 'gadgets')).to.include({ state: 'waiting', failures: 0 });
   });
 
+  it('looks again when its configuration changes while its instance is disabled', async () => {
+    const { id } = await bench.create('/configured-later', { 'event.objects': 'gadgets' });
+    await unmap('gadgets');
+    await bench.run(id, 'gadgets');
+    await stopped(id);
+    const { runs } = await bench.poll(id, 'gadgets');
+    await ask(`/instances/${id}/enabled`, 'DELETE');
+    await ask(`/instances/${id}`, 'PATCH', { configuration: { 'event.poller.refresh_interval': 500 } });
+    await until(async () => (await bench.poll(id, 'gadgets')).intervalSeconds === 30_000);
+    await ask(`/instances/${id}/enabled`, 'PUT');
+    await untilRun(bench.service, id, { runs: runs + 1, resource: 'gadgets' });
+    expect(await bench.poll(id, 'gadgets')).to.include({ state: 'stopped', lastError: MISSING, failures: 2 });
+  });
+
   it('stays stopped when its instance is disabled and enabled, until both are back', async () => {
     const { id } = await bench.create('/both-ways', { 'event.objects': 'gadgets' });
     await unmap('gadgets');
