@@ -6,6 +6,7 @@ import type {
   ListInput,
   ListOperation,
   ListPage,
+  NativeBulk,
   NativeQuery,
   ObjectSpec,
   Operation,
@@ -97,7 +98,7 @@ export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: M
     ...(children !== undefined && { children }),
     ...(media !== undefined && { media }),
     ...(list !== undefined && { list: mapList(list, rows, inputs) }),
-    ...(bulk?.query !== undefined && { bulk: { query: mapNativeQuery(bulk.query, rows, inputs) } }),
+    ...(bulk !== undefined && { bulk: mapBulk(bulk, rows, inputs) }),
     ...mapRecordOperations(vendor, mapping, rows),
     ...(vendor.remove !== undefined && { remove: vendor.remove }),
     ...(changes !== undefined && { changes }),
@@ -331,6 +332,14 @@ function mapList(list: ListOperation<unknown>, rows: Rows, { planOf, toVendorInp
         : { ...rest, records, ...(dropped > 0 && { dropped }) };
     },
     readRecord: (record) => (record instanceof PendingRow ? record.read() : record),
+  };
+}
+
+/** Uploads turn their rows into those of the provider's object themselves, and send them to the same jobs. */
+function mapBulk({ query, ingest }: NativeBulk, rows: Rows, inputs: Inputs): NativeBulk {
+  return {
+    ...(query !== undefined && { query: mapNativeQuery(query, rows, inputs) }),
+    ...(ingest !== undefined && { ingest }),
   };
 }
 
