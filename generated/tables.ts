@@ -599,6 +599,10 @@ export interface PollColumns {
   readonly failing_since: Date | null;
   /** The mapping of the object whose records were read last; null: the object is not mapped. */
   readonly mapping_version: string | null;
+  /** The mapped object whose records were read last; null: the object was not mapped. */
+  readonly mapped_object: string | null;
+  /** It is stopped because nothing maps mapped_object any more, and is due again when something does. */
+  readonly awaits_mapping: boolean;
 }
 
 /** Versions of records that events were made of, or that were there before: kept as long as the poller may read them again. */

@@ -45,7 +45,7 @@ const TYPING_PAUSE_MS = 300;
 const FLAGS: readonly (readonly [flag: Flag, title: string])[] = [
   ['passFromVendor', 'Responses also have the provider’s fields that are not mapped'],
   ['passToVendor', 'Requests may also have the provider’s fields that are not mapped'],
-  ['addToDocumentation', 'Show the object in the reference of the instance'],
+  ['addToDocumentation', 'addToDocumentation: kept for files of other systems, without an effect here'],
 ];
 const INHERIT = ['inherit', 'Fields that a higher level maps hold too'] as const;
 

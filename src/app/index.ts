@@ -201,7 +201,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const polls = composePolls(
     platform,
-    { instances, resources, prepare: events.prepare, prepareNotice: notifications.prepare, openRun },
+    { instances, mappings, resources, prepare: events.prepare, prepareNotice: notifications.prepare, openRun },
     { polls: role !== 'api', options: pollerOptions },
   );
   cleanup.add('polls', polls.stop);

@@ -47,7 +47,7 @@ export async function download(
   const writer = createFileWriter(ports, { job, begun, calls, signal });
   const pages = createPages(ports, {
     target: { instance, objectName: job.objectName, signal },
-    query: job.query,
+    query: { ...job.query, mappingVersion: walk.mappingVersion },
     walk,
     onPage: ({ providerCalls }) => {
       calls.providerCalls += providerCalls;
@@ -65,6 +65,8 @@ export async function download(
         return { kind: 'later', ...stop };
       }
       const page = await readOrSettle(pages, writer, position, signal);
+      // The next slice finds another walk, and begins the file anew.
+      if (page.isOutdated) return { kind: 'later', afterMs: 0, isWait: false };
       const known = Math.min(page.total ?? limit, limit);
       if (page.total !== undefined) writer.estimate(known);
       if (page.isLost) {

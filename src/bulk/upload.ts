@@ -11,7 +11,7 @@ import {
   JobLost,
   type SingleRows,
 } from './job.ts';
-import { batchAt, createLoad, type LoadInput, type LoadPorts } from './native-load.ts';
+import { batchAt, createLoad, doubtfulAt, type LoadInput, type LoadPorts } from './native-load.ts';
 import type { StoredOutcome } from './outcomes.ts';
 import { createSlice, type SliceEnd, type SliceInput, type SliceOptions } from './slice.ts';
 import { openProgress } from './upload-progress.ts';
@@ -65,6 +65,8 @@ export async function upload(ports: UploadPorts, input: SliceInput, calls: CallC
   const work: UploadSlice = { job, instance, object, calls, signal, writeSignal, progress, slice };
   const load = createLoad(ports, work);
   let position = job.inputPosition ?? batchAt({ byte: job.upload.beginByte, row: 0 });
+  // The mapping or the object changed meanwhile, so no job can be started or read any more.
+  if (load === undefined && position.load !== undefined) position = doubtfulAt(position, position.load);
   for (;;) {
     if (load === undefined || isForSingles(position)) {
       const end = await writeBatches(ports, work, { begun: position, isWhole: load === undefined });

@@ -280,8 +280,9 @@ export const OPERATIONAL_EVENT_TYPES = {
   },
   'poll.failing': {
     schema: 'PollEvent',
-    meaning: 'A poll of an instance failed three times in a row.',
-    sent: 'The third consecutive run fails. Later failures send no further event.',
+    meaning:
+      'A poll of an instance failed three times in a row, or was stopped because the mapping of its object was deleted.',
+    sent: 'The third consecutive run fails, or the mapping is missing. Later failures send no further event.',
     receivers: POLL_RECEIVERS,
     reaction:
       'Read `code` and `message`, and correct the cause. No change is lost: the next successful run reads all changes since the last one.',

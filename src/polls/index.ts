@@ -5,14 +5,17 @@ import { AppError, invalidRequest, pointer } from '../errors.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { readPollSettings } from '../instances/polling/poll-settings.ts';
+import type { Mappings } from '../mappings/index.ts';
 import type { Platform } from '../platform.ts';
+import { createMissingMappings } from './missing-mappings.ts';
 import { createPollMetrics } from './poll-metrics.ts';
-import { createPollStore, type PollKey } from './poll-store.ts';
+import { createPollStore, type PollKey, type PollRow } from './poll-store.ts';
 import { createPoller, POLLER_OPTIONS, type PollerOptions, type PollerPorts } from './poller.ts';
 import { MOST_WAITS } from './run.ts';
 
 export interface PollNeighbours extends Pick<PollerPorts, 'resources' | 'prepare' | 'prepareNotice' | 'openRun'> {
   readonly instances: Pick<Instances, 'get' | 'getAll'>;
+  readonly mappings: Pick<Mappings, 'onChange'>;
 }
 
 export interface PollRole {
@@ -32,7 +35,7 @@ const SYNCS_AT_ONCE = 4;
 /** Builds the polls, which check providers for changes. They use instances, their resources and the event engine. */
 export function composePolls(platform: Platform, neighbours: PollNeighbours, { polls, options }: PollRole) {
   const { knex, notifier, clock, log } = platform;
-  const { instances, resources, prepare, prepareNotice, openRun } = neighbours;
+  const { instances, mappings, resources, prepare, prepareNotice, openRun } = neighbours;
   const store = createPollStore(knex);
   const lateSeconds = async () => {
     const nowMs = clock.now();
@@ -47,8 +50,14 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     prepareNotice,
     openRun,
     getInstances: instances.getAll,
+    // The mapping may have come back before the poll was stopped.
+    noteStopped: ({ accountId, instanceId }) => missingMappings.noteChange({ accountId, instanceId }),
     measures,
     options: { ...POLLER_OPTIONS, ...options },
+  });
+  const missingMappings = createMissingMappings({
+    ...{ store, resources, getInstances: instances.getAll, clock, log },
+    wake: poller.wake,
   });
   const ends: (() => void)[] = [];
   /** Messages come in bursts: all that are here are one statement. */
@@ -153,12 +162,15 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
         notifier.subscribe(INSTANCE_TOPIC, noteChange),
         notifier.subscribe(DUE_TOPIC, poller.wake),
         notifier.subscribe(ACCOUNT_TOPIC, (accountId) => void noteAccount(Number(accountId))),
+        mappings.onChange(missingMappings.noteChange),
       );
       poller.start();
+      // Changes while no process polled.
+      missingMappings.noteChange();
     },
     stop: async () => {
       for (const end of ends) end();
-      await syncing;
+      await Promise.all([syncing, missingMappings.stop()]);
       await poller.stop();
     },
 
@@ -178,7 +190,9 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       await change(knex, async (via) => {
         if (await store.runNow(via, key, { now: new Date(clock.now()), waits: MOST_WAITS })) return;
         const known = await store.list(key.accountId, key.instanceId, via);
-        if (known.every(({ resource }) => resource !== key.resource)) throw noSuchPoll(key);
+        const poll = known.find(({ resource }) => resource === key.resource);
+        if (poll === undefined) throw noSuchPoll(key);
+        if (poll.awaitsMapping) throw isUnmapped(poll);
         throw (await store.isActive(key.accountId, via)) ? isStopped(key) : rests(key);
       });
       await notifier.publish(DUE_TOPIC, '');
@@ -207,6 +221,12 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
 function isStopped({ instanceId, resource }: PollKey): AppError {
   const message = `The poll '${resource}' of instance ${instanceId} is stopped: the instance is disabled or not valid.`;
+  return new AppError('CONFLICT', message);
+}
+
+function isUnmapped({ instanceId, resource, mappedObject }: PollRow): AppError {
+  const object = mappedObject ?? resource;
+  const message = `The poll '${resource}' of instance ${instanceId} is stopped: nothing maps '${object}' on this instance any more.`;
   return new AppError('CONFLICT', message);
 }
 

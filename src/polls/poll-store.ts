@@ -9,10 +9,11 @@ export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
 export type Progress = RowOf<'poll', 'kind' | 'watermark' | 'feed_watermark'>;
 
 /** Progress together with the mapping of the records that were read. */
-export type MappedProgress = Progress & RowOf<'poll', 'mapping_version'>;
+export type MappedProgress = Progress & RowOf<'poll', 'mapping_version' | 'mapped_object'>;
 
 type PollState =
   | 'mapping_version'
+  | 'mapped_object'
   | 'settings_version'
   | 'interval_ms'
   | 'failures'
@@ -29,6 +30,18 @@ export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', PollState>
 }
 
 export type PollRow = RowOf<'poll'>;
+
+/** The polls of an organization, an account or an instance; of all of them where no member is given. */
+export interface PollScope {
+  readonly organizationId?: number;
+  readonly accountId?: number;
+  readonly instanceId?: number;
+}
+
+/** A poll that is stopped because nothing maps its object. */
+export interface AwaitingPoll extends PollKey {
+  readonly mappedObject: string;
+}
 
 export type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
 
@@ -68,6 +81,8 @@ export interface RunResult extends PollKey {
   readonly hasWaited: boolean;
   /** Error of the run; undefined after success. */
   readonly error: string | undefined;
+  /** Whether nothing maps the object any more. Then the poller is stopped until something does. */
+  readonly awaitsMapping: boolean;
   readonly events: number;
   readonly providerCalls: number;
 }
@@ -146,6 +161,7 @@ export function createPollStore(knex: Knex) {
         progress.watermark,
         progress.feedWatermark,
         progress.mappingVersion,
+        progress.mappedObject,
         accountId,
         instanceId,
         resource,
@@ -235,6 +251,7 @@ export function createPollStore(knex: Knex) {
         arrayLiteral(results.map(({ isGivenBack }) => isGivenBack)),
         arrayLiteral(results.map(({ hasWaited }) => hasWaited)),
         arrayLiteral(results.map(({ error }) => error)),
+        arrayLiteral(results.map(({ awaitsMapping }) => awaitsMapping)),
         arrayLiteral(results.map(({ events }) => events)),
         arrayLiteral(results.map(({ providerCalls }) => providerCalls)),
       ]);
@@ -281,6 +298,44 @@ export function createPollStore(knex: Knex) {
         accountId === undefined ? REVIVE : `${REVIVE} and p.account_id = ?`,
         accountId === undefined ? [now] : [now, accountId],
       );
+      return rowCount;
+    },
+
+    /** Finds pollers that are stopped because nothing maps their object, in their order from behind a given one. */
+    findAwaiting: async (
+      { organizationId, accountId, instanceId }: PollScope,
+      { after, limit }: { readonly after: PollKey; readonly limit: number },
+    ): Promise<readonly AwaitingPoll[]> =>
+      knex('poll')
+        .select({
+          accountId: 'account_id',
+          instanceId: 'instance_id',
+          resource: 'resource',
+          mappedObject: knex.raw('coalesce(mapped_object, resource)'),
+        })
+        .where('awaits_mapping', true)
+        .where((polls) => {
+          if (organizationId !== undefined)
+            void polls.whereRaw('account_id in (select id from account where organization_id = ?)', [organizationId]);
+          if (accountId !== undefined) void polls.where({ account_id: accountId });
+          if (instanceId !== undefined) void polls.where({ instance_id: instanceId });
+        })
+        .whereRaw('(account_id, instance_id, resource) > (?, ?, ?)', [
+          after.accountId,
+          after.instanceId,
+          after.resource,
+        ])
+        .orderBy(['account_id', 'instance_id', 'resource'])
+        .limit(limit),
+
+    /** Makes pollers due again that were stopped because nothing maps their object. @returns how many */
+    resume: async (polls: readonly PollKey[], now: Date): Promise<number> => {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(RESUME, [
+        now,
+        arrayLiteral(polls.map(({ accountId }) => accountId)),
+        arrayLiteral(polls.map(({ instanceId }) => instanceId)),
+        arrayLiteral(polls.map(({ resource }) => resource)),
+      ]);
       return rowCount;
     },
 
@@ -355,6 +410,8 @@ const COLUMNS = {
   watermark: 'watermark',
   feedWatermark: 'feed_watermark',
   mappingVersion: 'mapping_version',
+  mappedObject: 'mapped_object',
+  awaitsMapping: 'awaits_mapping',
   lastRunAt: 'last_run_at',
   lastSuccessAt: 'last_success_at',
   lastError: 'last_error',
@@ -399,10 +456,10 @@ const CLAIM = `
   where p.account_id = c.account_id and p.instance_id = c.instance_id and p.resource = c.resource
   returning p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
     p.interval_ms as "intervalMs", p.failures, p.failing_since as "failingSince", p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
-    p.feed_watermark as "feedWatermark", p.mapping_version as "mappingVersion", p.lease, c.due, c.is_wanted as "isWanted"`;
+    p.feed_watermark as "feedWatermark", p.mapping_version as "mappingVersion", p.mapped_object as "mappedObject", p.lease, c.due, c.is_wanted as "isWanted"`;
 
 const ADVANCE = `
-  update poll p set kind = ?, watermark = ?, feed_watermark = ?, mapping_version = ?
+  update poll p set kind = ?, watermark = ?, feed_watermark = ?, mapping_version = ?, mapped_object = ?
   where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
     and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} for share of i)`;
 
@@ -440,20 +497,22 @@ export const FAILURES_NOTIFIED = 3;
 const FINISH = `
   update poll p set
     lease = null, lease_until = null,
-    due = case when p.due is null then null when p.due > r.started_at then p.due else r.next_due end,
+    awaits_mapping = r.awaits_mapping,
+    due = case when p.due is null or r.awaits_mapping then null when p.due > r.started_at then p.due else r.next_due end,
     last_run_at = case when r.given_back then p.last_run_at else r.started_at end,
     last_success_at = case when r.given_back or r.error is not null then p.last_success_at else r.started_at end,
     last_error = case when r.given_back then p.last_error else r.error end,
     failures = case when r.given_back then p.failures when r.error is null then 0 else p.failures + 1 end,
     failing_since = case when r.given_back then p.failing_since when r.error is null then null
-      when p.failures + 1 >= ${FAILURES_NOTIFIED} then coalesce(p.failing_since, r.started_at) else p.failing_since end,
+      when p.failures + 1 >= ${FAILURES_NOTIFIED} or r.awaits_mapping then coalesce(p.failing_since, r.started_at) else p.failing_since end,
     waits = case when r.has_waited then p.waits + 1 when r.given_back or r.error is not null then p.waits else 0 end,
     runs = p.runs + case when r.given_back then 0 else 1 end,
     empty_runs = p.empty_runs + case when not r.given_back and r.error is null and r.events = 0 then 1 else 0 end,
     provider_calls = p.provider_calls + r.provider_calls,
     events = p.events + r.events
-  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::boolean[], ?::text[], ?::bigint[], ?::bigint[])
-    as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, events, provider_calls)
+  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::boolean[], ?::text[],
+    ?::boolean[], ?::bigint[], ?::bigint[])
+    as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, awaits_mapping, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
 /** If the settings are the same, the poll keeps its lease: a run that a process has started continues, and stores its outcome. */
@@ -481,7 +540,8 @@ const SYNC = `
     on conflict (account_id, instance_id, resource) do update set
       settings_version = excluded.settings_version,
       interval_ms = excluded.interval_ms,
-      due = case when excluded.due is null then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
+      due = case when excluded.due is null or (p.awaits_mapping and ${IS_KEPT}) then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
+      awaits_mapping = p.awaits_mapping and ${IS_KEPT},
       lease = case when ${IS_KEPT} then p.lease end,
       lease_until = case when ${IS_KEPT} then p.lease_until end
   )
@@ -490,7 +550,12 @@ const SYNC = `
 const REVIVE = `
   update poll p set due = ?
   from instance i, account a
-  where p.due is null and ${OF_POLL} and ${IS_WANTED}`;
+  where p.due is null and not p.awaits_mapping and ${OF_POLL} and ${IS_WANTED}`;
+
+const RESUME = `
+  update poll p set due = ?, awaits_mapping = false
+  from unnest(?::bigint[], ?::bigint[], ?::text[]) as r(account_id, instance_id, resource)
+  where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.awaits_mapping`;
 
 const REPLAY = `
   update poll set kind = coalesce(kind, 'window'), watermark = least(watermark, ?::timestamptz),

@@ -13,12 +13,13 @@ import type { PollMetrics, PollOutcome } from './poll-metrics.ts';
 import {
   type ClaimedPoll,
   FAILURES_NOTIFIED,
+  type PollKey,
   type PollStore,
   type RunResult,
   type SeenLookup,
   type SeenVersion,
 } from './poll-store.ts';
-import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
+import { type EarlyEnd, MappingMissing, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
 import { runPoll } from './run-poll.ts';
 import { createSettingsCache } from './settings-cache.ts';
 
@@ -60,6 +61,8 @@ export interface PollerPorts extends Pick<RunPorts, 'resources' | 'prepare'> {
   /** Prepares notifications for storage. */
   readonly prepareNotice: Notifications['prepare'];
   readonly openRun: OpenRun;
+  /** Called when a poll was stopped because nothing maps its object. */
+  readonly noteStopped: (poll: PollKey) => void;
   readonly measures: PollMetrics;
   readonly options: PollerOptions;
 }
@@ -73,7 +76,7 @@ const RENEWALS = 3;
 /** Rows of one statement that looks for versions that were seen. */
 const MOST_LOOKED_UP = 5_000;
 
-const GIVEN_BACK = { error: undefined, isGivenBack: true, hasWaited: false } as const;
+const GIVEN_BACK = { error: undefined, isGivenBack: true, hasWaited: false, awaitsMapping: false } as const;
 
 /** The share of the interval by which chance moves the next run, so that pollers with the same start drift apart. */
 const JITTER = 0.05;
@@ -81,7 +84,7 @@ const JITTER = 0.05;
 /** Runs the pollers that are due, those of all processes together one at a time each. */
 export function createPoller(
   { clock, log, random, tracer }: Pick<Platform, 'clock' | 'log' | 'random' | 'tracer'>,
-  { store, resources, prepare, prepareNotice, openRun, getInstances, measures, options }: PollerPorts,
+  { store, resources, prepare, prepareNotice, openRun, getInstances, noteStopped, measures, options }: PollerPorts,
 ) {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -218,7 +221,10 @@ export function createPoller(
       measures.ended(outcome, tally);
       span?.end(() => ({ attributes: describeRun(poll, instance, { outcome, ...tally }), errorType }));
     };
-    const resultOf = (nextMs: number, how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited'>): RunResult => ({
+    const resultOf = (
+      nextMs: number,
+      how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited' | 'awaitsMapping'>,
+    ): RunResult => ({
       ...poll,
       startedAt: new Date(startedMs),
       nextDue: new Date(nextMs),
@@ -257,6 +263,7 @@ export function createPoller(
         error: undefined,
         isGivenBack: hasWaited,
         hasWaited,
+        awaitsMapping: false,
       });
       if (hasWaited || poll.failingSince === null) return finish(result);
       await finishAndNotify(instance, result, recoveredNotice(poll, instance));
@@ -273,10 +280,12 @@ export function createPoller(
       note(fault);
       const words = `${code}: ${reason}`.slice(0, MOST_ERROR_CHARACTERS);
       const nextMs = clock.now() + backoffMs(poll, error);
-      const result = resultOf(nextMs, { error: words, isGivenBack: false, hasWaited: false });
+      const awaitsMapping = error instanceof MappingMissing;
+      const result = resultOf(nextMs, { error: words, isGivenBack: false, hasWaited: false, awaitsMapping });
       const failures = poll.failures + 1;
-      if (failures < FAILURES_NOTIFIED || poll.failingSince !== null) return finish(result);
-      await finishAndNotify(instance, result, failingNotice(poll, instance, { ...fault, failures }));
+      const isNews = poll.failingSince === null && (awaitsMapping || failures >= FAILURES_NOTIFIED);
+      if (isNews) await finishAndNotify(instance, result, failingNotice(poll, instance, { ...fault, failures }));
+      else finish(result);
     }
   }
 
@@ -293,10 +302,16 @@ export function createPoller(
         await events.insert(via);
         return true;
       });
-      if (isStored) events.committed();
+      if (!isStored) return;
+      events.committed();
+      noteStops([result]);
     } catch (error) {
       log.warn({ err: error, accountId, instanceId, resource }, NOT_STORED);
     }
+  }
+
+  function noteStops(stored: readonly RunResult[]): void {
+    for (const result of stored) if (result.awaitsMapping) noteStopped(result);
   }
 
   function nextRunMs({ intervalMs }: ClaimedPoll, startedMs: number, early: EarlyEnd | undefined): number {
@@ -325,6 +340,7 @@ export function createPoller(
       const batch = finished.splice(0);
       try {
         await store.finish(batch);
+        noteStops(batch);
       } catch (error) {
         log.warn({ err: error, polls: batch.length }, NOT_STORED);
       }

@@ -1,5 +1,5 @@
 import { type Clock, MOST_SKEW_MS } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, cutText } from '../errors.ts';
 import type { PreparedEvents } from '../events/accept/accept.ts';
 import type { RecordAction } from '../events/event-types.ts';
 import type { NewEvent } from '../events/model.ts';
@@ -18,7 +18,7 @@ export interface RunPorts {
   >;
   readonly resources: Pick<
     Resources,
-    'getObject' | 'listRecords' | 'listChildren' | 'listChanges' | 'getRecord' | 'rateLimitOf'
+    'getObject' | 'mappingVersionOf' | 'listRecords' | 'listChildren' | 'listChanges' | 'getRecord' | 'rateLimitOf'
   >;
   readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
   readonly clock: Pick<Clock, 'now'>;
@@ -58,9 +58,19 @@ export interface EarlyEnd {
   readonly isWait: boolean;
 }
 
-/** The instance is not what it was when its poller was claimed, or another process has the poller. */
+/** The instance, or its mapping, is not what it was when the run began, or another process has the poller. */
 export class PollLost extends Error {
   override readonly name = 'PollLost';
+}
+
+/** Nothing maps the object any more whose records the poll reads. */
+export class MappingMissing extends AppError {
+  constructor(objectName: string) {
+    super(
+      'NOT_FOUND',
+      `Nothing maps '${cutText(objectName)}' on this instance any more, so the poll is stopped. It resumes from its watermark when a definition and a transformation of '${cutText(objectName)}' are in force again.`,
+    );
+  }
 }
 
 /** Row together with its id, version and time of change. */
@@ -181,9 +191,16 @@ export function createRun(
   }
 
   /** A transaction of the one whose poller it is. @throws PollLost */
-  function fenced(next: Progress, work: (via: Parameters<typeof store.advance>[0]) => Promise<void>): Promise<void> {
+  async function fenced(
+    next: Progress,
+    work: (via: Parameters<typeof store.advance>[0]) => Promise<void>,
+  ): Promise<void> {
+    const { mappingVersion, mappedObject } = plan;
+    // Records that were read by another mapping than that of the plan are not stored as if they were read by it.
+    const inForce = await resources.mappingVersionOf(instance, plan.objectName);
+    if ((inForce ?? null) !== mappingVersion) throw new PollLost();
     return store.transaction(async (via) => {
-      if (!(await store.advance(via, poll, { ...next, mappingVersion: plan.mappingVersion }))) throw new PollLost();
+      if (!(await store.advance(via, poll, { ...next, mappingVersion, mappedObject }))) throw new PollLost();
       await work(via);
     });
   }

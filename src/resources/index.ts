@@ -103,6 +103,8 @@ export interface OneRecord extends CallReport {
 export interface WalkRequest extends QueryText {
   /** Maximum number of rows. */
   readonly limit?: number | undefined;
+  /** The version of the mapping that the walk began with. A page by another one is not read. */
+  readonly mappingVersion?: string | undefined;
 }
 
 /** The facts about a walk that are known before its first page. */
@@ -113,6 +115,8 @@ export interface Walk {
   readonly start: Position;
   /** Identifies walks that can share positions: the same query, sent to the provider in the same way. */
   readonly key: string;
+  /** The version of the mapping of a mapped object. */
+  readonly mappingVersion?: string | undefined;
   /** Maximum number of its pages that may be requested at a time. If it is more than one, `behind` predicts positions. */
   readonly pagesAtOnce: number;
   /** Predicts the position of the page after a given one, if that one is full. Undefined where it cannot be predicted. */
@@ -139,6 +143,8 @@ export interface WalkedPage extends CallReport {
    * Whether the provider lost its job, with the rows that were not read yet. Then the walk begins again and skips the rows that were read.
    */
   readonly isLost?: true;
+  /** Whether the mapping changed since the walk began. Then nothing was read, and the walk begins anew. */
+  readonly isOutdated?: true;
 }
 
 type MappedChange = Omit<RecordChange, 'record'> & { readonly record?: Row };
@@ -193,8 +199,9 @@ export function composeResources(
     const { call, object } = await open(target, 'list');
     const operation = requireOperation(target, object, 'list');
     // A page token belongs to the version of the mapping that made its page.
-    const version = isMappedObject(object) ? `@${object.mapping.version}` : '';
-    return { call, object, operation, path: `${target.objectName}${version}` };
+    const version = versionOf(object);
+    const path = version === undefined ? target.objectName : `${target.objectName}@${version}`;
+    return { call, object, operation, path };
   }
 
   async function openChildren(target: ChildTarget): Promise<OpenedList> {
@@ -309,6 +316,10 @@ export function composeResources(
     getObject: async ({ instance, objectName, signal }: ObjectTarget) =>
       catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),
 
+    /** Returns the version of the mapping that makes an object of an instance; undefined where nothing maps it. */
+    mappingVersionOf: async (instance: ConnectedInstance, objectName: string): Promise<string | undefined> =>
+      (await inForce(instance)).byName.get(objectName)?.version,
+
     /**
      * Returns a child object.
      * @throws AppError NOT_FOUND
@@ -356,6 +367,7 @@ export function composeResources(
     planWalk: async (target: ObjectTarget, request: WalkRequest): Promise<Walk> => {
       const { object, operation, query } = await openWalk(target, request);
       const { pagesAtOnce = 1 } = operation;
+      const mappingVersion = versionOf(object);
       const { resultWindow } = object.limits ?? {};
       const paged = pagedStart({ object, operation, query }, request);
       const { native } = judgeNative(object, query, request.limit) ?? {};
@@ -363,7 +375,8 @@ export function composeResources(
         object,
         fields: query.fields,
         start: native === undefined ? paged : nativeStart(native),
-        key: walkKey(query, paged),
+        key: walkKey(query, paged, mappingVersion),
+        mappingVersion,
         pagesAtOnce,
         behind: (position) =>
           position.native === undefined ? predictNext(operation, position, resultWindow) : undefined,
@@ -378,6 +391,9 @@ export function composeResources(
     readPage: async (target: ObjectTarget, request: WalkRequest, position: Position): Promise<WalkedPage> => {
       const opened = await openWalk(target, request);
       const { call, object, operation: list, query } = opened;
+      const { mappingVersion } = request;
+      if (mappingVersion !== undefined && versionOf(object) !== mappingVersion)
+        return { records: [], bytes: 0, next: position, isOutdated: true, ...call.tally };
       const { native: step } = position;
       if (step !== undefined) {
         const native = requireNative(target, object, 'query');
@@ -643,9 +659,14 @@ function parametersAsFilter(
   return terms.map(({ name, value }) => `\`${name}\` = ${quoteText(value)}`).join(' AND ');
 }
 
-function walkKey({ canonical, plan, steps }: Query, { limit }: Position): string {
+function versionOf(object: ObjectSpec): string | undefined {
+  return isMappedObject(object) ? object.mapping.version : undefined;
+}
+
+function walkKey({ canonical, plan, steps }: Query, { limit }: Position, mappingVersion: string | undefined): string {
   const asked = plan.queries.map(({ pushed }) => (pushed === undefined ? '' : print(pushed)));
-  return JSON.stringify([canonical, asked, steps.fields.map(({ name }) => name), limit]);
+  const version = mappingVersion === undefined ? [] : [mappingVersion];
+  return JSON.stringify([canonical, asked, steps.fields.map(({ name }) => name), limit, ...version]);
 }
 
 function assertSortPushed({ sortPushed, orderBy }: Plan): void {

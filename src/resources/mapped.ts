@@ -6,6 +6,8 @@ import type {
   ListInput,
   ListOperation,
   ListPage,
+  NativeBulk,
+  NativeQuery,
   ObjectSpec,
   Operation,
 } from '../connector/contract.ts';
@@ -28,6 +30,8 @@ export interface MappedObject extends ObjectSpec, MappedQueryable {
   readonly inForce: MappingInForce;
   /** The fields of requests, which may be others than those of responses. */
   readonly body: ObjectSpec;
+  /** Returns the fields of the provider's object that queries for these fields request. */
+  readonly vendorFieldsOf: (fields: readonly PushedField[]) => readonly PushedField[];
   /** Turns a record of the provider, in the form of the API, into a mapped one. */
   readonly toMapped: (vendorRow: Row, faults: MappingFaults, signal: AbortSignal) => Promise<Row>;
   /** Turns the values of a request into those of the provider, in the form of the API. */
@@ -76,9 +80,10 @@ export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: M
   const mapping = compileMapping(vendor, inForce, script);
   const { fields, writeOnly, idField = '', rewriting } = mapping;
   const rows = createRows(vendor, mapping, script);
-  const { parameters, limits, shape, translator, requiredFilters, children, media, label, custom, list } = vendor;
+  const { parameters, limits, shape, translator, requiredFilters, children, media, label, custom, list, bulk } = vendor;
   const body: ObjectSpec = { fields: { ...fields, ...writeOnly }, idField };
   const changes = mapChanges(vendor, mapping, rows);
+  const inputs = createInputs(rows);
   return {
     fields,
     idField,
@@ -92,7 +97,8 @@ export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: M
     ...(requiredFilters !== undefined && { requiredFilters }),
     ...(children !== undefined && { children }),
     ...(media !== undefined && { media }),
-    ...(list !== undefined && { list: mapList(list, rows) }),
+    ...(list !== undefined && { list: mapList(list, rows, inputs) }),
+    ...(bulk !== undefined && { bulk: mapBulk(bulk, rows, inputs) }),
     ...mapRecordOperations(vendor, mapping, rows),
     ...(vendor.remove !== undefined && { remove: vendor.remove }),
     ...(changes !== undefined && { changes }),
@@ -101,6 +107,7 @@ export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: M
     mapping,
     inForce,
     body,
+    vendorFieldsOf: (asked) => inputs.planOf({ fields: asked }).vendorFields,
     toMapped: (row, faults, signal) => rows.one(row, faults, signal),
     toVendor: rows.toVendor,
   };
@@ -268,7 +275,10 @@ function strangeMember(before: Row, after: Row, writes: readonly string[]): stri
   return [...names].find((name) => !tops.has(name) && !isDeepStrictEqual(before[name], after[name]));
 }
 
-function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknown> {
+type Inputs = ReturnType<typeof createInputs>;
+
+/** Creates the inputs of the provider's operations for those of mapped ones. */
+function createInputs(rows: Rows) {
   const plans = new WeakMap<readonly PushedField[], ReturnType<Rows['planFor']>>();
   // An input that is frozen comes again, and so must the provider's, so that its request is built once.
   const inputs = new WeakMap<ListInput<unknown>, ListInput<unknown>>();
@@ -287,6 +297,20 @@ function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknow
     if (Object.isFrozen(input)) inputs.set(input, Object.freeze(made));
     return made;
   };
+  return { planOf, toVendorInput };
+}
+
+/** Returns a reader for rows that need no script. They are mapped when they are read. */
+function rowReader({ toRow, mapRow }: RowPlan, { values, vendorRows }: MappingFaults): (native: unknown) => Row {
+  return (native) => {
+    const vendorRow = toRow(native);
+    const row = mapRow(vendorRow, values);
+    vendorRows?.set(row, vendorRow);
+    return row;
+  };
+}
+
+function mapList(list: ListOperation<unknown>, rows: Rows, { planOf, toVendorInput }: Inputs): ListOperation<unknown> {
   const nativeOf = (record: unknown) => (list.readRecord === undefined ? record : list.readRecord(record));
   return {
     maxPageSize: list.maxPageSize,
@@ -296,15 +320,8 @@ function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknow
     run: async (context, input): Promise<ListPage> => {
       const page = await perform(list, context, toVendorInput(input));
       if (!rows.hasScript) {
-        const { toRow, mapRow } = planOf(input);
-        const { values, vendorRows } = mappingFaultsOf(context);
-        const read = (record: unknown) => () => {
-          const vendorRow = toRow(nativeOf(record));
-          const row = mapRow(vendorRow, values);
-          vendorRows?.set(row, vendorRow);
-          return row;
-        };
-        return { ...page, records: page.records.map((record) => new PendingRow(read(record))) };
+        const read = rowReader(planOf(input), mappingFaultsOf(context));
+        return { ...page, records: page.records.map((record) => new PendingRow(() => read(nativeOf(record)))) };
       }
       const mapped = await rows.page(nativesOf(page.records, nativeOf), planOf(input), context);
       const { total, ...rest } = page;
@@ -316,6 +333,41 @@ function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknow
     },
     readRecord: (record) => (record instanceof PendingRow ? record.read() : record),
   };
+}
+
+/** Uploads turn their rows into those of the provider's object themselves, and send them to the same jobs. */
+function mapBulk({ query, ingest }: NativeBulk, rows: Rows, inputs: Inputs): NativeBulk {
+  return {
+    ...(query !== undefined && { query: mapNativeQuery(query, rows, inputs) }),
+    ...(ingest !== undefined && { ingest }),
+  };
+}
+
+/** The rows of a job have no order, and its results are in the form of the list. */
+function mapNativeQuery(native: NativeQuery, rows: Rows, { planOf, toVendorInput }: Inputs): NativeQuery {
+  const { count, start, read } = native;
+  return {
+    ...native,
+    count: { run: (context, input) => perform(count, context, toVendorInput(input)) },
+    start: {
+      request: (input, config) => start.request(toVendorInput(input), config),
+      read: (response, input) => start.read(response, toVendorInput(input)),
+    },
+    read: {
+      run: async (context, input) => {
+        const plan = planOf(input);
+        const page = await perform(read, context, { ...input, fields: plan.vendorFields });
+        if (!rows.hasScript)
+          return { ...page, records: eachOf(page.records, rowReader(plan, mappingFaultsOf(context))) };
+        const mapped = await rows.page(page.records, plan, context);
+        return { ...page, records: mapped.filter((row) => row !== undefined) };
+      },
+    },
+  };
+}
+
+function* eachOf(records: Iterable<unknown>, read: (record: unknown) => Row): Iterable<Row> {
+  for (const record of records) yield read(record);
 }
 
 function* nativesOf(records: readonly unknown[], nativeOf: (record: unknown) => unknown): Iterable<unknown> {

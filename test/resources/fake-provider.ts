@@ -13,7 +13,7 @@ import type {
 import type { PlatformKeys } from '../../src/db/platform-keys.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ConnectedInstance } from '../../src/resources/call.ts';
-import { composeResources, type ListRequest, type RecordList } from '../../src/resources/index.ts';
+import { composeResources, type ListRequest, type MappedCalls, type RecordList } from '../../src/resources/index.ts';
 import { leastConnector } from '../support/least-connector.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
@@ -81,7 +81,11 @@ export type FakeService = ReturnType<typeof createService>;
 export type FakeAnswer = (request: ProviderRequest) => Partial<ProviderResponse>;
 
 /** The normalised calls over a pretended provider; `objects` is static or discovered. */
-export function createService(objects: Connector['objects'], response: FakeAnswer = () => ({})) {
+export function createService(
+  objects: Connector['objects'],
+  response: FakeAnswer = () => ({}),
+  mappings?: MappedCalls,
+) {
   const sent: unknown[] = [];
   const verdicts: string[] = [];
   let failure: Error | undefined;
@@ -99,6 +103,7 @@ export function createService(objects: Connector['objects'], response: FakeAnswe
       tokensOf: () => undefined,
       noteCredentials: async ({ id }, { kind, work }) => void verdicts.push(`${id} ${kind}: ${work}`),
     },
+    mappings,
   );
   const hosts = ['fake.example.com'];
   const connector = leastConnector({

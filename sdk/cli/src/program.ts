@@ -10,6 +10,7 @@ import { addInstances } from './commands/instances.js';
 import { addLogin } from './commands/login.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
+import { addTypes } from './commands/types.js';
 import { FORMATS } from './output.js';
 import { Session, type Surroundings } from './session.js';
 
@@ -20,6 +21,7 @@ const COMMANDS: readonly AddCommands[] = [
   addInstances,
   addConnect,
   addObjects,
+  addTypes,
   addQuery,
   addEvents,
   addBulk,

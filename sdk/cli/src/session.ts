@@ -109,6 +109,11 @@ export class Session {
     await writeProfiles({ ...stored, profiles: { ...stored.profiles, [name]: next } });
   }
 
+  /** Whether the command line names the instance. */
+  get namesInstance(): boolean {
+    return this.#options.instance !== undefined;
+  }
+
   /** Whether a choice of an instance can be kept. */
   get keepsChoices(): boolean {
     return this.#loginOfEnvironment() === undefined;
