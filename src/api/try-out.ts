@@ -32,12 +32,14 @@ export function createTryOutHandlers({ instances, registry, resources }: TryOutS
   return {
     executeTransformation: async ({ principal: { accountId }, path: { objectName }, body, signal }) => {
       const instance = await findTarget(accountId, body);
-      const write = body.method === undefined ? undefined : body.method === 'POST' ? 'create' : 'update';
+      const write = body.method && WRITES[body.method];
       const tried = await resources.tryMapping({ instance, objectName, signal }, body.payload, write);
       return { body: tried.record, headers: mappingHeaders(tried.faults) };
     },
   } satisfies Partial<Handlers>;
 }
+
+const WRITES = { POST: 'create', PUT: 'replace', PATCH: 'update' } as const;
 
 /** An element whose objects are known without an instance. Nothing is called for it. */
 const NO_INSTANCE = { id: 0, settingsVersion: 0, config: {}, disabled: false, valid: true, refusedCalls: [] };
