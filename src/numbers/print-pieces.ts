@@ -3,9 +3,16 @@ export const PIECE_CHARACTERS = 64 * 1024;
 
 type JsonMembers = unknown[] | Record<string, unknown>;
 
-/** Returns whether a value prints to more than one piece. It stops counting as soon as the result is certain. */
-export function isLarge(value: unknown, pieceCharacters = PIECE_CHARACTERS): boolean {
-  return charactersLeft(value, pieceCharacters, new Set()) < 0;
+/**
+ * Returns whether a value prints to more than one piece. It stops counting as soon as the result is certain. `large` receives what is known
+ * to be large then, which `printPieces` need not measure again.
+ */
+export function isLarge(
+  value: unknown,
+  pieceCharacters: number = PIECE_CHARACTERS,
+  large: Set<unknown> = new Set(),
+): boolean {
+  return charactersLeft(value, pieceCharacters, large) < 0;
 }
 
 /**
@@ -30,9 +37,13 @@ function charactersLeft(value: unknown, room: number, large: Set<unknown>): numb
 }
 
 /** Prints JSON as `JSON.stringify` does, in pieces; each is printed when it is requested. */
-export function* printPieces(value: unknown, pieceCharacters = PIECE_CHARACTERS): Generator<string, void> {
+export function* printPieces(
+  value: unknown,
+  pieceCharacters: number = PIECE_CHARACTERS,
+  large: Set<unknown> = new Set(),
+): Generator<string, void> {
   let piece = '';
-  for (const token of printTokens(value, { pieceCharacters, large: new Set() })) {
+  for (const token of printTokens(value, { pieceCharacters, large })) {
     piece += token;
     if (piece.length < pieceCharacters) continue;
     yield piece;

@@ -66,10 +66,14 @@ export function createRowScript(script: MappedScript | undefined, vendorId: stri
     bounds: ScriptRun,
   ): Promise<readonly (Row | undefined)[]> => {
     if (script === undefined) return records.map(({ transformed }) => transformed);
-    // Before anything walks over them.
-    for (const { original } of records) assertMembers(original);
-    const outcomes = await script.run(records, bounds);
     const pacer = createPacer(bounds.signal);
+    for (const { original } of records) {
+      // Before anything else walks over it.
+      assertMembers(original);
+      if (pacer.isDue()) await pacer.pause();
+    }
+    const outcomes = await script.run(records, bounds);
+    pacer.begin();
     const rows: (Row | undefined)[] = [];
     for (const [index, outcome] of outcomes.entries()) {
       if (pacer.isDue()) await pacer.pause();
@@ -117,32 +121,42 @@ async function strangeMember({ before, after, writes }: Change, pacer: Pacer): P
   return undefined;
 }
 
-/** Number of values after which the comparison looks at the time. */
+/** Number of members after which the comparison looks at the time. */
 const COMPARED_AT_ONCE = 2_000;
+
+/** Two values of the same kind, whose members up to `next` are the same. */
+interface Compared {
+  readonly one: Readonly<Record<string, unknown>>;
+  readonly other: Readonly<Record<string, unknown>>;
+  readonly names: readonly string[];
+  next: number;
+}
 
 /** Compares two values of JSON. They may have a hundred thousand members, which takes tens of milliseconds. */
 async function isSame(one: unknown, other: unknown, pacer: Pacer): Promise<boolean> {
-  if (one === other) return true;
-  const open: (readonly [unknown, unknown])[] = [[one, other]];
-  let compared = 0;
+  const root = compare(one, other);
+  const open = root === 'differ' || root === 'same' ? [] : [root];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
-    if (++compared % COMPARED_AT_ONCE === 0 && pacer.isDue()) await pacer.pause();
-    if (!compare(pair[0], pair[1], open)) return false;
+    const { names } = pair;
+    const end = Math.min(names.length, pair.next + COMPARED_AT_ONCE);
+    if (end < names.length) open.push(pair);
+    for (; pair.next < end; pair.next++) {
+      const name = names[pair.next] ?? '';
+      const found = Object.hasOwn(pair.other, name) ? compare(pair.one[name], pair.other[name]) : 'differ';
+      if (found === 'differ') return false;
+      if (found !== 'same') open.push(found);
+    }
+    if (pacer.isDue()) await pacer.pause();
   }
-  return true;
+  return root !== 'differ';
 }
 
-/** Compares two values without what they contain, which is added to `open`. */
-function compare(one: unknown, other: unknown, open: (readonly [unknown, unknown])[]): boolean {
-  if (one === other) return true;
-  if (one instanceof ExactNumber && other instanceof ExactNumber) return one.text === other.text;
-  if (!isMembers(one) || !isMembers(other) || Array.isArray(one) !== Array.isArray(other)) return false;
-  const [members, others]: readonly Readonly<Record<string, unknown>>[] = [Object(one), Object(other)];
+/** Compares two values without what they contain. */
+function compare(one: unknown, other: unknown): 'same' | 'differ' | Compared {
+  if (one === other) return 'same';
+  if (one instanceof ExactNumber && other instanceof ExactNumber) return one.text === other.text ? 'same' : 'differ';
+  if (!isMembers(one) || !isMembers(other) || Array.isArray(one) !== Array.isArray(other)) return 'differ';
   const names = Object.keys(one);
-  if (members === undefined || others === undefined || names.length !== Object.keys(other).length) return false;
-  for (const name of names) {
-    if (!Object.hasOwn(others, name)) return false;
-    if (members[name] !== others[name]) open.push([members[name], others[name]]);
-  }
-  return true;
+  if (names.length !== Object.keys(other).length) return 'differ';
+  return { one: Object(one), other: Object(other), names, next: 0 };
 }

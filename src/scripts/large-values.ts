@@ -1,14 +1,17 @@
 import { type JsonLimits, PIECE_BYTES, parsePieces } from '../numbers/parse-pieces.ts';
-import { isLarge, printPieces } from '../numbers/print-pieces.ts';
+import { isLarge, PIECE_CHARACTERS, printPieces } from '../numbers/print-pieces.ts';
 import type { Pacer } from '../pace.ts';
 
 /** The JSON of a value of a script may have megabytes. Here, it is printed and parsed so that other requests are not blocked. */
 
 /** Returns the JSON of a value, or undefined when it has more bytes of UTF-8 than the maximum. */
 export async function printValue(value: unknown, mostBytes: number, pacer: Pacer): Promise<string | undefined> {
-  if (!isLarge(value)) return JSON.stringify(value);
+  if (pacer.isDue()) await pacer.pause();
+  const large = new Set<unknown>();
+  if (!isLarge(value, PIECE_CHARACTERS, large)) return JSON.stringify(value);
+  if (pacer.isDue()) await pacer.pause();
   let text = '';
-  for (const piece of printPieces(value)) {
+  for (const piece of printPieces(value, PIECE_CHARACTERS, large)) {
     text += piece;
     if (text.length > mostBytes) return undefined;
     if (pacer.isDue()) await pacer.pause();

@@ -274,13 +274,13 @@ async function chooseCalls(work: Work): Promise<readonly ChosenCall[]> {
     if (results[index] !== undefined) continue;
     if (chosen.length === reach || characters > SLICE_INPUT.characters) break;
     const texts = await printArguments(job, call, pacer);
-    if (work.isOver) return [];
     if (typeof texts === 'string') setResult(work, index, { kind: 'failed', reason: texts, console: [] });
     else {
       characters += charactersOf(texts);
-      chosen.push({ index, texts, digits: collectDigits(call.values) });
+      chosen.push({ index, texts, digits: await collectDigits(Object.values(call.values), pacer) });
     }
     if (pacer.isDue()) await pacer.pause();
+    if (work.isOver) return [];
   }
   return chosen;
 }
