@@ -137,7 +137,10 @@ async function isSame(one: unknown, other: unknown, pacer: Pacer): Promise<boole
   const root = compare(one, other);
   const open = root === 'differ' || root === 'same' ? [] : [root];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    if (pacer.isDue()) await pacer.pause();
     const { names } = pair;
+    // Here and not in `compare`, because the names of a large object take milliseconds.
+    if (pair.next === 0 && names.length !== Object.keys(pair.other).length) return false;
     const end = Math.min(names.length, pair.next + COMPARED_AT_ONCE);
     if (end < names.length) open.push(pair);
     for (; pair.next < end; pair.next++) {
@@ -146,7 +149,6 @@ async function isSame(one: unknown, other: unknown, pacer: Pacer): Promise<boole
       if (found === 'differ') return false;
       if (found !== 'same') open.push(found);
     }
-    if (pacer.isDue()) await pacer.pause();
   }
   return root !== 'differ';
 }
@@ -156,7 +158,5 @@ function compare(one: unknown, other: unknown): 'same' | 'differ' | Compared {
   if (one === other) return 'same';
   if (one instanceof ExactNumber && other instanceof ExactNumber) return one.text === other.text ? 'same' : 'differ';
   if (!isMembers(one) || !isMembers(other) || Array.isArray(one) !== Array.isArray(other)) return 'differ';
-  const names = Object.keys(one);
-  if (names.length !== Object.keys(other).length) return 'differ';
-  return { one: Object(one), other: Object(other), names, next: 0 };
+  return { one: Object(one), other: Object(other), names: Object.keys(one), next: 0 };
 }

@@ -4,6 +4,9 @@ import type { Pacer } from '../pace.ts';
 /** The numbers of a value that a double cannot hold, by the double that they become in a script. */
 export type ExactDigits = ReadonlyMap<number, ExactNumber>;
 
+/** Number of members after which the walk looks at the time. One object may have tens of thousands. */
+const NOTED_AT_ONCE = 2_000;
+
 /**
  * Collects the numbers that a script would see rounded. Two of them that become the same double are left out, because nobody can tell
  * afterwards which one a result means.
@@ -25,11 +28,16 @@ export async function collectDigits(values: readonly unknown[], pacer: Pacer): P
   };
   for (const value of values) note(value);
   for (let members = open.pop(); members !== undefined; members = open.pop()) {
-    // One object may have tens of thousands of members, and take as many microseconds.
     if (pacer.isDue()) await pacer.pause();
     if (Array.isArray(members)) for (const member of members) note(member);
-    // A list of all values would take three times as long.
-    else for (const name in members) note(Reflect.get(members, name));
+    else {
+      let noted = 0;
+      // A list of all values would take three times as long.
+      for (const name in members) {
+        note(Reflect.get(members, name));
+        if (++noted % NOTED_AT_ONCE === 0 && pacer.isDue()) await pacer.pause();
+      }
+    }
   }
   for (const double of ambiguous) found.delete(double);
   return found;
