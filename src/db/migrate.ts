@@ -31,6 +31,7 @@ import * as backgroundRuns from './migrations/0047-background-runs.ts';
 import * as lastCalls from './migrations/0048-last-calls.ts';
 import * as toldApart from './migrations/0049-told-apart.ts';
 import * as mappings from './migrations/0050-mappings.ts';
+import * as scriptNotes from './migrations/0051-script-notes.ts';
 
 interface Migration {
   readonly name: string;
@@ -67,6 +68,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0048-last-calls', statements: lastCalls.STATEMENTS },
   { name: '0049-told-apart', statements: toldApart.STATEMENTS },
   { name: '0050-mappings', statements: mappings.STATEMENTS },
+  { name: '0051-script-notes', statements: scriptNotes.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -62,7 +62,7 @@ export interface ScriptCall {
 }
 
 /**
- * The outcome of one call. `console` has the lines that the script wrote: at most 100, with at most 16,384 characters together.
+ * The outcome of one call. `console` has the first lines that the script wrote: at most 100, with at most 16,384 characters together.
  */
 export type ScriptResult =
   /** The script called `done`. Without an argument, or with one that JSON cannot express, `value` is absent. */

@@ -236,6 +236,46 @@ describe('mapped objects', () => {
     await ok(service.call(path, { method: 'DELETE', token }));
   });
 
+  it('tell the activity of a request what their script wrote and why it failed', async () => {
+    const path = '/instances/transformations/goods';
+    const body = `console.log(fromVendor ? 'read' : 'write', '${token}');
+      if (originalObject.Id === 2) throw new Error('no');
+      done(transformedObject);`;
+    await ok(post(path, { ...OF_PRODUCTS, script: { body } }, { token }));
+    const activityOf = async ({ headers }: ApiAnswer) => {
+      const requestId = headers.get('elements-request-id') ?? '';
+      const get = () => service.call(`/activity/${requestId}`);
+      await until(async () => (await get()).status === 200);
+      return (await get()).body;
+    };
+    const listed = await activityOf(await ok(list({ pageSize: 3 })));
+    expect(listed.scripts).to.deep.equal({
+      // The token of the instance is a secret.
+      console: Array.from({ length: 3 }, () => 'read [redacted]'),
+      failures: 1,
+      reasons: [{ reason: 'Error: no (line 2)', count: 1, recordIds: ['2'] }],
+    });
+    const strict = await list({ pageSize: 3, onTransformationError: 'fail' });
+    expectProblem(strict, 'TRANSFORMATION_FAILED');
+    expect((await activityOf(strict)).scripts).to.deep.include({ failures: 1 });
+    const made = await ok(post('/goods', { title: 'Told' }, { token }));
+    expect((await activityOf(made)).scripts.console).to.deep.equal(['write [redacted]', 'read [redacted]']);
+    const failing = await ok(service.call('/activity', { query: { where: 'scripts.failures > 0' } }));
+    expect(failing.body.map(({ requestId }: ApiAnswer['body']) => requestId)).to.include(listed.requestId);
+    expect(failing.body.every(({ scripts }: ApiAnswer['body']) => scripts.failures > 0)).to.equal(true);
+    // A bulk job runs it for an entry of its own.
+    const { body: job } = await ok(
+      service.call('/bulk/query', { method: 'POST', query: { q: 'select key from goods' }, token }),
+    );
+    await until(async () => (await service.call(`/bulk/${job.id}/status`, { token })).body.status === 'COMPLETED');
+    await until(async () => {
+      const { body: runs } = await ok(service.call('/activity', { query: { kind: 'bulk' } }));
+      return runs.some(({ scripts }: ApiAnswer['body']) => scripts?.reasons[0]?.recordIds.includes('2'));
+    });
+    await ok(service.call(path, { method: 'DELETE', token }));
+    await ok(service.call(`/Products/${made.body.key}`, { method: 'DELETE', token }));
+  });
+
   it('can be tried out in both directions', async () => {
     const { id: instanceId } = instance;
     const tried = await ok(
