@@ -299,6 +299,56 @@ describe('mapped objects', () => {
     expectProblem(await post('/transformations/goods/execute', { payload: {} }), 'REQUEST_INVALID');
   });
 
+  it('reject in a try-out what the write rejects, with the same words', async () => {
+    const { id: instanceId } = instance;
+    const { body: made } = await ok(post('/goods', { title: 'Tried' }, { token }));
+    const execute = (method: string, payload: object) =>
+      post('/transformations/goods/execute', { instanceId, method, payload });
+    const namesOf = ({ body }: ApiAnswer, begin: string) =>
+      body.details.map(({ path, message }: Record<string, string>) => [path?.replace(begin, ''), message]);
+    const bodies: readonly (readonly [method: string, payload: object])[] = [
+      ['POST', { title: 'x', Weight: 1, titel: 'y' }],
+      ['POST', { title: 'x', cents: 'much' }],
+      ['POST', { title: ['x'], info: { kind: {} } }],
+      ['POST', { title: 'x', shop: 'y' }],
+      ['PATCH', { nothing: 1, info: { other: 2 } }],
+      ['PATCH', { cents: 'much', title: { a: 1 } }],
+    ];
+    for (const [method, payload] of bodies) {
+      const path = method === 'POST' ? '/goods' : `/goods/${made.key}`;
+      const written = await service.call(path, { method, body: payload, token });
+      const tried = await execute(method, payload);
+      expect([tried.status, tried.body.code, tried.body.message]).to.deep.equal([
+        written.status,
+        written.body.code,
+        written.body.message,
+      ]);
+      expect(written.status).to.equal(400);
+      expect(namesOf(tried, '/body/payload')).to.deep.equal(namesOf(written, '/body'));
+    }
+    // The write compares with the stored record, and there is none here.
+    const unset = await execute('PATCH', { key: '0', title: 'x' });
+    expectProblem(unset, 'REQUEST_INVALID', "'key' cannot be set on update.");
+    expect(unset.body.details[0].path).to.equal('/body/payload/key');
+    const script = { body: 'if (!fromVendor) transformedObject.Nothing = 1; done(transformedObject);' };
+    await ok(post('/instances/transformations/goods', { ...OF_PRODUCTS, script }, { token }));
+    const byScript = await execute('POST', { title: 'x' });
+    expectProblem(byScript, 'REQUEST_INVALID', "Unknown field 'Nothing'.");
+    expectProblem(await post('/goods', { title: 'x' }, { token }), 'REQUEST_INVALID', "Unknown field 'Nothing'.");
+    await ok(service.call('/instances/transformations/goods', { method: 'DELETE', token }));
+    await ok(service.call(`/goods/${made.key}`, { method: 'DELETE', token }));
+  });
+
+  it('reject in a try-out a method that the object does not have', async () => {
+    await ok(post('/organizations/objects/sold/definitions', { fields: [{ path: 'id', type: 'string' }] }));
+    const mapped = { vendorName: 'payments', fields: [{ path: 'id', vendorPath: 'id' }] };
+    await ok(post('/organizations/elements/clover/transformations/sold', mapped));
+    const tried = await post('/transformations/sold/execute', { elementKey: 'clover', method: 'POST', payload: {} });
+    expectProblem(tried, 'REQUEST_INVALID');
+    expect(tried.body.details[0].path).to.equal('/body/method');
+    expect(tried.body.message).to.match(/cannot POST/);
+  });
+
   it('are listed over all instances, in one order', async () => {
     const other = await service.createInstance('odata', SHOP, { name: 'second', tags: ['b'] });
     const query = { orderBy: 'title desc', pageSize: 4, fields: 'title', where: 'title IS NOT NULL' };
