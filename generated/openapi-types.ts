@@ -4237,6 +4237,17 @@ export interface components {
             retries: number;
         };
         QueryPushdown: "full" | "partial" | "none";
+        ScriptReason: {
+            reason: string;
+            count: number;
+            recordIds: string[];
+        };
+        ActivityScripts: {
+            console: string[];
+            moreConsoleLines?: number;
+            failures: number;
+            reasons: components["schemas"]["ScriptReason"][];
+        };
         Activity: {
             requestId: string;
             kind?: components["schemas"]["RunKind"];
@@ -4259,6 +4270,7 @@ export interface components {
             rows?: number;
             events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
+            scripts?: components["schemas"]["ActivityScripts"];
         };
         TraceLogging: {
             id: number;
@@ -4356,6 +4368,7 @@ export interface components {
             rows?: number;
             events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
+            scripts?: components["schemas"]["ActivityScripts"];
         };
         Usage: {
             user_id: number;

@@ -87,6 +87,8 @@ export interface ActivityColumns {
   readonly events: number | null;
   /** The console read it for itself; false as well for those of a release that did not tell them apart. */
   readonly is_console_read: boolean;
+  /** What scripts of mappings wrote to their console and why they failed, redacted and cut; null: nothing. */
+  readonly scripts: unknown;
 }
 
 /** What trace logging kept of a request, redacted: for each of activity.calls its headers and bodies, or null. */

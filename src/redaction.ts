@@ -39,6 +39,25 @@ const KNOWN_BY_CHARACTERS = 32;
 /** JSON inside a JSON string is escaped once more: a message that quotes a body that quotes a body. */
 const JSON_LEVELS = 4;
 
+/**
+ * Number of characters at the end of a text that was cut in which the beginning of a secret may be too short to be recognized. It is more
+ * than `KNOWN_BY_CHARACTERS`.
+ */
+export const DOUBTFUL_CHARACTERS = 64;
+
+/** Returns the part of a text to keep until `redactBeginning`: what is shown, and enough to recognize a secret at its end. */
+export function beginningOf(text: string, most: number): string {
+  return text.slice(0, most + DOUBTFUL_CHARACTERS);
+}
+
+/** Redacts what `beginningOf` kept, and returns at most that number of characters, with `…` at the end of a text that was cut. */
+export function redactBeginning({ redact }: Redactor, kept: string, most: number): string {
+  const redacted = redact(kept);
+  const end = kept.length > most ? Math.min(most, redacted.length - DOUBTFUL_CHARACTERS) : most;
+  const shown = redacted.length > end ? `${redacted.slice(0, Math.max(0, end))}…` : redacted;
+  return shown.replaceAll('\0', '').toWellFormed();
+}
+
 /** Secrets of fewer than 6 characters are ignored. Costs next to nothing until there is text to redact. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   return fromForms(() => {

@@ -56,6 +56,29 @@ export interface Trace {
   callCount: number;
   /** There while headers and bodies of the requests to the provider are kept. */
   wire?: WireLog;
+  /** Set when the script of a mapping failed, or wrote to its console. */
+  scripts?: TracedScripts;
+}
+
+/** What the scripts of mappings wrote and why they failed, during one request. Nothing of it is redacted yet. */
+export interface TracedScripts {
+  /** The first lines that they wrote to their console. */
+  readonly console: string[];
+  /** Number of lines without that bound. */
+  lineCount: number;
+  /** Number of calls of scripts that failed. */
+  failures: number;
+  /** The first different reasons. */
+  readonly reasons: TracedReason[];
+}
+
+/** Why scripts failed, and for which records. */
+export interface TracedReason {
+  readonly reason: string;
+  /** Number of calls that failed for this reason. */
+  count: number;
+  /** The ids of the first records, where they have one. */
+  readonly recordIds: string[];
 }
 
 /** One request to a provider, and its outcome. Nothing of it is redacted yet. */
@@ -165,6 +188,16 @@ interface TraceContext {
 
 /** Maximum number of calls per request. A query may make hundreds, and more would add no information. */
 const MOST_CALLS = 50;
+
+/** Maximum sizes of what is kept of scripts. The texts are that long when they are shown. */
+export const SCRIPT_LIMITS = {
+  lines: 50,
+  lineCharacters: 1000,
+  reasons: 5,
+  reasonCharacters: 500,
+  ids: 10,
+  idCharacters: 100,
+};
 
 const contexts = new AsyncLocalStorage<TraceContext | undefined>();
 

@@ -3,13 +3,15 @@ import { arrayLiteral } from '../db/array-literal.ts';
 import type { RowOf } from '../db/row.ts';
 import type { WireContent } from '../trace.ts';
 import { EXACT_IN_SQL, type FieldSpec, type Sql, type SqlQueryable } from '../where/index.ts';
-import type { ActivityCall, RunKind } from './entry.ts';
+import type { ActivityCall, ActivityScripts, RunKind } from './entry.ts';
 
-type StoredColumns = Omit<RowOf<'activity'>, 'calls'>;
+type StoredColumns = Omit<RowOf<'activity'>, 'calls' | 'scripts'>;
 
 /** A row of `activity`. */
 export interface ActivityRow extends StoredColumns {
   readonly calls: readonly ActivityCall[];
+  /** Null: no script of a mapping wrote anything or failed. */
+  readonly scripts: ActivityScripts | null;
 }
 
 /** Headers and bodies that trace logging stored of a request. */
@@ -75,6 +77,7 @@ export const FILTERABLE_ACTIVITY = filterable({
   rows: [optionalInteger, 'rows'],
   events: [optionalInteger, 'events'],
   pushdown: [optionalText, 'pushdown'],
+  'scripts.failures': [optionalInteger, "(scripts->>'failures')::integer"],
 });
 
 export const FILTERABLE_USAGE = filterable({
@@ -92,7 +95,7 @@ export const FILTERABLE_USAGE = filterable({
 
 const COLUMNS = `account_id as "accountId", at, request_id as "requestId", user_id as "userId", instance_id as "instanceId",
   duration_us as "durationUs", rows, call_count as "callCount", status, cut, method, path, operation,
-  element_key as "elementKey", code, reason, pushdown, address, is_console_read as "isConsoleRead", calls, kind, events`;
+  element_key as "elementKey", code, reason, pushdown, address, is_console_read as "isConsoleRead", calls, kind, events, scripts`;
 
 const KIND_SQL: Readonly<Record<ActivityKind, string>> = {
   request: 'and kind is null',
@@ -113,6 +116,7 @@ type PackedCall = readonly [
 
 interface PackedRow extends StoredColumns {
   readonly calls: readonly PackedCall[] | null;
+  readonly scripts: ActivityScripts | null;
 }
 
 export type ActivityStore = ReturnType<typeof createActivityStore>;
@@ -124,10 +128,10 @@ export function createActivityStore(knex: Knex) {
       const column = <Name extends keyof ActivityRow>(name: Name) => rows.map((row) => row[name]);
       await knex.raw(
         `insert into activity (account_id, at, request_id, user_id, instance_id, duration_us, rows, call_count, status, cut,
-           method, path, operation, element_key, code, reason, pushdown, address, is_console_read, calls, kind, events)
+           method, path, operation, element_key, code, reason, pushdown, address, is_console_read, calls, kind, events, scripts)
          select * from unnest(?::bigint[], ?::timestamptz[], ?::uuid[], ?::bigint[], ?::bigint[], ?::bigint[], ?::integer[], ?::integer[],
            ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::json[],
-           ?::text[], ?::integer[])`,
+           ?::text[], ?::integer[], ?::json[])`,
         [
           arrayLiteral(column('accountId')),
           arrayLiteral(rows.map(({ at }) => at.toISOString())),
@@ -151,6 +155,7 @@ export function createActivityStore(knex: Knex) {
           arrayLiteral(rows.map(({ calls }) => (calls.length === 0 ? null : JSON.stringify(calls.map(pack))))),
           arrayLiteral(column('kind')),
           arrayLiteral(column('events')),
+          arrayLiteral(rows.map(({ scripts }) => scripts && JSON.stringify(scripts))),
         ],
       );
     },

@@ -53,6 +53,19 @@ export interface ActivityCall {
   readonly retries: number;
 }
 
+/** What scripts of mappings wrote and why they failed, ready to be stored and shown. */
+export interface ActivityScripts {
+  readonly console: readonly string[];
+  /** Number of lines, including those that were not kept. */
+  readonly lineCount: number;
+  readonly failures: number;
+  readonly reasons: readonly {
+    readonly reason: string;
+    readonly count: number;
+    readonly recordIds: readonly string[];
+  }[];
+}
+
 /** Knows the secrets of the provider calls as well, such as access tokens. */
 export function withCallSecrets({ redactor, trace }: Pick<ActivityEntry, 'redactor' | 'trace'>): Redactor {
   return combineRedactors([redactor, ...trace.calls.map((call) => call.redactor)]);

@@ -1,10 +1,10 @@
 import type { Clock, EndWait } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { combineRedactors } from '../redaction.ts';
-import { inBackground, type TracedCall } from '../trace.ts';
+import { combineRedactors, redactBeginning } from '../redaction.ts';
+import { inBackground, SCRIPT_LIMITS, type TracedCall } from '../trace.ts';
 import type { ActivityRow, WireRow } from './activity-store.ts';
-import { type ActivityCall, type ActivityEntry, withCallSecrets } from './entry.ts';
+import { type ActivityCall, type ActivityEntry, type ActivityScripts, withCallSecrets } from './entry.ts';
 import { type CountedMetric, createTallies, type Tallies } from './tallies.ts';
 import { createWireLog, createWireRoom, type WireSecrets } from './wire-log.ts';
 
@@ -208,9 +208,16 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
 /** Estimated size of a row with everything that belongs to it, rather too high than too low. */
 const ROW_BYTES = 600;
 const CALL_BYTES = 300;
+const TEXT_BYTES = 30;
 
 function sizeOf({ path, reason = '', trace }: ActivityEntry): number {
-  return ROW_BYTES + path.length + reason.length + trace.calls.length * CALL_BYTES;
+  return ROW_BYTES + path.length + reason.length + trace.calls.length * CALL_BYTES + scriptBytes(trace);
+}
+
+function scriptBytes({ scripts }: ActivityEntry['trace']): number {
+  if (scripts === undefined) return 0;
+  const texts = [...scripts.console, ...scripts.reasons.flatMap(({ reason, recordIds }) => [reason, ...recordIds])];
+  return texts.reduce((sum, text) => sum + TEXT_BYTES + 2 * text.length, 0);
 }
 
 /** Returns whether PostgreSQL rejected the data (classes 22 and 23 of its error codes). It would reject them again. */
@@ -244,6 +251,26 @@ function toRow(record: ActivityEntry): ActivityRow {
     pushdown: record.pushdown ?? null,
     address: record.address ?? null,
     calls: trace.calls.map((call) => toCall(record, call)),
+    scripts: toScripts(record),
+  };
+}
+
+function toScripts(record: ActivityEntry): ActivityScripts | null {
+  const { scripts } = record.trace;
+  if (scripts === undefined) return null;
+  const { console, lineCount, failures, reasons } = scripts;
+  const { lineCharacters, reasonCharacters, idCharacters } = SCRIPT_LIMITS;
+  const redactor = withCallSecrets(record);
+  const show = (most: number) => (text: string) => redactBeginning(redactor, text, most);
+  return {
+    console: console.map(show(lineCharacters)),
+    lineCount,
+    failures,
+    reasons: reasons.map(({ reason, count, recordIds }) => ({
+      reason: show(reasonCharacters)(reason),
+      count,
+      recordIds: recordIds.map(show(idCharacters)),
+    })),
   };
 }
 

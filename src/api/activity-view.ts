@@ -1,6 +1,6 @@
 import type { ActivityRow } from '../activity/activity-store.ts';
 import { percentile } from '../activity/durations.ts';
-import type { ActivityCall } from '../activity/entry.ts';
+import type { ActivityCall, ActivityScripts } from '../activity/entry.ts';
 import type { TracedActivity } from '../activity/history.ts';
 import type { Interval } from '../activity/intervals.ts';
 import type { Tally } from '../activity/tallies.ts';
@@ -39,6 +39,16 @@ export function toActivityView(row: ActivityRow): ActivityRecordView {
     ...(row.rows !== null && { rows: row.rows }),
     ...(row.events !== null && { events: row.events }),
     ...(isPushdown(row.pushdown) && { pushdown: row.pushdown }),
+    ...(row.scripts !== null && { scripts: toScriptsView(row.scripts) }),
+  };
+}
+
+function toScriptsView({ console, lineCount, failures, reasons }: ActivityScripts) {
+  return {
+    console: [...console],
+    ...(lineCount > console.length && { moreConsoleLines: lineCount - console.length }),
+    failures,
+    reasons: reasons.map(({ reason, count, recordIds }) => ({ reason, count, recordIds: [...recordIds] })),
   };
 }
 

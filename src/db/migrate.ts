@@ -32,6 +32,7 @@ import * as lastCalls from './migrations/0048-last-calls.ts';
 import * as toldApart from './migrations/0049-told-apart.ts';
 import * as mappings from './migrations/0050-mappings.ts';
 import * as missingMappings from './migrations/0051-missing-mappings.ts';
+import * as scriptNotes from './migrations/0052-script-notes.ts';
 
 interface Migration {
   readonly name: string;
@@ -69,6 +70,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0049-told-apart', statements: toldApart.STATEMENTS },
   { name: '0050-mappings', statements: mappings.STATEMENTS },
   { name: '0051-missing-mappings', statements: missingMappings.STATEMENTS },
+  { name: '0052-script-notes', statements: scriptNotes.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

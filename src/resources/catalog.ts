@@ -7,8 +7,9 @@ import { AppError, cutText, isAppError, suggestName, unknownName } from '../erro
 import type { MappingInForce, MappingsInForce } from '../mappings/model.ts';
 import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
-import { type MappedObject, type MappedScript, mapObject } from './mapped.ts';
+import { type MappedObject, mapObject } from './mapped.ts';
 import { findName, type MappedObjects } from './objects.ts';
+import type { MappedScript } from './scripted-rows.ts';
 
 const MIB = 1024 * 1024;
 

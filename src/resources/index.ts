@@ -1,4 +1,4 @@
-import type { CallTally, PassedRequest } from '../connector/client/index.ts';
+import type { CallTally, MappingFaults, PassedRequest } from '../connector/client/index.ts';
 import type { ChangesInput, RecordChange } from '../connector/contract.ts';
 import type {
   IngestRows,
@@ -284,18 +284,34 @@ export function composeResources(
     return toRecord(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
   }
 
+  /**
+   * Returns the values of a request in the fields of an object. Writes and their try-outs share it.
+   * @throws AppError REQUEST_INVALID that names the members that cannot be written
+   */
+  function judgeBody(body: Row, object: ObjectSpec, action: 'create' | 'update', stored?: Row): Row {
+    return writeRecord(body, bodyOf(object), action, stored);
+  }
+
+  /** Asserts that the object has an operation that takes JSON. */
+  function requireWrite<Name extends 'create' | 'update' | 'replace'>(
+    target: ObjectTarget,
+    object: ObjectSpec,
+    action: Name,
+  ) {
+    if (action !== 'update') assertTakesJson(target.objectName, object, action);
+    return requireOperation(target, object, action);
+  }
+
   /** Returns the values of an update. A record may be sent back as it was read. */
   async function judgeUpdate(target: ObjectTarget, id: string, body: Row, { call, object }: Opened): Promise<Row> {
-    const form = bodyOf(object);
-    const isJudged = object.get !== undefined && holdsReadOnly(body, form);
+    const isJudged = object.get !== undefined && holdsReadOnly(body, bodyOf(object));
     const stored = isJudged ? (await readRecord(target, id, { call, object })).record : undefined;
-    return writeRecord(body, form, 'update', stored);
+    return judgeBody(body, object, 'update', stored);
   }
 
   async function write(target: ObjectTarget, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
     const { call, object } = await open(target, action);
-    if (action === 'replace') assertTakesJson(target.objectName, object, action);
-    const operation = requireOperation(target, object, action);
+    const operation = requireWrite(target, object, action);
     const values = await judgeUpdate(target, id, body, { call, object });
     const { fields } = wholeRecord(object);
     const record = await onRecord(target, id, call.execute(operation, { id, values, fields }));
@@ -484,10 +500,11 @@ export function composeResources(
     },
 
     /**
-     * Transforms a record as a mapping in force does, without a call for it.
-     * @throws AppError NOT_FOUND for an object that is not mapped; REQUEST_INVALID for values that the provider cannot have
+     * Transforms a record as a mapping in force does, without a call for it. `write` is the write whose body the payload is.
+     * @throws AppError NOT_FOUND for an object that is not mapped; what the write throws before it calls the provider
      */
-    tryMapping: async ({ instance, objectName, signal }: ObjectTarget, payload: Row, write?: 'create' | 'update') => {
+    tryMapping: async (target: ObjectTarget, payload: Row, write?: 'create' | 'update' | 'replace') => {
+      const { instance, objectName, signal } = target;
       const call = startCall(neighbours, instance, signal, undefined);
       const object = await catalog.getObject(call, objectName);
       if (!isMappedObject(object)) {
@@ -496,12 +513,12 @@ export function composeResources(
           `'${cutText(objectName)}' is an object of the provider, and no transformation maps it.`,
         );
       }
-      const faults = { values: new Map(), scripts: 0 };
-      const record =
-        write === undefined
-          ? await object.toMapped(payload, faults, signal)
-          : await object.toVendor(payload, { action: write, faults, signal });
-      return { record, faults };
+      const faults: MappingFaults = { values: new Map(), scripts: 0 };
+      if (write === undefined) return { record: await object.toMapped(payload, faults, signal), faults };
+      requireWrite(target, object, write);
+      const action = write === 'create' ? 'create' : 'update';
+      const { row } = await object.toVendor(judgeBody(payload, object, action), { action, faults, signal });
+      return { record: row, faults };
     },
 
     /** Explains how a query would be processed, without sending it. It also works for a disabled instance. */
@@ -548,9 +565,8 @@ export function composeResources(
 
     createRecord: async (target: ObjectTarget, body: Row) => {
       const { call, object } = await open(target, 'create');
-      assertTakesJson(target.objectName, object, 'create');
-      const operation = requireOperation(target, object, 'create');
-      const values = writeRecord(body, bodyOf(object), 'create');
+      const operation = requireWrite(target, object, 'create');
+      const values = judgeBody(body, object, 'create');
       const { fields } = wholeRecord(object);
       return toRecord(call, object, await call.execute(operation, { values, fields }));
     },

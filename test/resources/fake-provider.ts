@@ -80,12 +80,8 @@ export type FakeService = ReturnType<typeof createService>;
 /** What the pretended provider answers to a call, where that matters. */
 export type FakeAnswer = (request: ProviderRequest) => Partial<ProviderResponse>;
 
-/** The normalised calls over a pretended provider; `objects` is static or discovered. */
-export function createService(
-  objects: Connector['objects'],
-  response: FakeAnswer = () => ({}),
-  mappings?: MappedCalls,
-) {
+/** The normalised calls over a pretended provider; `objects` is static or discovered. Without `mapped`, nothing is mapped. */
+export function createService(objects: Connector['objects'], response: FakeAnswer = () => ({}), mapped?: MappedCalls) {
   const sent: unknown[] = [];
   const verdicts: string[] = [];
   let failure: Error | undefined;
@@ -103,7 +99,7 @@ export function createService(
       tokensOf: () => undefined,
       noteCredentials: async ({ id }, { kind, work }) => void verdicts.push(`${id} ${kind}: ${work}`),
     },
-    mappings,
+    mapped,
   );
   const hosts = ['fake.example.com'];
   const connector = leastConnector({
