@@ -28,8 +28,8 @@ const MOST_KEPT_BYTES = MB;
 const PLACE = '/passthrough/';
 
 /**
- * Any request to the provider, made as the instance: the response is the provider's. It stands before the validation of the API, which
- * knows none of this.
+ * Sends any request to the provider with the credentials of the instance, and returns the provider's response. It runs before the
+ * validation of the API, which does not know these requests.
  */
 export type Passthrough = (request: Request, response: Response, caller: Caller) => Promise<void>;
 

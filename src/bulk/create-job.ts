@@ -45,7 +45,7 @@ const RETRY_SECONDS = 60;
 const DEFAULT_OVERLAP_SECONDS = 60;
 
 /**
- * Makes a job of a request; nothing is stored yet.
+ * Returns the columns of a job for a request. It stores nothing yet.
  * @throws AppError REQUEST_INVALID, WHERE_*, NOT_FOUND, OPERATION_UNSUPPORTED, CONFLICT, RATE_LIMITED
  */
 export async function planDownload(ports: CreatePorts, asking: PlannedRequest): Promise<NewJob> {
@@ -78,7 +78,7 @@ export async function planDownload(ports: CreatePorts, asking: PlannedRequest): 
 
 export interface PlannedRequest {
   readonly instance: Instance;
-  /** Whom the job acts for. */
+  /** Id of the user for whom the job acts. */
   readonly userId: number;
   readonly request: DownloadRequest;
   readonly signal: AbortSignal;

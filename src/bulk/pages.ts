@@ -92,7 +92,10 @@ export function createPages(
       }
     },
     isReading: () => readings.length > 0,
-    /** @throws AppError as calls of the provider do */
+    /**
+     * Returns the page at a position.
+     * @throws AppError as calls of the provider
+     */
     read: async (position: Position) => {
       last = takeNext(position);
       const { isGuess, hasCome } = last;
@@ -110,7 +113,7 @@ export function createPages(
     },
     /** Releases the page that was read last. */
     release: () => last?.end.abort(),
-    /** Breaks off what is on its way, and releases everything. */
+    /** Aborts all reads in progress and releases the memory of all pages. */
     close: () => {
       drop();
       last?.end.abort();

@@ -325,5 +325,5 @@ export const OPERATIONAL_EVENT_TYPES = {
 /** Event type of the platform itself, see `OPERATIONAL_EVENT_TYPES`. */
 export type OperationalType = keyof typeof OPERATIONAL_EVENT_TYPES;
 
-/** Every event type: a new one does not type-check without its entry. */
+/** Every event type. One without an entry in the catalogue does not compile. */
 export type EventType = `${string}.${RecordAction}` | keyof typeof INSTANCE_EVENT_TYPES | OperationalType;

@@ -24,7 +24,10 @@ async function abortInTurn(controller: AbortController): Promise<void> {
   controller.abort(HUNG_UP);
 }
 
-/** Between two steps of work for a caller. @throws what `isHangUp` knows */
+/**
+ * Asserts, between two steps of work, that the caller is still connected.
+ * @throws the error that `isHangUp` recognizes
+ */
 export function assertThere(response: ServerResponse): void {
   if (response.destroyed) throw HUNG_UP;
 }

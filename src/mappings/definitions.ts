@@ -56,7 +56,10 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
     list: async (owner: Owner): Promise<readonly ShownDefinition[]> =>
       (await store.listDefinitions(owner)).map((definition) => show(definition, owner.level)),
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a definition of a level.
+     * @throws AppError NOT_FOUND
+     */
     get: async (owner: Owner, objectName: string): Promise<ShownDefinition> => {
       const definition = await store.findDefinition(owner, objectName);
       if (definition === undefined) throw await unknownDefinition(store, owner, objectName);
@@ -94,7 +97,10 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
       });
     },
 
-    /** @throws AppError REQUEST_INVALID, NOT_FOUND */
+    /**
+     * Replaces a definition.
+     * @throws AppError REQUEST_INVALID, NOT_FOUND
+     */
     replace: async (
       caller: MappingCaller,
       owner: Owner,
@@ -201,7 +207,10 @@ interface FieldsToPut {
   readonly place: Place;
 }
 
-/** @throws AppError REQUEST_INVALID where fields contradict each other or those of a higher level */
+/**
+ * Stores the fields of a definition.
+ * @throws AppError REQUEST_INVALID if fields contradict each other or those of a higher level
+ */
 export async function putFields(
   { store, touch }: MappingChange,
   { owner, objectName, fields, place }: FieldsToPut,
@@ -250,7 +259,10 @@ async function unknownDefinition(store: MappingStore, owner: Owner, objectName: 
 /** Number of uses that an error lists. */
 const MOST_USES = 10;
 
-/** @throws AppError CONFLICT that says where the definitions are used */
+/**
+ * Asserts that no transformation uses the definitions.
+ * @throws AppError CONFLICT that says where they are used
+ */
 export async function assertUnused(store: MappingStore, owner: Owner, names: readonly string[]): Promise<void> {
   const uses = await store.listUses(owner, names, MOST_USES + 1);
   if (uses.length === 0) return;

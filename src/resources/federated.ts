@@ -185,7 +185,7 @@ export function createFederatedLists({ listRecords, getObject }: Pick<Resources,
     return { records, rest: [] };
   }
 
-  /** In a common order: of each instance as many rows as the page may need. */
+  /** Merges the rows of all instances in a common order. It reads from each instance as many rows as the page may need. */
   async function listMerged(
     positions: readonly InstancePosition[],
     byId: ReadonlyMap<number, FederatedInstance>,

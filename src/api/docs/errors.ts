@@ -7,7 +7,7 @@ export interface DocumentedError {
   readonly remedy: string;
 }
 
-/** Every error code, for the reference and the console. A new code does not type-check without its entry. */
+/** Documentation of every error code, for the reference and the console. A code without an entry does not compile. */
 export const ERRORS = {
   REQUEST_INVALID: {
     meaning: 'The request does not match the API description.',

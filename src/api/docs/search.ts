@@ -1,10 +1,10 @@
 import MiniSearch, { type Options } from 'minisearch';
 
-/** A page whose text is found. */
+/** A page that the search finds. */
 export interface SearchablePage {
   readonly path: string;
   readonly title: string;
-  /** HTML */
+  /** Content of the page as HTML. */
   readonly body: string;
 }
 
@@ -30,7 +30,7 @@ const CHUNK = 40;
 /** Characters of an entry that results show excerpts of. */
 const LONGEST_TEXT = 4_000;
 
-/** The index of all pages as JSON, which `MiniSearch.loadJSON` opens. */
+/** Creates the search index of all pages as JSON, for `MiniSearch.loadJSON`. */
 export async function createSearchIndex(pages: readonly SearchablePage[]): Promise<string> {
   const index = new MiniSearch(OPTIONS);
   const entries = pages.flatMap(entriesOf).map((entry, id): SearchEntry => ({ ...entry, id }));

@@ -58,7 +58,7 @@ const SENT_BY_CLIENTS: ReadonlySet<string> = new Set(['details', 'Elements-Accou
 /** Parameters that clients send by themselves, and the next page, which clients handle when they read a list. */
 const LEFT_TO_CLIENTS: ReadonlySet<string> = SENT_BY_CLIENTS.union(new Set(['nextPage']));
 
-/** The request with the examples of the document: in curl, and in each client that has the operation. */
+/** Returns an example request in curl, and in each client that has the operation. Its values are the examples of the document. */
 export function snippetsFor(
   document: DocumentPart,
   basePath: string,

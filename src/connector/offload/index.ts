@@ -119,7 +119,10 @@ export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits
     });
   }
 
-  /** An account has at most one thread, so the number of busy accounts is the number of threads. */
+  /**
+   * Returns whether the account can start a job. An account has at most one thread, so the number of busy accounts is the number of
+   * threads.
+   */
   function isFree({ owner }: OffloadJob): boolean {
     return busyOwners.size < limits.threads && !busyOwners.has(owner);
   }
