@@ -98,7 +98,8 @@ class Call(Generic[T]):
                 f"{'.'.join(map(str, fault['loc'])) or 'the body'}: {fault['msg']}"
                 for fault in error.errors(include_input=False, include_url=False)[:5]
             )
-            raise CausewayError(f"The response to {self.method} {self.path} does not match the specification: {places}.") from None
+            call = f"{self.method} {self.path}"
+            raise CausewayError(f"The response to {call} does not match the specification: {places}.") from None
         return cast(T, Page(value, answer.headers) if isinstance(value, list) else value)
 
 

@@ -25,7 +25,7 @@ class Where(str):
 
 
 def where(template: str, *values: WhereValue) -> Where:
-    """Returns a filter with a value for each `?` of the template: `where("status = ? AND department IN (?)", status, departments)`.
+    """Returns a filter with a value for each `?`: `where("status = ? AND department IN (?)", status, departments)`.
 
     :raises ValueError: when the numbers of values and placeholders differ, and for a quote that is never closed
     :raises TypeError: for a value that has no literal
