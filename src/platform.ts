@@ -88,12 +88,12 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
   measureBuild(metrics);
   const tracer = await openTracer(options, metrics);
 
-  const { knex, isReachable, answersOthers, close } = openDatabase({ url, poolSize, log });
+  const { knex, isReachable, respondsToOthers, close } = openDatabase({ url, poolSize, log });
   cleanup.add('database', close);
   measurePool(knex, metrics);
   const behind = openAside({ url, log });
-  cleanup.add('connection behind answers', () => behind.destroy());
-  const liveness = watchLiveness({ works: isReachable, couldWork: answersOthers, clock, log });
+  cleanup.add('connection behind responses', () => behind.destroy());
+  const liveness = watchLiveness({ works: isReachable, couldWork: respondsToOthers, clock, log });
   cleanup.add('liveness', liveness.stop);
   const shares = createPoolShares({ knex, poolSize, clock });
   const keyring = createKeyring(config.encryptionKeys ?? (await createDevelopmentKeys(config.dataDir)));

@@ -19,7 +19,7 @@ export interface Access {
   /** Rights for a path that names a user (`emailOrId`). */
   readonly user?: UserAccess;
   /** Whether the response contains a new secret. A retry with the same `Idempotency-Key` returns it again. */
-  readonly answersSecret?: true;
+  readonly returnsSecret?: true;
   /** Audit entry of an operation that changes something or shows a secret. */
   readonly audit?: Audited;
 }

@@ -105,9 +105,9 @@ export function createServer(ports: RequestLogPorts, parts: ServerParts): HttpHa
   Object.setPrototypeOf(ExpressMessage.prototype, app.request);
   Object.setPrototypeOf(ExpressResponse.prototype, app.response);
 
-  const handle: RequestListener = (given, answer) => {
-    const request = given as Request;
-    const response = answer as Response;
+  const handle: RequestListener = (incoming, outgoing) => {
+    const request = incoming as Request;
+    const response = outgoing as Response;
     request.originalUrl = request.url;
     request.res = response;
     response.locals = {};
@@ -218,7 +218,7 @@ function createApi(api: ApiParts): Serve {
       isDone = true;
       return work();
     });
-    if (!isDone && access.answersSecret === true) {
+    if (!isDone && access.returnsSecret === true) {
       // A secret in a repeated response is shown once more, which the audit log must have.
       const shown = { ...access, ...(access.audit && { audit: { ...access.audit, action: 'show' } as const }) };
       const entry = audit.entryOf(request, response, { id, access: shown, principal, params, instance });

@@ -160,7 +160,7 @@ async function boundsOf(ports: CreatePorts, input: BoundsInput): Promise<string 
   const [first] = given;
   if (first === undefined) return undefined;
   const { updated } = object.changes ?? {};
-  if (updated === undefined || object.fields[updated] === undefined) throw untold(first, target.objectName);
+  if (updated === undefined || object.fields[updated] === undefined) throw withoutChangeDate(first, target.objectName);
   const from = continueFromJobId === undefined ? request.from : await endOfJob(ports, input, continueFromJobId);
   if (from !== undefined && to !== undefined && from > to)
     throw invalidRequest([
@@ -209,7 +209,7 @@ export function jobNotFound(id: number): AppError {
   );
 }
 
-function untold(name: string, objectName: string): AppError {
+function withoutChangeDate(name: string, objectName: string): AppError {
   const message = `'${objectName}' has no date of change, so '${name}' cannot be used with it.`;
   return invalidRequest([{ path: pointer('body', name), message }]);
 }

@@ -107,8 +107,8 @@ export function createPages(
         return last.page;
       });
       pageBytes = Math.max(pageBytes, page.bytes);
-      const isForetold = page.next !== undefined && isDeepStrictEqual(page.next, walk.behind(position));
-      if (isForetold && !hasCome) atOnce = Math.min(atOnce + 1, most);
+      const isPredicted = page.next !== undefined && isDeepStrictEqual(page.next, walk.behind(position));
+      if (isPredicted && !hasCome) atOnce = Math.min(atOnce + 1, most);
       return page;
     },
     /** Releases the page that was read last. */

@@ -17,7 +17,7 @@ export interface Database {
   /** Returns whether one round trip succeeds before the signal aborts. */
   readonly isReachable: (signal: AbortSignal) => Promise<boolean>;
   /** Returns whether a round trip succeeds on a new connection outside the pool. */
-  readonly answersOthers: (signal: AbortSignal) => Promise<boolean>;
+  readonly respondsToOthers: (signal: AbortSignal) => Promise<boolean>;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -61,7 +61,7 @@ export function openDatabase({ url, poolSize, log }: DatabaseOptions): Database 
     knex,
     close: () => knex.destroy(),
     isReachable: (signal) => succeeds(knex.raw('select 1'), signal),
-    answersOthers: (signal) => succeeds(askOnce(url), signal),
+    respondsToOthers: (signal) => succeeds(askOnce(url), signal),
   };
 }
 

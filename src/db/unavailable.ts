@@ -43,9 +43,9 @@ export class LossReportingClient extends PostgresClient {
   override async _query(connection: unknown, query: unknown): Promise<unknown> {
     const span = currentSpan()?.child({ name: 'query', kind: 'client' });
     try {
-      const answer = await super._query(connection, query);
+      const result = await super._query(connection, query);
       endStatement(span, connection, query);
-      return answer;
+      return result;
     } catch (cause) {
       endStatement(span, connection, query, errorTypeOf(cause));
       if (!isBroken(connection) && !isPassing(cause)) throw cause;

@@ -10,7 +10,7 @@ import { createFaults, type Place } from './faults.ts';
 import { mergeDefinitions } from './in-force.ts';
 import type { DefinitionField, Level, Leveled } from './model.ts';
 import { type Owner, ownAccount, ownersUpwards, readUpwards } from './owner.ts';
-import type { MappingStore, TransformationPlace } from './store.ts';
+import type { MappingStore, TransformationUse } from './store.ts';
 
 /** A definition as a level has it. */
 export interface ShownDefinition {
@@ -268,14 +268,14 @@ export async function assertUnused(store: MappingStore, owner: Owner, names: rea
   if (uses.length === 0) return;
   const used = [...Map.groupBy(uses.slice(0, MOST_USES), ({ objectName }) => objectName)];
   const sentences = used.map(
-    ([name, places]) =>
-      `The definition '${name}' is used by the transformations of ${places.map(placeInWords).join(', of ')}.`,
+    ([name, usesOfName]) =>
+      `The definition '${name}' is used by the transformations of ${usesOfName.map(describeUse).join(', of ')}.`,
   );
   const more = uses.length > MOST_USES ? ' There are more.' : '';
   throw new AppError('CONFLICT', `${sentences.join(' ')}${more} Delete the transformations first.`);
 }
 
-function placeInWords({ level, elementKey, accountId, instanceId }: TransformationPlace): string {
+function describeUse({ level, elementKey, accountId, instanceId }: TransformationUse): string {
   if (level === 'organization') return `${elementKey} (organization)`;
   return level === 'account' ? `${elementKey} (account ${accountId})` : `instance ${instanceId}`;
 }

@@ -81,17 +81,17 @@ export function createPollStore(knex: Knex) {
   /** Returns the seen versions of records of several pollers, in the given order. */
   async function findSeen(lookups: readonly SeenLookup[]): Promise<readonly (readonly SeenVersion[])[]> {
     const wanted = lookups.flatMap(({ key, recordKeys }, index) =>
-      recordKeys.map((recordKey) => ({ ...key, recordKey, place: index })),
+      recordKeys.map((recordKey) => ({ ...key, recordKey, position: index })),
     );
-    const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly place: number })[] }>(SEEN, [
-      arrayLiteral(wanted.map(({ place }) => place)),
+    const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly position: number })[] }>(SEEN, [
+      arrayLiteral(wanted.map(({ position }) => position)),
       arrayLiteral(wanted.map(({ accountId }) => accountId)),
       arrayLiteral(wanted.map(({ instanceId }) => instanceId)),
       arrayLiteral(wanted.map(({ resource }) => resource)),
       byteArray(wanted.map(({ recordKey }) => recordKey)),
     ]);
     const found: SeenVersion[][] = lookups.map(() => []);
-    for (const { place, recordKey, version } of rows) found[place]?.push({ recordKey, version });
+    for (const { position, recordKey, version } of rows) found[position]?.push({ recordKey, version });
     return found;
   }
 
@@ -397,8 +397,8 @@ const CLAIM = `
       select ${IS_WANTED} as is_wanted from instance i, account a where ${OF_POLL} limit 1
     ) k
   ),
-  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as place from known k),
-  chosen as (select * from ranked where place <= ? or not is_wanted order by is_wanted desc, place, due limit ?)
+  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as rank from known k),
+  chosen as (select * from ranked where rank <= ? or not is_wanted order by is_wanted desc, rank, due limit ?)
   update poll p set
     lease = case when c.is_wanted then gen_random_uuid() end,
     lease_until = case when c.is_wanted then ?::timestamptz end,
@@ -415,8 +415,8 @@ const ADVANCE = `
     and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} for share of i)`;
 
 const SEEN = `
-  select w.place, s.record_key as "recordKey", s.version
-  from unnest(?::int[], ?::bigint[], ?::bigint[], ?::text[], ?::bytea[]) as w(place, account_id, instance_id, resource, record_key)
+  select w.position, s.record_key as "recordKey", s.version
+  from unnest(?::int[], ?::bigint[], ?::bigint[], ?::text[], ?::bytea[]) as w(position, account_id, instance_id, resource, record_key)
   join poll_seen s using (account_id, instance_id, resource, record_key)`;
 
 const RENEW = `

@@ -382,13 +382,13 @@ function describeRun(
   };
 }
 
-interface Asked extends Unit, SeenLookup {
+interface PendingLookup extends Unit, SeenLookup {
   readonly settle: PromiseWithResolvers<readonly SeenVersion[]>;
 }
 
 /** Combines concurrent look-ups of several runs into one statement. Most runs find only seen records and have no other statement. */
 function gatherSeen(store: Pick<PollStore, 'findSeen'>): RunPorts['store']['seen'] {
-  const lookups = createGroupCommit<Asked>({
+  const lookups = createGroupCommit<PendingLookup>({
     maxRows: MOST_LOOKED_UP,
     maxBytes: Number.POSITIVE_INFINITY,
     writesInFlight: 2,

@@ -72,13 +72,13 @@ export function listOperations(document: DocumentPart): readonly DocumentedOpera
   });
 }
 
-interface OperationPlace {
+interface OperationAddress {
   readonly path: string;
   readonly method: string;
   readonly item: DocumentPart;
 }
 
-function readOperation(document: DocumentPart, { path, method, item }: OperationPlace): DocumentedOperation {
+function readOperation(document: DocumentPart, { path, method, item }: OperationAddress): DocumentedOperation {
   const operation = partOf(item[method]);
   const parameters = [...partsOf(item.parameters), ...partsOf(operation.parameters)];
   return {

@@ -37,7 +37,7 @@ export interface Host {
   readonly lanes: Set<Lane>;
   /** Subscriptions whose pushes hung or got no connection since the last response of the host. At most as many as open the breaker. */
   readonly suspects: Set<number>;
-  answeredAtMs: number;
+  respondedAtMs: number;
   firstsInFlight: number;
 }
 

@@ -178,7 +178,7 @@ function createHosts(options: BreakerOptions, probes: number) {
         breaker: createBreaker({ ...options, failures: 1 }),
         lanes: new Set(),
         suspects: new Set(),
-        answeredAtMs: Number.NEGATIVE_INFINITY,
+        respondedAtMs: Number.NEGATIVE_INFINITY,
         firstsInFlight: 0,
       };
       hosts.set(key, host);
@@ -219,7 +219,7 @@ function createHosts(options: BreakerOptions, probes: number) {
 
     /** A push hung or got no connection. True: first attempts to this host are parked from now on. */
     fail: ({ host, subscriptionId }: Lane, startedMs: number, nowMs: number): boolean => {
-      if (host.answeredAtMs >= startedMs) return false;
+      if (host.respondedAtMs >= startedMs) return false;
       if (host.suspects.size < options.hardFailures) host.suspects.add(subscriptionId);
       return host.suspects.size >= options.hardFailures && host.breaker.fail(nowMs, true);
     },
@@ -229,7 +229,7 @@ function createHosts(options: BreakerOptions, probes: number) {
      * @returns true if first attempts to this host were held back until now
      */
     succeed: (host: Host, nowMs: number): boolean => {
-      host.answeredAtMs = nowMs;
+      host.respondedAtMs = nowMs;
       host.suspects.clear();
       return host.breaker.succeed();
     },

@@ -304,12 +304,12 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
       const idle = idleness(target);
       if (idle !== undefined) {
         measures.received(key, idle);
-        return webhooks.response ?? answerOf(0);
+        return webhooks.response ?? responseOf(0);
       }
       try {
         const stored = await store(target, call);
         measures.received(key, stored > 0 ? 'accepted' : 'dropped');
-        return webhooks.response ?? answerOf(stored);
+        return webhooks.response ?? responseOf(stored);
       } catch (error) {
         if (!isAppError(error, 'REQUEST_INVALID', 'PAYLOAD_TOO_LARGE')) {
           measures.received(key, isAppError(error, 'OVERLOADED') ? 'refused' : 'failed');
@@ -340,7 +340,7 @@ function idleness({ instance, settings }: WebhookInstance): Idle | undefined {
   return settings.vendorType === 'polling' ? 'polling' : undefined;
 }
 
-function answerOf(accepted: number): WebhookResponse {
+function responseOf(accepted: number): WebhookResponse {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ accepted }) };
 }
 

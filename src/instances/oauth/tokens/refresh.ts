@@ -29,7 +29,7 @@ export interface TokenRecords extends Pick<InstanceRecords, 'restore' | 'invalid
 export type StoredOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 'valid' | 'settingsVersion' | 'fault'>;
 
 /** Steps of a refresh, between which a process may crash: before the intent is stored, after it, and so on. */
-export type RefreshStep = 'intending' | 'intended' | 'answered' | 'committed';
+export type RefreshStep = 'intending' | 'intended' | 'responded' | 'committed';
 
 export interface RefreshTiming {
   /** Time in milliseconds for which one process has the exclusive right to refresh. */
@@ -138,12 +138,12 @@ export function createRefresh(
     await onStep?.('intended', owner);
     const askedAtMs = clock.steady();
     const outcome = await ask(owner, from);
-    const answeredAtMs = clock.steady();
+    const respondedAtMs = clock.steady();
     const kind = outcome instanceof TokenError ? outcome.kind : 'granted';
-    observe((answeredAtMs - askedAtMs) / 1000, owner.connector.key, kind);
+    observe((respondedAtMs - askedAtMs) / 1000, owner.connector.key, kind);
     if (outcome instanceof TokenError) return goWithout(owner, lease, from, outcome);
-    await onStep?.('answered', owner);
-    return storeGrant(owner, lease, from, { grant: outcome, answeredAtMs });
+    await onStep?.('responded', owner);
+    return storeGrant(owner, lease, from, { grant: outcome, respondedAtMs });
   }
 
   async function ask(owner: OAuthOwner, { refreshToken }: CachedTokens): Promise<TokenGrant | TokenError> {
@@ -166,13 +166,13 @@ export function createRefresh(
     owner: OAuthOwner,
     lease: RefreshLease,
     from: CachedTokens,
-    { grant, answeredAtMs }: { readonly grant: TokenGrant; readonly answeredAtMs: number },
+    { grant, respondedAtMs }: { readonly grant: TokenGrant; readonly respondedAtMs: number },
   ): Promise<CachedTokens> {
     const secrets = { accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? from.refreshToken };
     const life = planLifeOf(owner.connector, { ...secrets, expiresInSeconds: grant.expiresInSeconds });
     const tokens = cache.encode(owner, secrets);
-    const remaining = () => shortenLifetime(life, clock.steady() - answeredAtMs);
-    const stored = await keepTrying(owner, answeredAtMs, () => store.commit(owner, lease, { tokens, ...remaining() }));
+    const remaining = () => shortenLifetime(life, clock.steady() - respondedAtMs);
+    const stored = await keepTrying(owner, respondedAtMs, () => store.commit(owner, lease, { tokens, ...remaining() }));
     if (stored === undefined) return takeNewer(owner, from);
     const { generation, wasRefused } = stored;
     const fresh = cache.keepNew(owner, secrets, { generation, ...remaining() });
