@@ -45,12 +45,12 @@ export interface FederatedList {
   readonly bytes: number;
   readonly next?: FederatedPosition;
   readonly errors: readonly FederatedError[];
-  /** Whether any of the instances that were asked has the object. */
+  /** Whether any of the called instances has the object. */
   readonly hasObject: boolean;
   readonly providerCalls: number;
 }
 
-/** Maximum number of instances that are asked at a time. */
+/** Maximum number of instances that are called at a time. */
 const AT_ONCE = 16;
 
 /** A page of one instance, from the first row that was not returned yet. */

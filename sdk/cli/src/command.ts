@@ -17,13 +17,13 @@ export function runWith(open: (options: GlobalOptions) => Session): Run {
     };
 }
 
-/** For options that are a number of at least 1. */
+/** Parses an option that is a whole number of at least 1. @throws UsageError for any other text */
 export function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new UsageError(`'${text}' is not a whole number from 1.`);
 }
 
-/** For options that take names separated by commas. */
+/** Splits an option that lists names, separated by commas. */
 export function names(text: string): readonly string[] {
   return text
     .split(',')

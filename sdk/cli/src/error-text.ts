@@ -17,7 +17,7 @@ export function errorText(error: unknown, filter: string | undefined, colors: Co
   ].join('\n');
 }
 
-/** The same for programs. */
+/** Prints an error as JSON, for programs. */
 export function errorJson(error: unknown): string {
   const { code, status, requestId, details, providerMessage, retryAfterSeconds } =
     error instanceof ApiError ? error : ({} as Partial<ApiError>);

@@ -17,7 +17,7 @@ export interface Screens {
   readonly err: Screen;
 }
 
-/** Of the columns that there is no room for. */
+/** Maximum number of hidden columns that a note names. */
 const MOST_NAMED = 5;
 
 type Rows<Row> = Iterable<Row> | AsyncIterable<Row>;
@@ -25,7 +25,7 @@ type Rows<Row> = Iterable<Row> | AsyncIterable<Row>;
 /** Results go to the standard output in one format, everything said beside them to the standard error. */
 export class Output {
   readonly format: Format;
-  /** Of the standard output; without any where it is no terminal, and with NO_COLOR. */
+  /** The colors of the standard output. There are none if it is no terminal, or with NO_COLOR. */
   readonly colors: Colors;
   readonly errColors: Colors;
   readonly #screens: Screens;
@@ -55,7 +55,7 @@ export class Output {
     await write(this.#screens.out, `${line}\n`);
   }
 
-  /** What a person is told beside the result. */
+  /** Prints a note for people, beside the result. */
   note(text: string): void {
     this.#erase();
     this.#screens.err.write(`${text}\n`);

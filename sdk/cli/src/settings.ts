@@ -22,7 +22,7 @@ export async function readSettings(
   return Object.fromEntries(pairs.map(([key, text]) => [key, settingOf(fieldOf(fields, key), text)]));
 }
 
-/** With what is required and not given; the user is told how to come by it, and asked. @throws UsageError where nobody can be asked */
+/** Returns the settings, complete: prints how to get each missing required one, and asks for it. @throws UsageError without a terminal */
 export async function askMissing(
   asker: Asker,
   fields: readonly ConfigurationField[],

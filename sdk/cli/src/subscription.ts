@@ -17,7 +17,7 @@ export interface Registered {
   readonly undo: () => Promise<void>;
 }
 
-/** Of the event that tries whether events come; no object has this name. */
+/** The type of the event that tests whether events arrive. No object has this name. */
 export const TEST_TYPE = 'causeway-listen.updated';
 
 const ENABLED = 'event.notification.enabled';

@@ -7,7 +7,7 @@ import { cellOf, printable, shortened } from './texts.js';
 export type Columns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
 
 const GAP = 2;
-/** Of a cell in a terminal. */
+/** Maximum width of a cell in a terminal. */
 const WIDEST_CELL = 48;
 const NO_LINES = Object.fromEntries(
   ['top', 'bottom', 'left', 'right'].flatMap((side) => [

@@ -47,7 +47,7 @@ interface UploadOptions {
 const FILE_FORMATS = ['csv', 'jsonl'] as const;
 type FileFormat = (typeof FILE_FORMATS)[number];
 
-/** Of an upload. */
+/** Maximum number of errors of an upload that are printed. */
 const MOST_ERRORS_SHOWN = 5;
 
 interface ListOptions {
@@ -164,7 +164,7 @@ async function download(session: Session, id: number, options: FileChoice): Prom
   await writeFile(session, account.bulk.download(id, job.objectName), file);
 }
 
-/** Until it is whole, the file has another name, under which the next command goes on with it. */
+/** Writes the file under a temporary name until it is complete. The next command continues from that file. */
 async function writeFile(session: Session, bulkDownload: BulkDownload, file: string): Promise<void> {
   const { output, signal } = session;
   const { id, objectName } = bulkDownload;
