@@ -143,7 +143,7 @@ func (c *call) read(response *answered, target any) error {
 	if err := decode(response.body, target); err != nil {
 		return &Error{
 			Method: c.method, Path: c.path, Status: response.StatusCode,
-			Message:   fmt.Sprintf("an answer that cannot be read: %v", err),
+			Message:   fmt.Sprintf("a response that cannot be read: %v", err),
 			RequestID: response.Header.Get("Elements-Request-Id"),
 		}
 	}

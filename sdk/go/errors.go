@@ -112,7 +112,7 @@ type ConnectionError struct {
 }
 
 func (e *ConnectionError) Error() string {
-	return fmt.Sprintf("causeway: %s %s: no answer: %v", e.Method, e.Path, e.Err)
+	return fmt.Sprintf("causeway: %s %s: no response: %v", e.Method, e.Path, e.Err)
 }
 
 // Unwrap returns the cause.
@@ -126,7 +126,7 @@ type TimeoutError struct {
 }
 
 func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("causeway: %s %s: no answer within %s", e.Method, e.Path, e.After)
+	return fmt.Sprintf("causeway: %s %s: no response within %s", e.Method, e.Path, e.After)
 }
 
 // Timeout returns true, as [net.Error] defines it.
@@ -147,7 +147,7 @@ func errorOf(method, path string, response *http.Response, body []byte, now time
 	var answer ErrorResponse
 	if json.Unmarshal(body, &answer) != nil || answer.Code == "" {
 		text := strings.ToValidUTF8(string(body[:min(len(body), maxMessage)]), "")
-		failure.Message = "an answer that is not one of the service: " + strconv.Quote(text)
+		failure.Message = "a response that does not come from the service: " + strconv.Quote(text)
 		return failure
 	}
 	failure.Code, failure.Message, failure.Details = answer.Code, answer.Message, answer.Details

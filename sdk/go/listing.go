@@ -58,7 +58,7 @@ func (l Listing[T]) Pages() iter.Seq2[*Page[T], error] {
 		for token := ""; ; {
 			page, err := l.page(token)
 			if err == nil && page.NextPage != "" && page.NextPage == token {
-				err = errors.New("causeway: the service answers the same page again and again")
+				err = errors.New("causeway: the service returned the current page as the next one, so the list would never end")
 			}
 			if err != nil {
 				yield(nil, err)

@@ -173,7 +173,7 @@ func TestTimeout(t *testing.T) {
 	_, err := client.Update(t.Context(), "incident", "1", Record{})
 	var timeout *TimeoutError
 	expect(t, "a time-out", errors.As(err, &timeout) && timeout.Timeout(), true)
-	expect(t, "text", err.Error(), "causeway: PATCH /incident/1: no answer within 50ms")
+	expect(t, "text", err.Error(), "causeway: PATCH /incident/1: no response within 50ms")
 	expect(t, "calls", len(service.seen()), 1)
 }
 

@@ -111,7 +111,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #cut(controller: Dispatcher.DispatchController, lastChunk: Buffer): void {
     this.#add(lastChunk);
     this.#complete();
-    controller.abort(new EgressError('aborted', 'The rest of the answer is not wanted.'));
+    controller.abort(new EgressError('aborted', 'The rest of the response is not needed.'));
   }
 
   #complete(): void {

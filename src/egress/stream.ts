@@ -58,7 +58,7 @@ export async function openStream(
       status: response.statusCode,
       headers: joinHeaders(response.headers),
       body: readBody(response.body, patience, target.hostname),
-      cancel: () => patience.give(aborted('The answer is not wanted.')),
+      cancel: () => patience.give(aborted('The response is not needed.')),
     };
   } catch (error) {
     patience.end();

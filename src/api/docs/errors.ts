@@ -27,8 +27,8 @@ export const ERRORS = {
   },
   WHERE_UNSUPPORTED: {
     meaning: 'The filter is valid, but cannot be used here.',
-    causes: ['Neither the provider nor this service can answer this filter for the object.'],
-    remedy: 'Use another operator or field. `POST /query/explain` shows what the provider answers itself.',
+    causes: ['Neither the provider nor this service can evaluate this filter for the object.'],
+    remedy: 'Use another operator or field. `POST /query/explain` shows what the provider evaluates.',
   },
   PROVIDER_CREDENTIALS_INVALID: {
     meaning: 'The provider rejected the credentials in this request.',

@@ -171,7 +171,7 @@ function runInThread(
       );
   });
   worker.once('error', (error) => reject(isOutOfMemory(error) ? beyond(`more than ${heapMegabytes} MB`) : error));
-  worker.once('exit', (code) => reject(new Error(`The thread ended with ${code} and without an answer.`)));
+  worker.once('exit', (code) => reject(new Error(`The thread ended with ${code} and without a result.`)));
   return promise.finally(() => {
     endWait();
     signal.removeEventListener('abort', giveUp);

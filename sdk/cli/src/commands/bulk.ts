@@ -85,8 +85,8 @@ export const addBulk: AddCommands = (program, run) => {
     .addOption(
       new Option('--file-format <format>', 'format of the file (default: by its extension)').choices(FILE_FORMATS),
     )
-    .option('--errors <file>', 'where the rows that failed are written as they came, to be corrected and sent again')
-    .option('--outcomes <file>', 'where is written what came of each row, in the format of the file')
+    .option('--errors <file>', 'write the failed rows to this file, unchanged, so that you can correct and upload them')
+    .option('--outcomes <file>', 'write the outcome of each row to this file, in the format of the uploaded file')
     .option('--force', 'overwrite existing files of --errors and --outcomes')
     .option('--no-wait', 'start the job and do not wait')
     .action(run(upload));
@@ -191,7 +191,7 @@ async function writeFile(session: Session, bulkDownload: BulkDownload, file: str
     await output.one(
       result,
       () =>
-        `${counted(job.recordsCount, 'row')} in ${file}${fromByte > 0 ? `, whose first ${fromByte} bytes were there` : ''}.`,
+        `${counted(job.recordsCount, 'row')} in ${file}${fromByte > 0 ? `, of which the first ${fromByte} bytes existed` : ''}.`,
     );
   } finally {
     output.done();

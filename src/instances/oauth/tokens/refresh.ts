@@ -148,7 +148,7 @@ export function createRefresh(
 
   async function ask(owner: OAuthOwner, { refreshToken }: CachedTokens): Promise<TokenGrant | TokenError> {
     const request = renewalRequest(owner, refreshToken);
-    if (request === undefined) return new TokenError('refused', 'it gave no refresh token');
+    if (request === undefined) return new TokenError('refused', 'it issued no refresh token');
     const givenUp = new AbortController();
     const endWait = clock.after(timing.requestMs, () => givenUp.abort());
     try {

@@ -99,7 +99,7 @@ public class ApiException extends CausewayException {
     }
 
     String message() {
-      String message = text("message") == null ? "The answer has no message." : text("message");
+      String message = text("message") == null ? "The response has no message." : text("message");
       return codeText + " (" + status + "): " + message + (requestId == null ? "" : " [request " + requestId + "]");
     }
 

@@ -178,7 +178,7 @@ public final class Call {
     try {
       return bytes.length == 0 ? null : Json.MAPPER.readValue(bytes, type);
     } catch (IOException unreadable) {
-      throw new NetworkException(method + " " + path + " was answered by what is not the JSON that was expected.", unreadable);
+      throw new NetworkException(method + " " + path + " did not return the expected JSON.", unreadable);
     }
   }
 

@@ -53,7 +53,7 @@ final class RangedStream extends InputStream {
       throw new IOException(failure.getMessage(), failure);
     }
     if (range.length != last - at + 1) {
-      throw new IOException("The range " + at + "-" + last + " was answered by " + range.length + " bytes.");
+      throw new IOException("The response to the range " + at + "-" + last + " has " + range.length + " bytes.");
     }
     at += range.length;
     used = 0;

@@ -113,7 +113,7 @@ final class Sender {
       return response.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException late) {
       response.cancel(true);
-      throw new TimedOutException(nameOf(request) + " had no answer within " + timeout.toMillis() + " ms.");
+      throw new TimedOutException(nameOf(request) + " had no response within " + timeout.toMillis() + " ms.");
     } catch (InterruptedException interrupted) {
       response.cancel(true);
       throw InterruptedCallException.in(nameOf(request), interrupted);

@@ -195,7 +195,7 @@ class CallTest {
     try (TestService service = new TestService(request -> after(end))) {
       Causeway causeway = service.client().timeout(Duration.ofMillis(50)).build();
       TimedOutException late = assertThrows(TimedOutException.class, () -> causeway.hubs().listHubs(options -> options.where("secret")));
-      assertEquals("GET /elements/api-v2/hubs had no answer within 50 ms.", late.getMessage());
+      assertEquals("GET /elements/api-v2/hubs had no response within 50 ms.", late.getMessage());
       end.countDown();
     }
   }
