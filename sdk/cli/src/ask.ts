@@ -9,7 +9,7 @@ export interface Asker {
 export interface Question {
   readonly message: string;
   readonly default?: string;
-  /** @returns true, or what is wrong with an answer */
+  /** Returns true for a valid answer, and otherwise what is wrong with it. */
   readonly validate?: (answer: string) => true | string;
   /** The option that replaces the question where there is no terminal. */
   readonly instead: string;

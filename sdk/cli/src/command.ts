@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { UsageError } from './failures.js';
 import type { GlobalOptions, Session } from './session.js';
 
-/** Adds commands to a program; `run` makes of what a command does the action that the parser calls. */
+/** Adds commands to a program. `run` turns the function of a command into the action that the parser calls. */
 export type AddCommands = (program: Command, run: Run) => void;
 
-/** The arguments of the action are those of the command, and its options last. */
+/** Turns a function into an action. Its arguments are those of the command, with the options last. */
 export type Run = <Args extends unknown[]>(
   action: (session: Session, ...args: Args) => Promise<void>,
 ) => (this: Command, ...args: Args) => Promise<void>;

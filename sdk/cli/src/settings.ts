@@ -7,7 +7,10 @@ import { printable } from './texts.js';
 /** The configuration of an instance. */
 export type Settings = Readonly<Record<string, string | number | boolean | object>>;
 
-/** What the command line gives for the keys of an element. @throws UsageError */
+/**
+ * Returns the configuration from the options `--set` and `--set-file`.
+ * @throws UsageError for an unknown key or a value of another type
+ */
 export async function readSettings(
   fields: readonly ConfigurationField[],
   texts: readonly string[],
