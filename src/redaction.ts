@@ -10,7 +10,7 @@ export interface Redactor {
 
 export interface SecretForm {
   readonly text: string;
-  /** Its first characters. */
+  /** First characters of the form. */
   readonly head: string;
 }
 
@@ -58,7 +58,7 @@ export function redactBeginning({ redact }: Redactor, kept: string, most: number
   return shown.replaceAll('\0', '').toWellFormed();
 }
 
-/** Secrets of fewer than 6 characters are ignored. Costs next to nothing until there is text to redact. */
+/** Creates a redactor. Secrets of fewer than 6 characters are ignored. It costs almost nothing until there is text to redact. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   return fromForms(() => {
     const texts = new Set([...secrets].slice(0, MAX_SECRETS).flatMap(formsOf));
@@ -68,7 +68,10 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
 
 const pairs = new WeakMap<Redactor, WeakMap<Redactor, Redactor>>();
 
-/** Knows what any of them knows. For the same two, the combination is made once: those of callers and instances are kept. */
+/**
+ * Returns a redactor with the secrets of all given ones. The combination of the same two is cached, because redactors of callers and
+ * instances live long.
+ */
 export function combineRedactors(redactors: readonly Redactor[]): Redactor {
   const [one, other, ...more] = redactors;
   if (one === undefined || other === undefined) return one ?? NO_SECRETS;

@@ -92,13 +92,13 @@ export function TransformationEditor(props: TransformationEditorProps) {
     setSuggested(`${pairs.size} of ${open.length} fields without a mapping got one. Check them before you save.`);
   };
   const save = useAction(async () => {
-    const { body, places } = writeForm(form);
+    const { body, mappedFields } = writeForm(form);
     setFaults(NO_FAULTS);
     try {
       const ignored = await saveTransformation(objectName, target, body);
       onSaved(ignored ?? 'Saved.');
     } catch (error) {
-      setFaults(readFaults(error instanceof ApiError ? error : {}, places, form.script));
+      setFaults(readFaults(error instanceof ApiError ? error : {}, mappedFields, form.script));
       throw error;
     }
   });

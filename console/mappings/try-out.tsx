@@ -202,18 +202,18 @@ interface ExampleChoiceProps {
 function ExampleChoice({ rows, text, onChoose }: ExampleChoiceProps) {
   if (rows.length === 0) return null;
   const shown = rows.findIndex((row) => printRecord(row) === text);
-  const choose = (place: string) => {
-    const row = rows[Number(place)];
-    if (place !== '' && row !== undefined) onChoose(row);
+  const choose = (index: string) => {
+    const row = rows[Number(index)];
+    if (index !== '' && row !== undefined) onChoose(row);
   };
   return (
     <label>
       Record
       <select value={shown < 0 ? '' : shown} onChange={({ currentTarget }) => choose(currentTarget.value)}>
         <option value="">Pasted</option>
-        {rows.map((row, place) => (
-          <option key={place} value={place}>
-            {sayRecord(row, place)}
+        {rows.map((row, index) => (
+          <option key={index} value={index}>
+            {sayRecord(row, index)}
           </option>
         ))}
       </select>
@@ -222,11 +222,11 @@ function ExampleChoice({ rows, text, onChoose }: ExampleChoiceProps) {
 }
 
 /** The first few values of a record. */
-function sayRecord(row: Row, place: number): string {
+function sayRecord(row: Row, index: number): string {
   const texts = Object.values(row).filter(
     (value) => typeof value === 'number' || (typeof value === 'string' && value !== ''),
   );
-  return `${place + 1}: ${texts.slice(0, 3).join(' · ').slice(0, 60)}`;
+  return `${index + 1}: ${texts.slice(0, 3).join(' · ').slice(0, 60)}`;
 }
 
 /** Returns a record without the members that an error of the API names, and their names. */

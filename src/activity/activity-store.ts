@@ -14,7 +14,7 @@ export interface ActivityRow extends StoredColumns {
   readonly scripts: ActivityScripts | null;
 }
 
-/** Headers and bodies that trace logging stored of a request. */
+/** Headers and bodies of a request, as trace logging stored them. */
 export interface WireRow extends RowKey {
   /** Messages in the order of `calls`. */
   readonly messages: readonly (Readonly<WireContent> | null)[];
@@ -31,7 +31,7 @@ type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
 export interface ActivitySelection {
   readonly kind: ActivityKind;
   readonly instanceId?: number | undefined;
-  /** Default true. */
+  /** Whether the console's own reads are included. Default: true. */
   readonly hasConsoleReads?: boolean | undefined;
   readonly from?: Date | undefined;
   /** End of the period, exclusive. */
@@ -121,7 +121,7 @@ interface PackedRow extends StoredColumns {
 
 export type ActivityStore = ReturnType<typeof createActivityStore>;
 
-/** Every statement that reads names the account: no row of another tenant can come back. */
+/** Creates the store of activity. Every statement that reads names the account, so that it cannot return a row of another tenant. */
 export function createActivityStore(knex: Knex) {
   return {
     insert: async (rows: readonly ActivityRow[]): Promise<void> => {
@@ -181,7 +181,7 @@ export function createActivityStore(knex: Knex) {
       return rows.length > 0;
     },
 
-    /** From new to old. */
+    /** Lists requests and runs from new to old. */
     list: async (accountId: number, selection: ActivitySelection): Promise<readonly ActivityRow[]> => {
       const { kind, instanceId, hasConsoleReads = true, from, to, condition, after, limit } = selection;
       const { rows } = await knex.raw<{ rows: PackedRow[] }>(

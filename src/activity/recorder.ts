@@ -15,17 +15,20 @@ export interface ActivityBatch {
   readonly tallies: Tallies;
 }
 
-/** @param isRetry it may have been written: then nothing happens */
+/**
+ * Writes a batch.
+ * @param isRetry whether an earlier call may have written the batch; a batch that was written is skipped
+ */
 export type WriteActivity = (batch: ActivityBatch, isRetry: boolean) => Promise<void>;
 
-/** Limits, which tests and measurements change. */
+/** Limits of the recorder. Tests and measurements change them. */
 export const DEFAULT_RECORDER_OPTIONS = {
-  /** Maximum number of waiting requests, and of the bytes that they are estimated to need. */
+  /** Maximum number of waiting requests. */
   mostRows: 20_000,
   mostBytes: 16 * 1024 * 1024,
-  /** Headers and bodies that trace logging keeps until they are written. */
+  /** Maximum size of waiting headers and bodies of trace logging, in bytes. */
   mostWireBytes: 32 * 1024 * 1024,
-  /** Different counts that wait to be written. */
+  /** Maximum number of different counts that wait to be written. */
   mostTallies: 10_000,
   batchRows: 250,
   flushMs: 1_000,
@@ -56,9 +59,9 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
   const wireRoom = createWireRoom(options.mostWireBytes);
   let waiting: ActivityEntry[] = [];
   let waitingBytes = 0;
-  /** Counts of work that is no request. */
+  /** Counts of events, instances and jobs, which are no requests. */
   let counts = createTallies();
-  /** The batch that is being written, or that is tried again. */
+  /** The batch that is being written or retried. */
   let batch: (ActivityBatch & { readonly records: readonly ActivityEntry[]; readonly bytes: number }) | undefined;
   let failures = 0;
   let writing: Promise<void> | undefined;
@@ -183,7 +186,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
       if (waiting.length >= options.batchRows) hurry();
       else schedule(options.flushMs);
     },
-    /** Counts what is no request of a caller. */
+    /** Counts an event, an instance or a job. */
     count: (metric: Exclude<CountedMetric, 'call'>, accountId: number, elementKey: string) => {
       if (counts.size() >= options.mostTallies) return noteDropped(1);
       counts.add({ metric, accountId, elementKey, atMs: clock.now(), count: 1 });

@@ -127,13 +127,13 @@ export function outcomesOf(tallies: readonly Tally[]): { success: number; client
   return { success: sum('count') - clientErrors - serverErrors, clientErrors, serverErrors };
 }
 
-/** Numbers by the key of the element. */
+/** Returns counts by the key of the element. */
 export function elementsOf(tallies: readonly Tally[]): Readonly<Record<string, number>> {
   const keys = [...new Set(tallies.map(({ elementKey }) => elementKey))];
   return Object.fromEntries(keys.map((key) => [key, countOf(tallies.filter(({ elementKey }) => elementKey === key))]));
 }
 
-/** An entry for each account, in the order of their ids. */
+/** Returns an entry for each account, in the order of their ids. */
 export function toMetricViews(tallies: readonly Tally[], interval: Interval, detailsOf: DetailsOf): MetricView[] {
   const byAccount = Map.groupBy(tallies, ({ accountId }) => accountId);
   return [...byAccount]

@@ -13,7 +13,10 @@ export interface TryOutServices {
 }
 
 export function createTryOutHandlers({ instances, registry, resources }: TryOutServices) {
-  /** @throws AppError REQUEST_INVALID, NOT_FOUND */
+  /**
+   * Returns the instance to try a transformation with.
+   * @throws AppError REQUEST_INVALID, NOT_FOUND
+   */
   async function findTarget(
     accountId: number,
     { instanceId, elementId, elementKey }: OperationBody<'executeTransformation'>,

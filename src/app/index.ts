@@ -40,7 +40,7 @@ export interface App {
   readonly stop: () => Promise<void>;
 }
 
-/** The server of the database, which runs. */
+/** The running server of the database. */
 export interface DatabaseServer {
   readonly url: string;
   /** Stops a part that belongs to this process. It is called after everything that needs the server, also when the start fails. */

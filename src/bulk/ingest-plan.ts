@@ -13,11 +13,11 @@ import { idFieldOf, without, withoutNulls } from './write-rows.ts';
 export interface IngestPlan extends IngestCall {
   /** Returns the value that identifies the record of a row; undefined if it has none. */
   readonly keyOf: (values: Row) => string | undefined;
-  /** Native values. @returns undefined for a row that a job cannot write, or not as a call of its own would */
+  /** Converts a row to native values; undefined for a row that a job cannot write, or would write differently than a single call. */
   readonly toNative: (values: Row) => Row | undefined;
 }
 
-/** @returns undefined where the provider has no jobs for it */
+/** Plans an upload by jobs of the provider; undefined if the provider has none for it. */
 export function planIngest(object: ObjectSpec, action: IngestAction, identifier: string): IngestPlan | undefined {
   const ingest = object.bulk?.ingest;
   const keys = ingest?.actions[action];

@@ -19,7 +19,7 @@ import { failureOf, isOwnFault, valuesMaker } from './write-rows.ts';
 
 export interface LoadPorts extends FilePorts {
   readonly resources: Pick<Resources, 'startIngest' | 'lookAtIngest' | 'readIngest'>;
-  /** Lets the provider forget its job, which may be at work. Does not reject. */
+  /** Removes the provider's job, which may still be running. Never rejects. */
   readonly forget: (job: NativeOwner, how?: NativeEndHow) => Promise<void>;
 }
 

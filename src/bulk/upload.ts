@@ -25,10 +25,13 @@ export interface UploadPorts extends FilePorts, Omit<LoadPorts, 'resources'> {
 }
 
 export interface UploadOptions extends SliceOptions {
-  /** Maximum number of rows in a batch, and their bytes: after a crash, their outcomes are unknown. A single row may be larger. */
+  /**
+   * Maximum number of rows in a batch and their size in bytes. After a crash, the outcomes of a batch are unknown. A single row can be
+   * larger.
+   */
   readonly batchRows: number;
   readonly batchBytes: number;
-  /** Rows of a batch that are written at a time. */
+  /** Number of rows of a batch that are written at the same time. */
   readonly batchWidth: number;
   /** Number of attempts for a row at which the provider fails although it accepts others of its batch. */
   readonly rowTries: number;
@@ -52,9 +55,9 @@ interface Batch {
 }
 
 /**
- * Continues with an upload: jobs of the provider write its rows, where it has such jobs and there are rows enough, otherwise single calls.
- * `calls` is kept up to date also when it throws.
- * @throws JobLost; AppError as calls of the provider do; the reason of the signal; what the database says
+ * Continues an upload. Jobs of the provider write its rows if it has such jobs and there are enough rows, otherwise single calls. `calls`
+ * is up to date even if it throws.
+ * @throws JobLost; AppError as calls of the provider; the reason of the signal; errors of the database
  */
 export async function upload(ports: UploadPorts, input: SliceInput, calls: CallCount): Promise<SliceEnd> {
   const { instance, signal, writeSignal } = input;

@@ -60,7 +60,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     wake: poller.wake,
   });
   const ends: (() => void)[] = [];
-  /** Messages come in bursts: all that are here are one statement. */
+  /** Instances whose pollers may be outdated. Messages come in bursts, and one statement handles all that have arrived. */
   let outdated: InstanceKey[] = [];
   let syncing: Promise<void> | undefined;
 
@@ -92,7 +92,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     }
   }
 
-  /** @returns false: its settings changed meanwhile */
+  /**
+   * Sets the pollers of an instance to those that its settings require.
+   * @returns false if its settings changed meanwhile
+   */
   async function syncOne({ accountId, id, config, connector, settingsVersion, ...state }: Instance): Promise<boolean> {
     const settings = readPollSettings(config, connector);
     const wanted = (settings?.resources ?? []).map(({ name: resource }) => ({
@@ -183,7 +186,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       return store.list(accountId, instanceId);
     },
 
-    /** Now instead of when it is due. @throws AppError NOT_FOUND, CONFLICT while it is stopped, or its account rests */
+    /**
+     * Makes a poll due at once.
+     * @throws AppError NOT_FOUND; CONFLICT while the poll is stopped, or its account is inactive
+     */
     runNow: async (key: PollKey) => {
       await assertPossible(key);
       // A caller requests it, and does not wait for others.
@@ -198,7 +204,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       await notifier.publish(DUE_TOPIC, '');
     },
 
-    /** Once more from that time on: what changed since becomes events again. @throws AppError NOT_FOUND, REQUEST_INVALID for a time to come */
+    /**
+     * Polls again from an earlier time, so that changes since then become events again.
+     * @throws AppError NOT_FOUND; REQUEST_INVALID for a time in the future
+     */
     replay: async (key: PollKey, from: Date) => {
       await assertPossible(key);
       const now = new Date(clock.now());

@@ -20,7 +20,10 @@ export interface PollPlan {
   readonly hasFeed: boolean;
   /** Returns the query for changes since a time; for all records if the provider cannot filter by time. */
   readonly since: (ms: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
-  /** The records of these ids, as they are when each is read by itself; undefined: a list does not show all of them. */
+  /**
+   * Returns the query for the records with these ids, with the same fields as reading each alone. Undefined if a list does not show all of
+   * them.
+   */
   readonly whereIds: ((ids: readonly string[]) => string) | undefined;
   /** Query for the record that changed last; undefined if the provider does not support it. */
   readonly newest: Pick<ListRequest, 'orderBy'> | undefined;

@@ -21,9 +21,9 @@ type PollState =
   | 'waits'
   | 'last_success_at';
 
-/** A poller that is this process's for now. */
+/** A poller whose lease this process holds. */
 export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', PollState> {
-  /** Fences what is committed for it. */
+  /** Id of the lease. Every statement that stores data of the run checks it. */
   readonly lease: string;
   /** Time at which the run was due. */
   readonly due: Date;
@@ -45,7 +45,7 @@ export interface AwaitingPoll extends PollKey {
 
 export type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
 
-/** Version of a record: the hash of its id, and the hash of what distinguishes its versions. */
+/** A version of a record, as the hash of its id and the hash of the values that distinguish its versions. */
 export interface SeenVersion {
   readonly recordKey: Buffer;
   readonly version: Buffer;
@@ -60,13 +60,13 @@ export interface NewlySeen extends SeenVersion {
   readonly seenAt: Date;
 }
 
-/** A record of which a version was seen, and how many whole lists in a row did not show it. */
+/** A seen record, with the number of consecutive complete lists that lacked it. */
 export type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
 
-/** The outcome of a claim. */
+/** Result of claiming pollers. */
 export interface Claim {
   readonly claimed: readonly ClaimedPoll[];
-  /** Pollers of instances that are not to be polled any more: they are not due again before `revive` or `sync`. */
+  /** Number of pollers that were stopped because their instance must not be polled any more. `revive` or `sync` makes them due again. */
   readonly stopped: number;
 }
 
@@ -89,22 +89,24 @@ export interface RunResult extends PollKey {
 
 export type PollStore = ReturnType<typeof createPollStore>;
 
-/** The statements of pollers. They look at instances, too: a poller runs only under the settings that it was made for. */
+/**
+ * Creates the store of pollers. Its statements read instances, too, because a poller runs only under the settings that it was created for.
+ */
 export function createPollStore(knex: Knex) {
   /** Returns the seen versions of records of several pollers, in the given order. */
   async function findSeen(lookups: readonly SeenLookup[]): Promise<readonly (readonly SeenVersion[])[]> {
     const wanted = lookups.flatMap(({ key, recordKeys }, index) =>
-      recordKeys.map((recordKey) => ({ ...key, recordKey, place: index })),
+      recordKeys.map((recordKey) => ({ ...key, recordKey, position: index })),
     );
-    const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly place: number })[] }>(SEEN, [
-      arrayLiteral(wanted.map(({ place }) => place)),
+    const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly position: number })[] }>(SEEN, [
+      arrayLiteral(wanted.map(({ position }) => position)),
       arrayLiteral(wanted.map(({ accountId }) => accountId)),
       arrayLiteral(wanted.map(({ instanceId }) => instanceId)),
       arrayLiteral(wanted.map(({ resource }) => resource)),
       byteArray(wanted.map(({ recordKey }) => recordKey)),
     ]);
     const found: SeenVersion[][] = lookups.map(() => []);
-    for (const { place, recordKey, version } of rows) found[place]?.push({ recordKey, version });
+    for (const { position, recordKey, version } of rows) found[position]?.push({ recordKey, version });
     return found;
   }
 
@@ -120,7 +122,7 @@ export function createPollStore(knex: Knex) {
       readonly leaseUntil: Date;
       readonly limit: number;
       readonly share: number;
-      /** Accounts that have enough under way. */
+      /** Accounts that have their share of running polls in this process. */
       readonly except: readonly number[];
     }): Promise<Claim> => {
       const { now, leaseUntil, limit, share, except } = claim;
@@ -187,7 +189,7 @@ export function createPollStore(knex: Knex) {
 
     findSeen,
 
-    /** `replaces`: other versions of these records are forgotten. */
+    /** Stores seen versions. With `replaces`, other versions of these records are deleted. */
     see: async (via: Knex, key: PollKey, versions: readonly NewlySeen[], replaces: boolean): Promise<void> => {
       if (versions.length === 0) return;
       const { accountId, instanceId, resource } = key;
@@ -224,7 +226,7 @@ export function createPollStore(knex: Knex) {
         .orderBy('record_key')
         .limit(limit),
 
-    /** Counts for records whether a whole list showed them. What `most` lists in a row did not is forgotten. */
+    /** Counts for records whether a complete list contained them. Records that `most` consecutive lists lacked are deleted. */
     noteMissed: async (
       via: Knex,
       { accountId, instanceId, resource }: PollKey,
@@ -283,7 +285,7 @@ export function createPollStore(knex: Knex) {
       return firstOf(rows).count === 1;
     },
 
-    /** Instances whose pollers are not those of their settings, in their order from behind this one on. */
+    /** Returns instances whose pollers differ from their settings, in order, from behind the given one. */
     findOutdated: async (after: OutdatedKey, limit: number): Promise<readonly OutdatedKey[]> =>
       knex('instance')
         .select({ accountId: 'account_id', id: 'id' })
@@ -292,7 +294,10 @@ export function createPollStore(knex: Knex) {
         .orderBy(['account_id', 'id'])
         .limit(limit),
 
-    /** Starts pollers again whose instance may be polled again: of one account, or of all. @returns how many */
+    /**
+     * Restarts pollers whose instance may be polled again, of one account or of all.
+     * @returns the number of restarted pollers
+     */
     revive: async (now: Date, accountId?: number): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(
         accountId === undefined ? REVIVE : `${REVIVE} and p.account_id = ?`,
@@ -339,7 +344,7 @@ export function createPollStore(knex: Knex) {
       return rowCount;
     },
 
-    /** Whether its instances may be polled. */
+    /** Returns whether the instances of the account may be polled. */
     isActive: async (accountId: number, via = knex): Promise<boolean> => {
       const row = await via('account').where({ id: accountId, active: true }).whereNull('deleted_at').first('id');
       return row !== undefined;
@@ -353,7 +358,10 @@ export function createPollStore(knex: Knex) {
         .where({ account_id: accountId, instance_id: instanceId })
         .orderBy('resource'),
 
-    /** Due at once, as one that has waited so often. @returns false: there is no such poller, it is stopped, or its account rests */
+    /**
+     * Makes a poller due at once, as if it had already waited for the rate limit `waits` times.
+     * @returns false if there is no such poller, it is stopped, or its account is inactive
+     */
     runNow: async (
       via: Knex,
       { accountId, instanceId, resource }: PollKey,
@@ -368,7 +376,7 @@ export function createPollStore(knex: Knex) {
     },
 
     /**
-     * Sets a poller back, never forward, and due at once. A run in progress loses it.
+     * Sets the watermark of a poller back, never forward, and makes it due at once. A run in progress loses the poller.
      * @returns false if there is no such poller
      */
     replay: async (
@@ -446,8 +454,8 @@ const CLAIM = `
       select ${IS_WANTED} as is_wanted from instance i, account a where ${OF_POLL} limit 1
     ) k
   ),
-  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as place from known k),
-  chosen as (select * from ranked where place <= ? or not is_wanted order by is_wanted desc, place, due limit ?)
+  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as rank from known k),
+  chosen as (select * from ranked where rank <= ? or not is_wanted order by is_wanted desc, rank, due limit ?)
   update poll p set
     lease = case when c.is_wanted then gen_random_uuid() end,
     lease_until = case when c.is_wanted then ?::timestamptz end,
@@ -464,8 +472,8 @@ const ADVANCE = `
     and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} for share of i)`;
 
 const SEEN = `
-  select w.place, s.record_key as "recordKey", s.version
-  from unnest(?::int[], ?::bigint[], ?::bigint[], ?::text[], ?::bytea[]) as w(place, account_id, instance_id, resource, record_key)
+  select w.position, s.record_key as "recordKey", s.version
+  from unnest(?::int[], ?::bigint[], ?::bigint[], ?::text[], ?::bytea[]) as w(position, account_id, instance_id, resource, record_key)
   join poll_seen s using (account_id, instance_id, resource, record_key)`;
 
 const RENEW = `

@@ -24,7 +24,7 @@ import { runPoll } from './run-poll.ts';
 import { createSettingsCache } from './settings-cache.ts';
 
 export interface PollerOptions extends RunOptions {
-  /** Pollers of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
+  /** Maximum number of pollers that this process runs at a time. One account gets a share of it, half if it is alone; see `createPool`. */
   readonly concurrency: number;
   /** Maximum milliseconds between two queries for due pollers. */
   readonly lookMs: number;
@@ -81,7 +81,7 @@ const GIVEN_BACK = { error: undefined, isGivenBack: true, hasWaited: false, awai
 /** The share of the interval by which chance moves the next run, so that pollers with the same start drift apart. */
 const JITTER = 0.05;
 
-/** Runs the pollers that are due, those of all processes together one at a time each. */
+/** Creates the poller, which runs due polls. Each poll runs in one process at a time. */
 export function createPoller(
   { clock, log, random, tracer }: Pick<Platform, 'clock' | 'log' | 'random' | 'tracer'>,
   { store, resources, prepare, prepareNotice, openRun, getInstances, noteStopped, measures, options }: PollerPorts,
@@ -102,7 +102,7 @@ export function createPoller(
   const alarm = createAlarm(clock, look);
   let endRenewals: (() => Promise<void>) | undefined;
 
-  /** Soon: several that come at one time are one look. */
+  /** Reads due pollers soon. Calls that come together cause one read. */
   function wake(): void {
     if (!signal.aborted) alarm.ringIn(lookedAtMs + options.gatherMs - clock.steady());
   }
@@ -142,7 +142,10 @@ export function createPoller(
     return Math.max(options.gatherMs, Math.min(inMs, options.lookMs));
   }
 
-  /** @returns how many */
+  /**
+   * Claims due pollers and starts them.
+   * @returns the number of claimed pollers
+   */
   async function claim(): Promise<number> {
     const limit = slots.free();
     isBehind = limit <= 0;
@@ -289,7 +292,7 @@ export function createPoller(
     }
   }
 
-  /** Stores the outcome of a run together with the event and the notification of it, or nothing of it: once for each change of state. */
+  /** Stores the outcome of a run together with its event and notification, or nothing. Each change of state is reported once. */
   async function finishAndNotify(instance: Instance, result: RunResult, { type, data }: PollNotice): Promise<void> {
     const { accountId, instanceId, resource } = result;
     try {
@@ -352,7 +355,7 @@ export function createPoller(
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
       look();
     },
-    /** Something may be due. */
+    /** Reads due pollers soon, because some may be due. */
     wake,
     /** Aborts the polls in progress of an account, and releases them. */
     breakOff: (accountId: number) => {
@@ -395,13 +398,13 @@ function describeRun(
   };
 }
 
-interface Asked extends Unit, SeenLookup {
+interface PendingLookup extends Unit, SeenLookup {
   readonly settle: PromiseWithResolvers<readonly SeenVersion[]>;
 }
 
 /** Combines concurrent look-ups of several runs into one statement. Most runs find only seen records and have no other statement. */
 function gatherSeen(store: Pick<PollStore, 'findSeen'>): RunPorts['store']['seen'] {
-  const lookups = createGroupCommit<Asked>({
+  const lookups = createGroupCommit<PendingLookup>({
     maxRows: MOST_LOOKED_UP,
     maxBytes: Number.POSITIVE_INFINITY,
     writesInFlight: 2,

@@ -6,8 +6,8 @@ import { readSnapshot } from './snapshot.ts';
 import { readWindow } from './window.ts';
 
 /**
- * Looks once for changes, and makes events of them. `tally` is kept up to date also when it throws.
- * @throws PollLost; MappingMissing; AppError as calls of the provider do; the reason of the signal
+ * Reads changes once and creates events from them. `tally` is up to date even if it throws.
+ * @throws PollLost; MappingMissing; AppError as calls of the provider; the reason of the signal
  */
 export async function runPoll(ports: RunPorts, input: RunInput, tally: RunTally): Promise<EarlyEnd | undefined> {
   const { poll, instance, resource, settings, signal } = input;

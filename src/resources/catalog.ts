@@ -84,7 +84,10 @@ export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts)
     return mapOnce(vendor, mapping, call.instance.accountId);
   }
 
-  /** Accounts share a mapped object, unless it has a script, which runs for one of them. */
+  /**
+   * Returns the mapped object of a mapping, from memory if it exists. Accounts share it, unless it has a script, which runs for one
+   * account.
+   */
   function mapOnce(vendor: ObjectSpec, mapping: MappingInForce, accountId: number): MappedObject {
     const byMapping = mappedOf.get(vendor) ?? new WeakMap();
     mappedOf.set(vendor, byMapping);

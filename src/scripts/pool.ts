@@ -68,7 +68,7 @@ export interface SandboxPorts {
 
 /**
  * Creates a sandbox whose threads start with the first job. Accounts take turns: a job that takes longer than a slice lets the jobs of
- * others run before it goes on, and an account has one thread at a time.
+ * others run before it continues, and an account has one thread at a time.
  */
 export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
   const limits: PoolLimits = { ...LIMITS, ...given };

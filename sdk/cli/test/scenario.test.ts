@@ -305,7 +305,7 @@ describe('the command line', { skip }, () => {
     await writeFile(join(folder, `again.csv.${result.id}.part`), file.slice(0, 100));
     assert.match(
       await prints('bulk', 'download', String(result.id), '-O', 'again.csv'),
-      /whose first 100 bytes were there/,
+      /of which the first 100 bytes existed/,
     );
     assert.equal(await readFile(join(folder, 'again.csv'), 'utf8'), file);
     assert.equal((await causeway('bulk', 'query', 'incident', '-O', 'all.csv')).code, 2);

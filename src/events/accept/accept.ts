@@ -27,7 +27,7 @@ export interface AcceptPorts {
   readonly findSource: FindSource;
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
-  /** UUIDs of version 7. */
+  /** Returns a new event id, a UUID of version 7. */
   readonly newEventId: () => string;
   readonly clock: Clock;
   /** Stores the events of several calls in one transaction. @returns the stored rows by event id */
@@ -229,7 +229,9 @@ export interface AcceptancePorts {
 /** Events that are stored in the transaction of other data. */
 export type PreparedEvents = ReturnType<typeof prepareEvents>;
 
-/** They wait for the sweep, so that nothing of them is in memory if the transaction fails. */
+/**
+ * Prepares events for another transaction. The sweep delivers them later, so that nothing of them is in memory if the transaction fails.
+ */
 export function prepareEvents(
   { agenda, measures, ...ports }: Omit<AcceptancePorts, 'store'>,
   acceptances: readonly Acceptance[],
@@ -249,7 +251,7 @@ export function prepareEvents(
       if (acceptances.length === 0) return;
       await storeAcceptances({ ...later, store: createAcceptStore(via) }, acceptances, undefined);
     },
-    /** To be called after the commit: they are delivered from then on. */
+    /** Call this after the commit. From then on the events can be delivered. */
     committed: () => {
       for (const notify of onCommit) notify();
       for (const { span } of acceptances) span?.end();
@@ -258,8 +260,8 @@ export function prepareEvents(
 }
 
 /**
- * Stores events: as ours and to be pushed from memory where there is room for them, otherwise for the sweep. `owner`: under which deliveries may
- * be held in memory; undefined: not now.
+ * Stores events. Deliveries that fit into memory are leased to this process and pushed from there; the sweep loads the others.
+ * @param owner the name of this process for leases; undefined if it cannot hold deliveries now
  */
 export async function storeAcceptances(
   { store, dispatcher, agenda, measures, clock }: AcceptancePorts,

@@ -29,7 +29,7 @@ export interface ScriptEngine {
 export interface EnginePorts {
   /** The CPU time of this thread in milliseconds. */
   readonly cpuMs: () => number;
-  /** Is called with each step that begins: the values are those of `progress`. */
+  /** Called at the beginning of each step, with the values of `progress`. */
   readonly report: (step: number) => void;
 }
 
