@@ -5061,6 +5061,17 @@ export interface components {
             retries: number;
         };
         QueryPushdown: "full" | "partial" | "none";
+        ScriptReason: {
+            reason: string;
+            count: number;
+            recordIds: string[];
+        };
+        ActivityScripts: {
+            console: string[];
+            moreConsoleLines?: number;
+            failures: number;
+            reasons: components["schemas"]["ScriptReason"][];
+        };
         Activity: {
             requestId: string;
             kind?: components["schemas"]["RunKind"];
@@ -5083,6 +5094,7 @@ export interface components {
             rows?: number;
             events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
+            scripts?: components["schemas"]["ActivityScripts"];
         };
         TraceLogging: {
             id: number;
@@ -5180,6 +5192,7 @@ export interface components {
             rows?: number;
             events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
+            scripts?: components["schemas"]["ActivityScripts"];
         };
         Usage: {
             user_id: number;
