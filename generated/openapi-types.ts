@@ -3903,7 +3903,7 @@ export interface components {
                 [key: string]: components["schemas"]["HealthStatus"];
             };
         };
-        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "PROVIDER_REJECTED" | "TRANSFORMATION_FAILED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
+        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "PROVIDER_REJECTED" | "TRANSFORMATION_FAILED" | "FORMULA_FAILED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT" | "FORMULA_TIMEOUT";
         ErrorDetail: {
             path?: string;
             position?: number;
@@ -5221,7 +5221,7 @@ export interface components {
             p95: number;
             p99: number;
         };
-        MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs" | "formulas-created";
+        MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs" | "formulas-created" | "formula-executions";
         MetricDetails: {
             [key: string]: number;
         };
@@ -5741,6 +5741,52 @@ export interface components {
                 reauthenticated: boolean;
                 accountId: number;
                 token?: string;
+            };
+        };
+        FormulaExecutionFailedEvent: {
+            id: string;
+            type: "formula.execution.failed";
+            timestamp: string;
+            data: {
+                formulaId: number;
+                formulaName: string;
+                formulaInstanceId: number;
+                formulaInstanceName: string;
+                executionId: number;
+                status: "failed";
+                createdDate: string;
+                error: {
+                    stepName?: string;
+                    message: string;
+                };
+                accountId: number;
+            };
+        };
+        FormulaInstanceEvent: {
+            id: string;
+            type: "formula.instance.failing" | "formula.instance.deactivated";
+            timestamp: string;
+            data: {
+                formulaId: number;
+                formulaName: string;
+                formulaInstanceId: number;
+                formulaInstanceName: string;
+                failures: number;
+                reason?: string;
+                accountId: number;
+            };
+        };
+        EmailPendingEvent: {
+            id: string;
+            type: "email.pending";
+            timestamp: string;
+            data: {
+                formulaInstanceId: number;
+                to: string;
+                subject: string;
+                body: string;
+                reason: string;
+                accountId: number;
             };
         };
     };

@@ -33,6 +33,7 @@ import * as toldApart from './migrations/0049-told-apart.ts';
 import * as mappings from './migrations/0050-mappings.ts';
 import * as formulas from './migrations/0060-formulas.ts';
 import * as formulaUsage from './migrations/0061-formula-usage.ts';
+import * as formulaOutcomes from './migrations/0064-formula-outcomes.ts';
 
 interface Migration {
   readonly name: string;
@@ -71,6 +72,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0050-mappings', statements: mappings.STATEMENTS },
   { name: '0060-formulas', statements: formulas.STATEMENTS },
   { name: '0061-formula-usage', statements: formulaUsage.STATEMENTS },
+  { name: '0064-formula-outcomes', statements: formulaOutcomes.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -8,6 +8,8 @@ export interface ScriptLimits {
   readonly memoryBytes: number;
   /** Maximum length of the JSON text of one result, in characters. */
   readonly resultCharacters: number;
+  /** Maximum number of mails of one call. */
+  readonly mails: number;
 }
 
 const MIB = 1024 * 1024;
@@ -18,6 +20,7 @@ export const TRANSFORMATION_LIMITS: ScriptLimits = {
   batchMs: 5000,
   memoryBytes: 16 * MIB,
   resultCharacters: MIB,
+  mails: 0,
 };
 
 /** Limits of the steps of formulas (formulas.md, 8). */
@@ -26,6 +29,7 @@ export const FORMULA_LIMITS: ScriptLimits = {
   batchMs: 10_000,
   memoryBytes: 64 * MIB,
   resultCharacters: 8 * MIB,
+  mails: 20,
 };
 
 /** A script that is to run once for each of its calls. */
@@ -48,16 +52,25 @@ export interface ScriptCall {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
+/** A mail that a script sends by `notify.email`. */
+export interface ScriptMail {
+  /** Addresses, separated by commas. */
+  readonly to: string;
+  readonly subject: string;
+  readonly body: string;
+}
+
 /**
- * The outcome of one call. `console` has the lines that the script wrote: at most 100, with at most 16,384 characters together.
+ * The outcome of one call. `console` has the lines that the script wrote: at most 100, with at most 16,384 characters together. `mails` has the mail that it sends.
  */
-export type ScriptResult =
+export type ScriptResult = { readonly mails?: readonly ScriptMail[] } & (
   /** The script called `done`. Without an argument, or with one that JSON cannot express, `value` is absent. */
   | { readonly kind: 'done'; readonly value?: unknown; readonly console: readonly string[] }
   /** The script ended without a call of `done`. */
   | { readonly kind: 'silent'; readonly console: readonly string[] }
   /** The script threw, exceeded a limit or does not compile. The reason is for its author. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly console: readonly string[] };
+  | { readonly kind: 'failed'; readonly reason: string; readonly console: readonly string[] }
+);
 
 /** Runs scripts of users where they can reach nothing of this process. */
 export interface Sandbox {

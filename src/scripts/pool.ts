@@ -292,6 +292,6 @@ function setResult({ results }: Work, index: number | undefined, result: ScriptR
 
 function toResult(outcome: Outcome, { digits }: Work): ScriptResult {
   if (outcome.kind !== 'done') return outcome;
-  const { kind, json, console } = outcome;
-  return json === undefined ? { kind, console } : { kind, value: restoreDigits(JSON.parse(json), digits), console };
+  const { json, ...rest } = outcome;
+  return json === undefined ? rest : { ...rest, value: restoreDigits(JSON.parse(json), digits) };
 }
