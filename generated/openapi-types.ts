@@ -5572,6 +5572,7 @@ export interface components {
             [key: string]: unknown;
         };
         FormulaExecutionStatus: "pending" | "queued" | "success" | "failed" | "retry" | "cancelled" | "unknown";
+        FormulaStepStatus: "pending" | "success" | "failed";
         FormulaStepValue: {
             id: number;
             key: string;
@@ -5580,7 +5581,7 @@ export interface components {
         FormulaStepExecution: {
             id: number;
             stepName: string;
-            status: "pending" | "success" | "failed";
+            status: components["schemas"]["FormulaStepStatus"];
             createdDate: string;
             updatedDate: string;
             restarted?: boolean;
@@ -5595,19 +5596,21 @@ export interface components {
             formulaVersion?: number;
             stepExecutions?: components["schemas"]["FormulaStepExecution"][];
         };
+        FormulaExecutionChange: "cancelled";
         FormulaExecutionUpdate: {
-            status: "cancelled";
+            status: components["schemas"]["FormulaExecutionChange"];
         };
         FormulaInput: unknown;
         StartedFormulaExecution: {
             id: number;
         };
+        FailedFormula: {
+            id: number;
+            active: boolean;
+        };
         FailedFormulaInstance: {
             id: number;
-            formula: {
-                id: number;
-                active: boolean;
-            };
+            formula: components["schemas"]["FailedFormula"];
             executions: components["schemas"]["FormulaExecution"][];
         };
         FederatedResult: {
@@ -8152,6 +8155,7 @@ export interface components {
         FormulaTriggerId: number;
         FormulaStepId: number;
         FormulaVariableId: number;
+        FormulaInstanceWhere: string;
         FormulaInstanceId: number;
         ElementInstanceIdFilter: number;
         FormulaInstanceSearchText: string;
@@ -12031,6 +12035,7 @@ export interface operations {
     listInstancesOfFormula: {
         parameters: {
             query?: {
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -12045,7 +12050,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -12269,6 +12274,7 @@ export interface operations {
                 elementInstanceId?: components["parameters"]["ElementInstanceIdFilter"];
                 searchText?: components["parameters"]["FormulaInstanceSearchText"];
                 includeInactive?: components["parameters"]["IncludeInactive"];
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -12281,7 +12287,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ListedFormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -12345,6 +12351,7 @@ export interface operations {
     listAccountFormulaInstances: {
         parameters: {
             query?: {
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -12360,7 +12367,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountFormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -16716,22 +16723,18 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFormulaStepExecutions: {
@@ -16811,22 +16814,18 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     forgetFormulaRetry: {
@@ -16848,7 +16847,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
@@ -16956,7 +16954,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -16965,13 +16963,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFailedFormulaExecutions: {
@@ -17084,7 +17079,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -17093,13 +17088,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFederatedRecords: {

@@ -6,7 +6,6 @@ import type { AwaitedExecution } from '../formulas/executions/answers.ts';
 import { type FormulaResources, INSTANCE_HEADER } from '../formulas/resources.ts';
 import { LARGE, readJsonBody } from '../http/json-body.ts';
 import { signalEnd } from '../http/request-end.ts';
-import type { Trace } from '../trace.ts';
 import { ACCESS, assertAccess, type Directory } from './access.ts';
 import type { Audit } from './audit.ts';
 import { type Caller, unknownPath } from './authorization.ts';
@@ -40,20 +39,18 @@ export function createFormulaResourceHandler(parts: FormulaResourceParts): Handl
     const access = ACCESS[OPERATION];
     const { principal } = caller;
     const params = { instanceId: String(formulaInstanceId) };
-    const entry = audit.entryOf(request, response, { id: OPERATION, access, principal, params, instance: undefined });
     try {
       await assertAccess(directory, principal, access, params);
     } catch (error) {
-      if (isAppError(error, 'FORBIDDEN')) await audit.noteRefusal(entry);
+      const call = { id: OPERATION, access, principal, params, instance: undefined } as const;
+      if (isAppError(error, 'FORBIDDEN')) await audit.noteRefusal(audit.entryOf(request, response, call));
       throw error;
     }
     const signal = signalEnd(response);
     const body = await readJsonBody(request, response, { limits: LARGE, budget });
     const start = async () => {
-      const trace: Trace = response.locals.trace;
-      trace.audit = entry;
       const input = { method, path, query: request.query, headers, body, isInner: isInner(headers.authorization ?? '') };
-      return audit.run(entry, () => resources.start({ accountId, formulaInstanceId }, input));
+      return resources.start({ accountId, formulaInstanceId }, input);
     };
     const { userId } = principal;
     const key = method === 'POST' ? request.get('idempotency-key') : undefined;

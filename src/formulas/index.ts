@@ -9,7 +9,12 @@ import { createExecutionStore } from './executions/execution-store.ts';
 import { createExecutions } from './executions/executions.ts';
 import { createRunStore } from './executions/run-store.ts';
 import { createStartLimit } from './executions/start-limit.ts';
-import { createExecutionWorker, type EndedExecution, WORKER_OPTIONS, type WorkerOptions } from './executions/worker.ts';
+import {
+  createExecutionWorker,
+  type EndedExecution,
+  type ExecutionWorkerOptions,
+  WORKER_OPTIONS,
+} from './executions/worker.ts';
 import { createFormulaMetrics } from './formula-metrics.ts';
 import { createMailer, type MailSettings } from './notices/mailer.ts';
 import { createTeller } from './notices/teller.ts';
@@ -26,6 +31,8 @@ import { createFilter, createScript } from './steps/scripts.ts';
 import { createStreamRequest } from './steps/stream-request.ts';
 import { createTriggers } from './triggers.ts';
 
+export { composeTemplates, createNoteElementRemoval } from './templates-room.ts';
+
 export interface FormulaRole {
   /** Whether this process runs executions. If not, it only notifies the processes that do. */
   readonly runs: boolean;
@@ -36,7 +43,7 @@ export interface FormulaRole {
   readonly mail: MailSettings | undefined;
 }
 
-export interface FormulaOptions extends WorkerOptions {
+export interface FormulaOptions extends ExecutionWorkerOptions {
   /** Milliseconds that a request to a formula waits for the end of its execution. */
   readonly answerMs: number;
   /** Maximum number of starts of one instance per minute. */

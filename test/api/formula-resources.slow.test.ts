@@ -62,7 +62,7 @@ describe('formulas as resources', () => {
     const answer = await run('/sync-status', id, { method: 'PUT', body: { result: ['a', { b: 1 }] } });
     expect([answer.status, answer.body]).to.deep.equal([420, ['a', { b: 1 }]]);
     const { id: failing } = await createResource('/sync-failure', [
-      script('end', "throw('no');", { onFailure: ['tell'] }),
+      script('end', "throw('no'); done();", { onFailure: ['tell'] }),
       script('tell', 'done({ statusCode: 503, result: { error: steps.end.error } });'),
     ]);
     const failure = await run('/sync-failure', failing);
@@ -72,7 +72,7 @@ describe('formulas as resources', () => {
   });
 
   it('fail with the step that failed', async () => {
-    const { id } = await createResource('/sync-throws', [script('end', "throw('This is wrong');")]);
+    const { id } = await createResource('/sync-throws', [script('end', "throw('This is wrong'); done();")]);
     const answer = await run('/sync-throws', id);
     const executionId = answer.headers.get('Elements-Formula-Execution-Id');
     expectProblem(answer, 'FORMULA_FAILED', `Execution ${executionId} failed at the step 'end': This is wrong`);
@@ -154,11 +154,11 @@ describe('formulas as resources', () => {
 
   it('belong to their account alone', async () => {
     const { id } = await createResource('/sync-tenant', [script('end', 'done({ a: 1 });')]);
-    for (const tenant of [tenants().stranger, tenants().sibling]) {
-      const headers = { authorization: authorizationOf(tenant) };
+    for (const tenant of [tenants.stranger, tenants.sibling]) {
+      const headers = authorizationOf(tenant);
       expectProblem(await run('/sync-tenant', id, { headers }), 'NOT_FOUND');
     }
-    const headers = { authorization: authorizationOf(tenants().colleague) };
+    const headers = authorizationOf(tenants.colleague);
     expect((await run('/sync-tenant', id, { headers })).body).to.deep.equal({ a: 1 });
   });
 });
