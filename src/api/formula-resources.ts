@@ -49,7 +49,14 @@ export function createFormulaResourceHandler(parts: FormulaResourceParts): Handl
     const signal = signalEnd(response);
     const body = await readJsonBody(request, response, { limits: LARGE, budget });
     const start = async () => {
-      const input = { method, path, query: request.query, headers, body, isInner: isInner(headers.authorization ?? '') };
+      const input = {
+        method,
+        path,
+        query: request.query,
+        headers,
+        body,
+        isInner: isInner(headers.authorization ?? ''),
+      };
       return resources.start({ accountId, formulaInstanceId }, input);
     };
     const { userId } = principal;

@@ -44,7 +44,9 @@ import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFederatedHandlers } from './federated.ts';
+import { createFormulaAnalyticsHandlers } from './formula-analytics.ts';
 import { createFormulaExecutionHandlers } from './formula-executions.ts';
+import { createFormulaJobHandlers } from './formula-jobs.ts';
 import { createFormulaResourceHandler } from './formula-resources.ts';
 import { createFormulaHandlers } from './formulas.ts';
 import { createInnerCallers, type InnerCaller, type InnerCallers } from './inner-callers.ts';
@@ -103,7 +105,7 @@ export interface ApiServices
   readonly bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
   readonly webhooks: WebhookRoom;
-  readonly formulaRuns: Pick<Formulas, 'executions' | 'noteRequest' | 'resources'>;
+  readonly formulaRuns: Pick<Formulas, 'executions' | 'noteRequest' | 'resources' | 'analytics'>;
 }
 
 export interface Api {
@@ -256,6 +258,8 @@ function composeOperations(
       ...createAuditLogHandlers(services, keys),
       ...createBulkHandlers(services.bulk, keys),
       ...createFormulaExecutionHandlers(services, keys),
+      ...createFormulaAnalyticsHandlers(services, clock),
+      ...createFormulaJobHandlers(services, keys),
     },
     noteRequest: services.formulaRuns.noteRequest,
     isInner,

@@ -279,7 +279,10 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepActivity: activity.keep,
     keepPolls: polls.keep,
     keepBulk: bulk.keep,
-    keepFormulas: formulas.keep,
+    keepFormulas: async () => {
+      await formulas.keep();
+      await templates.formulaInstances.removeExpired();
+    },
     keepWebhooks: registrations.keep,
     removeAccounts: removal.keep,
   };

@@ -1,8 +1,9 @@
-import type { Notifications } from '../events/notifications/notifications.ts';
 import { createPartitions } from '../db/partitions.ts';
+import type { Notifications } from '../events/notifications/notifications.ts';
 import { createAnnouncement } from '../events/sweep/announcement.ts';
 import type { Platform } from '../platform.ts';
 import type { Sandbox } from '../scripts/index.ts';
+import { createFormulaAnalytics } from './analytics.ts';
 import { createAnswerStore } from './executions/answer-store.ts';
 import { createAnswers } from './executions/answers.ts';
 import { createExecutionStore } from './executions/execution-store.ts';
@@ -134,14 +135,17 @@ export function composeFormulas(
     try {
       await answers.noteEnded(run.id);
     } catch (error) {
-      log.warn({ err: error, executionId: run.id }, 'could not report an end to the process that waits; it looks by itself');
+      log.warn(
+        { err: error, executionId: run.id },
+        'could not report an end to the process that waits; it looks by itself',
+      );
     }
   }
-
 
   return {
     executions,
     resources,
+    analytics: createFormulaAnalytics(platform),
     findTriggered: triggers.ofEvent,
     /** Starts the formulas that wait for a request. */
     noteRequest: createRequestTriggers({ triggers, runs, startLimit, clock, log, wake }),

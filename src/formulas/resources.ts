@@ -63,7 +63,9 @@ export function createFormulaResources({ store, answerStore, executions, answers
       if (formulaId === null) return undefined;
       if (request.instanceId !== undefined) throw missing('instance of this formula', request.instanceId);
       const message = `${request.method} ${request.path} runs formula ${formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
-      throw new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('headers', INSTANCE_HEADER), message }] });
+      throw new AppError('REQUEST_INVALID', message, {
+        details: [{ path: pointer('headers', INSTANCE_HEADER), message }],
+      });
     },
 
     /** @throws AppError CONFLICT, PAYLOAD_TOO_LARGE, RATE_LIMITED */
@@ -92,10 +94,14 @@ export function createFormulaResources({ store, answerStore, executions, answers
       const given = readResponse(answer);
       if (given !== undefined) return given;
       if (status === 'success') return { status: OK, body: answer ?? {} };
-      if (status !== 'failed') throw new AppError('FORMULA_FAILED', `Execution ${id} did not succeed: its status is ${status}.`);
+      if (status !== 'failed')
+        throw new AppError('FORMULA_FAILED', `Execution ${id} did not succeed: its status is ${status}.`);
       const fault = await answerStore.findFault(execution);
       const [at, reason] = [fault && ` at the step '${fault.stepName}'`, messageOf(fault?.content)];
-      throw new AppError('FORMULA_FAILED', `Execution ${id} failed${at ?? ''}${reason === undefined ? '.' : `: ${reason}`}`);
+      throw new AppError(
+        'FORMULA_FAILED',
+        `Execution ${id} failed${at ?? ''}${reason === undefined ? '.' : `: ${reason}`}`,
+      );
     },
   };
 }
@@ -114,7 +120,8 @@ function readResponse(answer: unknown): ResourceResponse | undefined {
   if (!isJsonObject(answer)) return undefined;
   const { statusCode, result } = answer;
   const status = Number(statusCode);
-  if (statusCode === undefined || !Number.isInteger(status) || status < LEAST_STATUS || status > MOST_STATUS) return undefined;
+  if (statusCode === undefined || !Number.isInteger(status) || status < LEAST_STATUS || status > MOST_STATUS)
+    return undefined;
   return { status, body: result ?? null };
 }
 

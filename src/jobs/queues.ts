@@ -67,7 +67,7 @@ export interface Maintenance {
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of bulk jobs. */
   readonly keepBulk: () => Promise<void>;
-  /** Partitions and retention of executions of formulas. */
+  /** Partitions and retention of executions of formulas, and formula instances whose time to live is over. */
   readonly keepFormulas: () => Promise<void>;
   /**
    * Registers webhooks at providers where that is due.

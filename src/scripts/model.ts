@@ -63,8 +63,10 @@ export interface ScriptMail {
 /**
  * The outcome of one call. `console` has the lines that the script wrote: at most 100, with at most 16,384 characters together. `mails` has the mail that it sends.
  */
-export type ScriptResult = { readonly mails?: readonly ScriptMail[] } & (
-  /** The script called `done`. Without an argument, or with one that JSON cannot express, `value` is absent. */
+export type ScriptResult = {
+  readonly mails?: readonly ScriptMail[];
+} & /** The script called `done`. Without an argument, or with one that JSON cannot express, `value` is absent. */
+(
   | { readonly kind: 'done'; readonly value?: unknown; readonly console: readonly string[] }
   /** The script ended without a call of `done`. */
   | { readonly kind: 'silent'; readonly console: readonly string[] }

@@ -5,7 +5,11 @@ import { until } from '../support/until.ts';
 import { QUICK, useReceiver } from './events/receiving.ts';
 import { withDatabase } from './support/tenants.ts';
 
-const FAILING = { name: 'bad', type: 'script', properties: { body: "if (!trigger.args.ok) throw('This is wrong'); done();" } };
+const FAILING = {
+  name: 'bad',
+  type: 'script',
+  properties: { body: "if (!trigger.args.ok) throw('This is wrong'); done();" },
+};
 const MANUAL = { type: 'manual', onSuccess: ['bad'] };
 
 interface Notice {
@@ -165,7 +169,9 @@ describe('mail of formulas', function mail() {
         if (change !== undefined) await rows.clone().update(change);
         return rows.first();
       });
-    await until(async () => (await waiting())?.attempts === 1 && (await waiting())!.due.getTime() < Date.now() + 61_000);
+    await until(
+      async () => (await waiting())?.attempts === 1 && (await waiting())!.due.getTime() < Date.now() + 61_000,
+    );
     expect((await waiting())?.due.getTime()).to.be.greaterThan(Date.now() + 30_000);
     await waiting({ attempts: 7, due: new Date(0) });
     const { id: other } = await formulas.create('another', {});

@@ -3,7 +3,12 @@ import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { authorizationOf, useTenants } from './support/tenants.ts';
 
-const script = (name: string, body: string, more: object = {}) => ({ name, type: 'script', properties: { body }, ...more });
+const script = (name: string, body: string, more: object = {}) => ({
+  name,
+  type: 'script',
+  properties: { body },
+  ...more,
+});
 const MANUAL = { type: 'manual', onSuccess: ['end'] };
 
 describe('formulas as resources', () => {
@@ -22,7 +27,11 @@ describe('formulas as resources', () => {
     return { formulaId: formula.id as number, id: id as number };
   }
 
-  const run = (path: string, id: number | undefined, call: Parameters<typeof service.call>[1] = {}): Promise<ApiAnswer> =>
+  const run = (
+    path: string,
+    id: number | undefined,
+    call: Parameters<typeof service.call>[1] = {},
+  ): Promise<ApiAnswer> =>
     service.call(path, {
       method: 'POST',
       ...call,
@@ -112,7 +121,13 @@ describe('formulas as resources', () => {
       {
         name: 'end',
         type: 'httpRequest',
-        properties: { method: 'GET', url: 'http://127.0.0.1:9/', retry: 'true', retryAttempts: '1', retryDelay: '2500' },
+        properties: {
+          method: 'GET',
+          url: 'http://127.0.0.1:9/',
+          retry: 'true',
+          retryAttempts: '1',
+          retryDelay: '2500',
+        },
       },
     ]);
     const answer = await run('/sync-slow', id);
@@ -144,10 +159,16 @@ describe('formulas as resources', () => {
       `POST /sync-refused runs formula ${formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`,
     );
     expectProblem(await run('/sync-refused', other.id), 'NOT_FOUND');
-    expectProblem(await run('/sync-refused', undefined, { headers: { 'Elements-Formula-Instance-Id': 'x' } }), 'REQUEST_INVALID');
+    expectProblem(
+      await run('/sync-refused', undefined, { headers: { 'Elements-Formula-Instance-Id': 'x' } }),
+      'REQUEST_INVALID',
+    );
     expectProblem(await run('/sync-refused', id, { method: 'PUT' }), 'NOT_FOUND');
     expectProblem(await run('/nothing-here', id), 'NOT_FOUND');
-    expectProblem(await run('/sync-refused', id, { headers: { authorization: 'User x, Organization y' } }), 'UNAUTHENTICATED');
+    expectProblem(
+      await run('/sync-refused', id, { headers: { authorization: 'User x, Organization y' } }),
+      'UNAUTHENTICATED',
+    );
     await ok(`/formulas/${formulaId}`, { method: null, uri: null }, 'PATCH');
     expectProblem(await run('/sync-refused', id), 'NOT_FOUND');
   });

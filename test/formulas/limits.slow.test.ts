@@ -36,7 +36,12 @@ describe('runaway formulas', () => {
   it('end after a number of steps', async () => {
     const key = await bench.addFormula({
       steps: [
-        { name: 'list', type: 'script', properties: { body: 'done({ all: [1, 2, 3, 4, 5, 6, 7, 8, 9] })' }, onSuccess: ['each'] },
+        {
+          name: 'list',
+          type: 'script',
+          properties: { body: 'done({ all: [1, 2, 3, 4, 5, 6, 7, 8, 9] })' },
+          onSuccess: ['each'],
+        },
         { name: 'each', type: 'loop', properties: { list: '${steps.list.all}' }, onSuccess: ['body'] },
         { name: 'body', type: 'script', properties: { body: 'done()' }, onSuccess: ['each'] },
       ],
@@ -51,7 +56,12 @@ describe('runaway formulas', () => {
   it('end after a time', async () => {
     const key = await bench.addFormula({
       steps: [
-        { name: 'get', type: 'request', properties: { method: 'GET', api: '/x', retry: 'true', retryDelay: 60_000 }, onFailure: ['end'] },
+        {
+          name: 'get',
+          type: 'request',
+          properties: { method: 'GET', api: '/x', retry: 'true', retryDelay: 60_000 },
+          onFailure: ['end'],
+        },
         END,
       ],
     });
@@ -79,7 +89,12 @@ describe('runaway formulas', () => {
     expect(await start()).to.equal(refusal);
     // Another process knows of the starts of the first.
     const other = limitOf(3);
-    const [first, ...later] = [await other.take(instance), await other.take(instance), await other.take(instance), await other.take(instance)];
+    const [first, ...later] = [
+      await other.take(instance),
+      await other.take(instance),
+      await other.take(instance),
+      await other.take(instance),
+    ];
     expect([first, later.at(-1)]).to.deep.equal([undefined, refusal]);
     bench.pass(61_000);
     expect(await start()).to.equal(undefined);
@@ -92,7 +107,13 @@ describe('runaway formulas', () => {
     });
     const triggers = triggersWith(2);
     for (let count = 0; count < 4; count++) {
-      const event = { accountId: 1, instanceId: 427, type: 'files.created', objectName: 'files', objectId: String(count) } as const;
+      const event = {
+        accountId: 1,
+        instanceId: 427,
+        type: 'files.created',
+        objectName: 'files',
+        objectId: String(count),
+      } as const;
       const triggered = await triggers.ofEvent(event, SOURCE, `evt_${count}`);
       await database.knex.transaction(async (via) => triggered?.insert(via));
     }
@@ -125,7 +146,17 @@ describe('runaway formulas', () => {
     for (const chain of [9, 10]) {
       const headers = { 'elements-formula-origin': JSON.stringify({ ...origin, chain }) };
       const response = { code: 200, headers: {}, body: [] };
-      note({ accountId: 1, instanceId: 428, method: 'GET', path: '/files', query: {}, headers, body: undefined, response, isInner: true });
+      note({
+        accountId: 1,
+        instanceId: 428,
+        method: 'GET',
+        path: '/files',
+        query: {},
+        headers,
+        body: undefined,
+        response,
+        isInner: true,
+      });
       await bench.until(async () => ((await reasonsOf(key.formulaInstanceId)).length === chain - 8 ? true : undefined));
     }
     expect(await reasonsOf(key.formulaInstanceId)).to.deep.equal([

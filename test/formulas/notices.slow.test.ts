@@ -25,7 +25,12 @@ describe('the ends of executions', () => {
       return async (_: unknown, type: string, data: object) => void told.push({ type, data: { ...data } });
     };
     const teller = createTeller(
-      { knex: database.knex, clock: bench.clock, log: silentLog, notifier: { publish: async () => undefined } as never },
+      {
+        knex: database.knex,
+        clock: bench.clock,
+        log: silentLog,
+        notifier: { publish: async () => undefined } as never,
+      },
       { prepareNotice: publisher, prepareEvent: publisher, sendMail: undefined },
     );
     tellers.push(teller);
@@ -35,7 +40,10 @@ describe('the ends of executions', () => {
 
   async function failTimes(count: number, settings: object) {
     const key = await bench.addFormula({ steps: [FAILING] });
-    await database.knex('formula_instance').where({ id: key.formulaInstanceId }).update({ settings: JSON.stringify(settings) });
+    await database
+      .knex('formula_instance')
+      .where({ id: key.formulaInstanceId })
+      .update({ settings: JSON.stringify(settings) });
     bench.startWorker();
     const ids: number[] = [];
     for (let done = 0; done < count; done++) ids.push(...(await bench.executions.start(key, {})));

@@ -14,6 +14,9 @@ describe('failures in a row', () => {
   });
 
   it('end with a success', () => {
-    expect(countFailures(99, [...failed(1), 'recovered', ...failed(2)])).to.include({ failures: 2, isDeactivated: false });
+    expect(countFailures(99, [...failed(1), 'recovered', ...failed(2)])).to.include({
+      failures: 2,
+      isDeactivated: false,
+    });
   });
 });

@@ -58,7 +58,13 @@ export const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 /** What is no variable of the environment, such as shorter times. */
 export type AppOverrides = Pick<
   AppPorts,
-  'engineOptions' | 'pollerOptions' | 'bulkOptions' | 'formulaOptions' | 'recorderOptions' | 'connectors' | 'simulatorsUrl'
+  | 'engineOptions'
+  | 'pollerOptions'
+  | 'bulkOptions'
+  | 'formulaOptions'
+  | 'recorderOptions'
+  | 'connectors'
+  | 'simulatorsUrl'
 >;
 
 type Environment = Readonly<Record<string, string>>;

@@ -71,16 +71,16 @@ export function createNotifications(
   ): Promise<void> {
     if (isAbout(data, subscriptionId) || !wantsType(eventTypes, type)) return;
     const eventId = nextEventId();
-      const createdAt = new Date(clock.now());
+    const createdAt = new Date(clock.now());
     const payload = JSON.stringify({
-        id: showEventId(eventId),
-        type,
-        timestamp: createdAt.toISOString(),
-        data: { ...data, accountId },
-      });
-      const record = printRecord(recordOfOwn(type, data)) ?? null;
-      await store.insertEvent(via, { accountId, eventId, createdAt, type, payload, record, subscriptionId, state });
-      await notifier.publish(DUE_TOPIC, '', via);
+      id: showEventId(eventId),
+      type,
+      timestamp: createdAt.toISOString(),
+      data: { ...data, accountId },
+    });
+    const record = printRecord(recordOfOwn(type, data)) ?? null;
+    await store.insertEvent(via, { accountId, eventId, createdAt, type, payload, record, subscriptionId, state });
+    await notifier.publish(DUE_TOPIC, '', via);
   }
 
   return {

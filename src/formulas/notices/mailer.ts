@@ -46,10 +46,7 @@ export function createMailer({ egress }: { readonly egress: Pick<Egress, 'guard'
   };
 }
 
-type Target = { readonly host: string; readonly port: number } & Pick<
-  Awaited<ReturnType<Egress['guard']>>,
-  'lookup'
->;
+type Target = { readonly host: string; readonly port: number } & Pick<Awaited<ReturnType<Egress['guard']>>, 'lookup'>;
 
 function open(target: Target): Promise<Socket> {
   return new Promise((resolve, reject) => {

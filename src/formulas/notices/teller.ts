@@ -169,7 +169,9 @@ export function createTeller(
   ): Promise<ReadonlyMap<number, Failure>> {
     const failed = notices.filter(({ kind }) => kind === 'failed');
     // An execution that went on in another process does not know any more which of its steps failed first.
-    const unknown = failed.filter(({ data }) => typeof data.message !== 'string').map(({ data }) => Number(data.executionId));
+    const unknown = failed
+      .filter(({ data }) => typeof data.message !== 'string')
+      .map(({ data }) => Number(data.executionId));
     const faults = await store.findFaults(accountId, unknown);
     return new Map(
       failed.map(({ id, data }) => {

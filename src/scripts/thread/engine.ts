@@ -173,7 +173,11 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
       const timeout = leftMs < limits.recordMs ? STOPPED.batchTime(limits) : STOPPED.time(limits);
       const ended = guard(() => call(guest, script, text, limits), timeout, limits);
       if (ended.kind === 'trapped') guest = await createGuest(engine, guest.maxBytes, host);
-      outcomes.push({ ...(ended.kind === 'trapped' ? failed(ended.reason) : ended), console: lines.take(), ...mails.take() });
+      outcomes.push({
+        ...(ended.kind === 'trapped' ? failed(ended.reason) : ended),
+        console: lines.take(),
+        ...mails.take(),
+      });
       if (ended.kind === 'done') characters += ended.json?.length ?? 0;
     }
     keepGuest(guest);
