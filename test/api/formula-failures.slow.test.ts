@@ -61,7 +61,7 @@ describe('failures of formulas', function failures() {
     for (const url of [one, other]) {
       const [event] = await receiver.waitFor(url, 1);
       expect(event?.body.type).to.equal('formula.execution.failed');
-      const { createdDate, ...data } = event?.body.data;
+      const { createdDate, ...data } = Object(event?.body.data);
       expect(Date.parse(createdDate)).to.be.greaterThan(Date.now() - 60_000);
       expect(data).to.deep.equal({
         formulaId,
@@ -170,7 +170,10 @@ describe('mail of formulas', function mail() {
         return rows.first();
       });
     await until(
-      async () => (await waiting())?.attempts === 1 && (await waiting())!.due.getTime() < Date.now() + 61_000,
+      async () => {
+        const mail = await waiting();
+        return mail?.attempts === 1 && mail.due.getTime() < Date.now() + 61_000;
+      },
     );
     expect((await waiting())?.due.getTime()).to.be.greaterThan(Date.now() + 30_000);
     await waiting({ attempts: 7, due: new Date(0) });
