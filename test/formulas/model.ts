@@ -291,6 +291,8 @@ export function toGiven(formula: ModelFormula, subIds: ReadonlyMap<ModelFormula,
             type: 'retryFormulaExecution',
             properties: { retryAttempts: String(step.attempts) },
           };
+        default:
+          throw new Error('There is no other kind of step.');
       }
     }),
   };
