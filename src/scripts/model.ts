@@ -65,8 +65,7 @@ export interface ScriptMail {
  */
 export type ScriptResult = {
   readonly mails?: readonly ScriptMail[];
-} & /** The script called `done`. Without an argument, or with one that JSON cannot express, `value` is absent. */
-(
+} /** The script called `done`. Without an argument, or with one that JSON cannot express, `value` is absent. */ & (
   | { readonly kind: 'done'; readonly value?: unknown; readonly console: readonly string[] }
   /** The script ended without a call of `done`. */
   | { readonly kind: 'silent'; readonly console: readonly string[] }

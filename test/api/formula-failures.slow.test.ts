@@ -169,12 +169,10 @@ describe('mail of formulas', function mail() {
         if (change !== undefined) await rows.clone().update(change);
         return rows.first();
       });
-    await until(
-      async () => {
-        const mail = await waiting();
-        return mail?.attempts === 1 && mail.due.getTime() < Date.now() + 61_000;
-      },
-    );
+    await until(async () => {
+      const mail = await waiting();
+      return mail?.attempts === 1 && mail.due.getTime() < Date.now() + 61_000;
+    });
     expect((await waiting())?.due.getTime()).to.be.greaterThan(Date.now() + 30_000);
     await waiting({ attempts: 7, due: new Date(0) });
     const { id: other } = await formulas.create('another', {});
