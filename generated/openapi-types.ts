@@ -6167,6 +6167,24 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        FormulaFailed: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        FormulaTimeout: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         RequestTimeout: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];

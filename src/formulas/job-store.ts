@@ -3,7 +3,7 @@ import { filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '
 import type { FormulaInstanceKey, Trigger } from './model.ts';
 
 /** A formula instance that a schedule starts, as it is stored. */
-export interface StoredJob {
+export interface StoredFormulaJob {
   /** The id of the formula instance. */
   readonly id: number;
   readonly name: string;
@@ -27,7 +27,7 @@ export function createJobStore(via: Knex) {
     via('formula_instance')
       .where({ account_id: accountId })
       .whereNotNull('next_due')
-      .select<Omit<StoredJob, 'trigger'>[]>({
+      .select<Omit<StoredFormulaJob, 'trigger'>[]>({
         id: 'id',
         name: 'name',
         formulaId: 'formula_id',
@@ -35,13 +35,13 @@ export function createJobStore(via: Knex) {
         nextDue: 'next_due',
         createdAt: 'created_at',
       })
-      .select<StoredJob[]>(via.raw(TRIGGER));
+      .select<StoredFormulaJob[]>(via.raw(TRIGGER));
 
   return {
-    list: async (accountId: number, selection: Selection): Promise<readonly StoredJob[]> =>
+    list: async (accountId: number, selection: Selection): Promise<readonly StoredFormulaJob[]> =>
       selectPage(jobsOf(accountId), selection),
 
-    find: async ({ accountId, id }: FormulaInstanceKey): Promise<StoredJob | undefined> => {
+    find: async ({ accountId, id }: FormulaInstanceKey): Promise<StoredFormulaJob | undefined> => {
       const [job] = await jobsOf(accountId).where({ id });
       return job;
     },

@@ -4,11 +4,11 @@ import { missing } from '../shared-errors.ts';
 import type { FormulaCaller } from './caller.ts';
 import { cronOf } from './derived.ts';
 import type { FormulaInstances } from './formula-instances.ts';
-import { createJobStore, FILTERABLE_JOB, type StoredJob } from './job-store.ts';
+import { createJobStore, FILTERABLE_JOB, type StoredFormulaJob } from './job-store.ts';
 import type { FormulaInstanceKey } from './model.ts';
 
 /** A formula instance that a schedule starts. */
-export interface FormulaJob extends Omit<StoredJob, 'trigger' | 'configuration'> {
+export interface FormulaJob extends Omit<StoredFormulaJob, 'trigger' | 'configuration'> {
   readonly cron: string;
 }
 
@@ -49,6 +49,6 @@ export function createFormulaJobs(
   };
 }
 
-function toJob({ trigger, configuration, ...job }: StoredJob): FormulaJob {
+function toJob({ trigger, configuration, ...job }: StoredFormulaJob): FormulaJob {
   return { ...job, cron: cronOf(trigger ?? undefined, configuration) ?? '' };
 }
