@@ -1052,6 +1052,136 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/formulas/analytics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["countFormulaExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/analytics/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["countAccountFormulaExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/analytics/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["countInstanceFormulaExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/analytics/statuses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["countFormulaStatuses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/analytics/statuses/now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOpenFormulaExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/formulas/analytics/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["measureFormulaSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["JobId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getJob"];
+        put?: never;
+        post?: never;
+        delete: operations["deleteJob"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/formulas/{id}": {
         parameters: {
             query?: never;
@@ -3903,7 +4033,7 @@ export interface components {
                 [key: string]: components["schemas"]["HealthStatus"];
             };
         };
-        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "PROVIDER_REJECTED" | "TRANSFORMATION_FAILED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
+        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "PROVIDER_REJECTED" | "TRANSFORMATION_FAILED" | "FORMULA_FAILED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT" | "FORMULA_TIMEOUT";
         ErrorDetail: {
             path?: string;
             position?: number;
@@ -4458,6 +4588,68 @@ export interface components {
             steps?: components["schemas"]["FormulaStepBody"][] | null;
         } & {
             [key: string]: unknown;
+        };
+        UsageInterval: "minute" | "hour" | "day";
+        FormulaExecutionCount: {
+            timestamp: string;
+            count: number;
+        };
+        FormulaAccountCount: {
+            timestamp: string;
+            total: number;
+            records: {
+                accountId: number;
+                accountName: string;
+                count: number;
+                success: number;
+                failed: number;
+            }[];
+        };
+        FormulaInstanceCount: {
+            timestamp: string;
+            total: number;
+            records: {
+                formulaInstanceId: number;
+                formulaInstanceName?: string;
+                formulaId: number;
+                count: number;
+                success: number;
+                failed: number;
+            }[];
+        };
+        FormulaStatusCount: {
+            timestamp: string;
+            success: number;
+            failed: number;
+            total: number;
+        };
+        OpenFormulaExecutions: {
+            pending: number;
+            queued: number;
+            retry: number;
+            retries: {
+                executionId: number;
+                formulaInstanceId: number;
+                attempt: number;
+                retryDate: string;
+            }[];
+        };
+        FormulaStepMeasure: {
+            timestamp: string;
+            count: number;
+            executionTime: number;
+            executionDelay: number;
+            contextSize: number;
+        };
+        Job: {
+            id: number;
+            name: string;
+            description: string;
+            formulaId: number;
+            formulaInstanceId: number;
+            cron: string;
+            nextRunDate: string;
+            createdDate: string;
         };
         DeletedFormula: {
             id: number;
@@ -5209,7 +5401,6 @@ export interface components {
             element_name?: string;
             element_api?: string;
         };
-        UsageInterval: "minute" | "hour" | "day";
         UsageCount: {
             timestamp: string;
             count: number;
@@ -5234,7 +5425,7 @@ export interface components {
             p95: number;
             p99: number;
         };
-        MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs" | "formulas-created";
+        MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs" | "formulas-created" | "formula-executions";
         MetricDetails: {
             [key: string]: number;
         };
@@ -5759,6 +5950,52 @@ export interface components {
                 token?: string;
             };
         };
+        FormulaExecutionFailedEvent: {
+            id: string;
+            type: "formula.execution.failed";
+            timestamp: string;
+            data: {
+                formulaId: number;
+                formulaName: string;
+                formulaInstanceId: number;
+                formulaInstanceName: string;
+                executionId: number;
+                status: "failed";
+                createdDate: string;
+                error: {
+                    stepName?: string;
+                    message: string;
+                };
+                accountId: number;
+            };
+        };
+        FormulaInstanceEvent: {
+            id: string;
+            type: "formula.instance.failing" | "formula.instance.deactivated";
+            timestamp: string;
+            data: {
+                formulaId: number;
+                formulaName: string;
+                formulaInstanceId: number;
+                formulaInstanceName: string;
+                failures: number;
+                reason?: string;
+                accountId: number;
+            };
+        };
+        EmailPendingEvent: {
+            id: string;
+            type: "email.pending";
+            timestamp: string;
+            data: {
+                formulaInstanceId: number;
+                to: string;
+                subject: string;
+                body: string;
+                reason: string;
+                accountId: number;
+            };
+        };
     };
     responses: {
         BadRequest: {
@@ -5935,6 +6172,24 @@ export interface components {
             };
         };
         ProviderTimeout: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        FormulaFailed: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        FormulaTimeout: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
                 [name: string]: unknown;
@@ -6568,6 +6823,110 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Formula"];
+            };
+        };
+        FormulaExecutionCounts: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaExecutionCount"][];
+            };
+        };
+        FormulaAccountCounts: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaAccountCount"][];
+            };
+        };
+        FormulaInstanceCounts: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaInstanceCount"][];
+            };
+        };
+        FormulaStatusCounts: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaStatusCount"][];
+            };
+        };
+        OpenFormulaExecutions: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OpenFormulaExecutions"];
+            };
+        };
+        FormulaStepMeasures: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FormulaStepMeasure"][];
+            };
+        };
+        JobList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Job"][];
+            };
+        };
+        Job: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Job"];
             };
         };
         DeletedFormula: {
@@ -8116,6 +8475,11 @@ export interface components {
         FormulaAbridged: boolean;
         FormulaCallableBy: number;
         FormulaWhere: string;
+        AnalyticsFrom: string;
+        AnalyticsTo: string;
+        AnalyticsInterval: components["schemas"]["UsageInterval"];
+        JobWhere: string;
+        JobId: number;
         FormulaId: number;
         FormulaResourceId: number;
         FormulaVersionNumber: number;
@@ -11359,6 +11723,241 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    countFormulaExecutions: {
+        parameters: {
+            query?: {
+                from?: components["parameters"]["AnalyticsFrom"];
+                to?: components["parameters"]["AnalyticsTo"];
+                interval?: components["parameters"]["AnalyticsInterval"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaExecutionCounts"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    countAccountFormulaExecutions: {
+        parameters: {
+            query?: {
+                from?: components["parameters"]["AnalyticsFrom"];
+                to?: components["parameters"]["AnalyticsTo"];
+                interval?: components["parameters"]["AnalyticsInterval"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaAccountCounts"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    countInstanceFormulaExecutions: {
+        parameters: {
+            query?: {
+                from?: components["parameters"]["AnalyticsFrom"];
+                to?: components["parameters"]["AnalyticsTo"];
+                interval?: components["parameters"]["AnalyticsInterval"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaInstanceCounts"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    countFormulaStatuses: {
+        parameters: {
+            query?: {
+                from?: components["parameters"]["AnalyticsFrom"];
+                to?: components["parameters"]["AnalyticsTo"];
+                interval?: components["parameters"]["AnalyticsInterval"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaStatusCounts"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOpenFormulaExecutions: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OpenFormulaExecutions"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    measureFormulaSteps: {
+        parameters: {
+            query?: {
+                from?: components["parameters"]["AnalyticsFrom"];
+                to?: components["parameters"]["AnalyticsTo"];
+                interval?: components["parameters"]["AnalyticsInterval"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FormulaStepMeasures"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listJobs: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["JobWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["JobList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["JobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Job"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["JobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedFormula"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];

@@ -384,6 +384,14 @@ export interface FormulaColumns {
   readonly updated_at: Date;
 }
 
+/** What executions left that requests waited for; kept for a day, so that a repeated request gets the same response. */
+export interface FormulaAnswerColumns {
+  readonly account_id: number;
+  readonly execution_id: number;
+  readonly answer: unknown;
+  readonly created_at: Date;
+}
+
 /** Runs of formula instances, whether they have ended or not; in partitions by month (UTC). */
 export interface FormulaExecutionColumns {
   readonly account_id: number;
@@ -430,6 +438,18 @@ export interface FormulaInstanceColumns {
   readonly updated_at: Date;
 }
 
+/** Ends of executions, and mail of scripts, that the engine has yet to act on; they are stored with the step that caused them. */
+export interface FormulaNoticeColumns {
+  readonly account_id: number;
+  readonly id: number;
+  readonly formula_instance_id: number;
+  /** failed: count it and report it; recovered: an execution succeeded after failures; email: send it. */
+  readonly kind: 'failed' | 'recovered' | 'email';
+  readonly data: unknown;
+  readonly due: Date;
+  readonly attempts: number;
+}
+
 /** Executions that have not ended, and planned retries; small and hot. */
 export interface FormulaRunColumns {
   readonly account_id: number;
@@ -445,6 +465,8 @@ export interface FormulaRunColumns {
   readonly steps: number;
   /** Where it goes on: the frames with the steps to come; null: at its beginning. */
   readonly position: unknown;
+  /** Whether a request waits for what its last step leaves. */
+  readonly awaited: boolean;
 }
 
 /** Step executions; in partitions by the day (UTC) of their execution. */
@@ -901,8 +923,10 @@ export interface Tables {
   readonly event_key: EventKeyColumns;
   readonly event_owner: EventOwnerColumns;
   readonly formula: FormulaColumns;
+  readonly formula_answer: FormulaAnswerColumns;
   readonly formula_execution: FormulaExecutionColumns;
   readonly formula_instance: FormulaInstanceColumns;
+  readonly formula_notice: FormulaNoticeColumns;
   readonly formula_run: FormulaRunColumns;
   readonly formula_step: FormulaStepColumns;
   readonly formula_version: FormulaVersionColumns;

@@ -18,6 +18,9 @@ const TONES: Readonly<Record<string, Tone>> = {
   'instance.webhook.failed': 'warn',
   'poll.failing': 'bad',
   'poll.recovered': 'good',
+  'formula.instance.failing': 'warn',
+  'formula.instance.deactivated': 'bad',
+  'email.pending': 'warn',
 };
 
 /** Pages of what a notification names, by the member that names it. */

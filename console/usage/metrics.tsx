@@ -17,6 +17,7 @@ const METRICS: Readonly<Record<MetricName, string>> = {
   'bulk-jobs': 'Bulk jobs that ended',
   'element-instances-created': 'Instances created',
   'formulas-created': 'Formulas created',
+  'formula-executions': 'Executions of formulas that ended',
   api: 'Requests by outcome',
   'hub-api': 'Requests on instances',
 };

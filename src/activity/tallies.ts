@@ -3,9 +3,16 @@ import { INTERVALS, type Interval, startOf } from './intervals.ts';
 
 /**
  * Metrics that are counted: API calls, reads that the console makes for itself, accepted events, created instances,
- * ended bulk jobs, and created formulas.
+ * ended bulk jobs, created formulas, and ended executions of formulas.
  */
-export type CountedMetric = 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job' | 'formula';
+export type CountedMetric =
+  | 'call'
+  | 'console_read'
+  | 'event'
+  | 'instance'
+  | 'bulk_job'
+  | 'formula'
+  | 'formula_execution';
 
 /** Counts of an account and element in one interval. */
 export interface Tally {

@@ -532,6 +532,16 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   retryFormulaExecution: EXECUTE,
   forgetFormulaRetry: EXECUTE,
 
+  countFormulaExecutions: VIEW_FORMULAS,
+  countFormulaStatuses: VIEW_FORMULAS,
+  countAccountFormulaExecutions: VIEW_FORMULAS,
+  countInstanceFormulaExecutions: VIEW_FORMULAS,
+  measureFormulaSteps: VIEW_FORMULAS,
+  getOpenFormulaExecutions: VIEW_FORMULAS,
+  listJobs: VIEW_FORMULAS,
+  getJob: VIEW_FORMULAS,
+  deleteJob: { ...formulaInstance('update'), audit: { action: 'update', target: 'formula-instance', id: 'id' } },
+
   createBulkQuery: EVERYBODY,
   createHubBulkQuery: EVERYBODY,
   createBulkUpload: EVERYBODY,

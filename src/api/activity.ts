@@ -51,6 +51,7 @@ const METRICS: Readonly<Record<MetricName, MetricSpec>> = {
   events: { metric: 'event', isCounted: always, detailsOf: elementsOf },
   'element-instances-created': { metric: 'instance', isCounted: always, detailsOf: elementsOf },
   'bulk-jobs': { metric: 'bulk_job', isCounted: always, detailsOf: elementsOf },
+  'formula-executions': { metric: 'formula_execution', isCounted: always, detailsOf: () => ({}) },
   'formulas-created': { metric: 'formula', isCounted: always, detailsOf: () => ({}) },
 };
 

@@ -42,7 +42,12 @@ export type ApiScope = Exclude<Scope, 'root'>;
 
 /** The sender of a request, and the operations that it can mean (decisions D2). */
 export type Authorized =
-  | { readonly caller: Caller; readonly scope: Exclude<ApiScope, 'public' | 'connect'> }
+  | {
+      readonly caller: Caller;
+      readonly scope: Exclude<ApiScope, 'public' | 'connect'>;
+      /** Whether no operation begins like the path. */
+      readonly isUnknown?: boolean;
+    }
   /** A request without a user, with the key of a connect session. */
   | { readonly caller: undefined; readonly scope: 'connect'; readonly pageSession: PageSession }
   /** A request without a user, for a public operation. */
@@ -160,8 +165,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       return { caller, scope };
     }
     assertOrganization(credentials);
-    if (!PLATFORM_SEGMENTS.has(first)) throw unknownPath(request);
-    return { caller, scope };
+    return { caller, scope, isUnknown: !PLATFORM_SEGMENTS.has(first) };
   };
 
   /**
@@ -385,7 +389,7 @@ function isListing({ method, path, query }: Request): boolean {
 }
 
 /** Unknown callers must not learn which paths exist, so only known callers get this error. */
-function unknownPath({ method, baseUrl, path }: Request): AppError {
+export function unknownPath({ method, baseUrl, path }: Request): AppError {
   const hint = 'If it is an object of an element, add `Element <token>` to the Authorization header.';
   return new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
 }

@@ -44,7 +44,10 @@ import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFederatedHandlers } from './federated.ts';
+import { createFormulaAnalyticsHandlers } from './formula-analytics.ts';
 import { createFormulaExecutionHandlers } from './formula-executions.ts';
+import { createFormulaJobHandlers } from './formula-jobs.ts';
+import { createFormulaResourceHandler } from './formula-resources.ts';
 import { createFormulaHandlers } from './formulas.ts';
 import { createInnerCallers, type InnerCaller, type InnerCallers } from './inner-callers.ts';
 import { createInstanceHandlers } from './instances.ts';
@@ -102,7 +105,7 @@ export interface ApiServices
   readonly bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
   readonly webhooks: WebhookRoom;
-  readonly formulaRuns: Pick<Formulas, 'executions' | 'noteRequest'>;
+  readonly formulaRuns: Pick<Formulas, 'executions' | 'noteRequest' | 'resources' | 'analytics'>;
 }
 
 export interface Api {
@@ -207,6 +210,7 @@ function composeOperations(
   const { clock, keys, shares } = platform;
   const { accounts, activity, principals, logIn, instances, resources, idempotency, publicUrl } = services;
   const sessionCookie = createSessionCookie(publicUrl);
+  const isInner = (authorization: string) => innerCallers.find(authorization) !== undefined;
   return {
     authorize: createAuthorization({
       clock,
@@ -254,11 +258,21 @@ function composeOperations(
       ...createAuditLogHandlers(services, keys),
       ...createBulkHandlers(services.bulk, keys),
       ...createFormulaExecutionHandlers(services, keys),
+      ...createFormulaAnalyticsHandlers(services, clock),
+      ...createFormulaJobHandlers(services, keys),
     },
     noteRequest: services.formulaRuns.noteRequest,
-    isInner: (authorization) => innerCallers.find(authorization) !== undefined,
+    isInner,
     noteCaller: createNoteCaller(clock, activity.recorder.openWireLog),
     passthrough: createPassthrough(resources),
+    handleFormulaResource: createFormulaResourceHandler({
+      resources: services.formulaRuns.resources,
+      directory: services,
+      audit,
+      idempotency,
+      bodyBudget,
+      isInner,
+    }),
     idempotency,
     bodyBudget,
     corsOrigins: config.corsOrigins,

@@ -23,6 +23,7 @@ import { type Admitted, assertAccess, type Directory } from './access.ts';
 import type { Audit } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
 import { createEndpoints, type Endpoint, FORM_TYPE, type TakenBody } from './endpoint.ts';
+import type { HandleFormulaResource } from './formula-resources.ts';
 import type { Handlers } from './operation.ts';
 import { isPassed, isPassthrough, type Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
@@ -46,6 +47,8 @@ export interface ApiParts {
   readonly noteCaller: NoteCaller;
   /** Handles requests that are passed to a provider. */
   readonly passthrough: Passthrough;
+  /** Handles requests to paths that no operation has. */
+  readonly handleFormulaResource: HandleFormulaResource;
   readonly idempotency: Pick<Idempotency, 'once'>;
   /** Called after the response of each successful request on an instance. */
   readonly noteRequest: (request: NotedRequest) => void;
@@ -158,6 +161,8 @@ function createApi(api: ApiParts): Serve {
     if (scope === 'instance' && isPassthrough(request)) return api.passthrough(request, response, caller);
     if (request.path.includes('%')) assertPath(request);
     assertFlatQuery(request);
+    if (authorized.scope === 'platform' && authorized.isUnknown === true)
+      return api.handleFormulaResource(request, response, authorized.caller);
     if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     else if (caller.session === undefined && caller.instance !== undefined) asOriginal(request);
     const route = routes[scope](request.path);

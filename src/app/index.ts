@@ -165,11 +165,17 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     { client, budget, tokensOf: tokens.of, noteCredentials },
     { inForce: mappings.inForce, sandbox },
   );
-  const formulas = composeFormulas(platform, {
-    runs: role !== 'api',
-    retentionDays: config.formulaRetentionDays,
-    options: ports.formulaOptions,
-  });
+  const { smtpUrl, smtpFrom } = config;
+  const formulas = composeFormulas(
+    platform,
+    { notifications, noteEnded: (accountId) => recorder.count('formula_execution', accountId, '') },
+    {
+      runs: role !== 'api',
+      retentionDays: config.formulaRetentionDays,
+      options: ports.formulaOptions,
+      mail: smtpUrl === undefined ? undefined : { url: smtpUrl, from: smtpFrom },
+    },
+  );
   await formulas.prepare();
   const events = composeEvents(
     platform,
@@ -273,7 +279,10 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepActivity: activity.keep,
     keepPolls: polls.keep,
     keepBulk: bulk.keep,
-    keepFormulas: formulas.keep,
+    keepFormulas: async () => {
+      await formulas.keep();
+      await templates.formulaInstances.removeExpired();
+    },
     keepWebhooks: registrations.keep,
     removeAccounts: removal.keep,
   };

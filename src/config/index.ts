@@ -286,6 +286,21 @@ export const VARIABLES = {
     description:
       'Days that the service keeps the steps of formula executions and their values. It lists executions for 30 days.',
   },
+  smtpUrl: {
+    name: 'SMTP_URL',
+    format: urlOf(['smtp:', 'smtps:'], 'a URL like smtps://user:password@mail.example.com:465'),
+    shownDefault: 'none',
+    secret: true,
+    description:
+      'Server for the mail of formulas. With `smtp:` the connection is encrypted by STARTTLS if the server offers it, and EGRESS_ALLOW must have the server; `smtps:` always encrypts. If not set, mail is listed in `GET /notifications` instead.',
+  },
+  smtpFrom: {
+    name: 'SMTP_FROM',
+    format: word('an address'),
+    shownDefault: 'causeway@localhost',
+    defaultText: () => 'causeway@localhost',
+    description: 'Address of the sender of mail.',
+  },
   bulkUploadMax: {
     name: 'BULK_UPLOAD_MAX_BYTES',
     format: integer(1, 1024 ** 4),
@@ -368,6 +383,9 @@ export interface ServiceConfig {
   readonly eventRetentionDays: number;
   readonly bulkRetentionDays: number;
   readonly formulaRetentionDays: number;
+  /** Server for mail, with its password. */
+  readonly smtpUrl: string | undefined;
+  readonly smtpFrom: string;
   readonly bulkUploadMaxBytes: number;
   readonly auditRetentionDays: number;
   readonly activityRetentionDays: number;
@@ -437,6 +455,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     eventRetentionDays: required(VARIABLES.eventRetention),
     bulkRetentionDays: required(VARIABLES.bulkRetention),
     formulaRetentionDays: required(VARIABLES.formulaRetention),
+    smtpUrl: optional(VARIABLES.smtpUrl),
+    smtpFrom: required(VARIABLES.smtpFrom),
     bulkUploadMaxBytes: required(VARIABLES.bulkUploadMax),
     auditRetentionDays: required(VARIABLES.auditRetention),
     activityRetentionDays: required(VARIABLES.activityRetention),
@@ -507,10 +527,9 @@ export function describeVariables(): string {
 /** Returns the values of a configuration that must never be logged. */
 export function secretsOf(config: ServiceConfig): readonly string[] {
   const keys = config.encryptionKeys?.split(',').map((key) => key.slice(key.indexOf(':') + 1)) ?? [];
-  const password = URL.parse(config.databaseUrl ?? '')?.password ?? '';
+  const passwords = [config.databaseUrl, config.smtpUrl].map((url) => URL.parse(url ?? '')?.password ?? '');
   const secrets = [
-    password,
-    querystring.unescape(password),
+    ...passwords.flatMap((password) => [password, querystring.unescape(password)]),
     config.bootstrapOrganizationSecret,
     config.bootstrapUserSecret,
     config.metricsToken,

@@ -35,6 +35,7 @@ import * as missingMappings from './migrations/0051-missing-mappings.ts';
 import * as scriptNotes from './migrations/0052-script-notes.ts';
 import * as formulas from './migrations/0060-formulas.ts';
 import * as formulaUsage from './migrations/0061-formula-usage.ts';
+import * as formulaOutcomes from './migrations/0064-formula-outcomes.ts';
 
 interface Migration {
   readonly name: string;
@@ -75,6 +76,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0052-script-notes', statements: scriptNotes.STATEMENTS },
   { name: '0060-formulas', statements: formulas.STATEMENTS },
   { name: '0061-formula-usage', statements: formulaUsage.STATEMENTS },
+  { name: '0064-formula-outcomes', statements: formulaOutcomes.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

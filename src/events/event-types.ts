@@ -166,6 +166,13 @@ export const INSTANCE_EVENT_TYPES = {
   },
 } as const satisfies Readonly<Record<string, DocumentedEventType>>;
 
+const FORMULA = {
+  formulaId: 4711,
+  formulaName: 'Contacts to the other CRM',
+  formulaInstanceId: 88,
+  formulaInstanceName: 'Acme',
+} as const;
+const FORMULA_URLS = 'The URLs in the setting `notification.webhook.url` of the formula instance.';
 const POLL_RECEIVERS = `${OPERATIONS_URL} The callback URL of the instance gets it, too. If both are the same URL, it gets one event, that of the instance.`;
 
 /** Event types of the platform itself, which it also lists as notifications. */
@@ -318,6 +325,72 @@ export const OPERATIONAL_EVENT_TYPES = {
           failures: 5,
           failingSince: '2026-02-02T07:45:00.000Z',
         },
+      },
+    },
+  },
+  'formula.execution.failed': {
+    schema: 'FormulaExecutionFailedEvent',
+    meaning: 'An execution of a formula failed.',
+    sent: 'An execution ends with the status `failed`, or it is not run because of a limit.',
+    receivers: `${FORMULA_URLS} It is not listed with \`GET /notifications\`.`,
+    reaction:
+      'Read the failed steps with `GET /formulas/instances/executions/{executionId}/errors`, and correct the cause. Then run the execution again with `PUT /formulas/instances/executions/{executionId}/retries`.',
+    example: {
+      ...HEAD,
+      type: 'formula.execution.failed',
+      data: {
+        ...FORMULA,
+        executionId: 61,
+        status: 'failed',
+        createdDate: '2026-02-02T08:30:52.000Z',
+        error: { stepName: 'post', message: 'The response has the status 500.' },
+        accountId: 12,
+      },
+    },
+  },
+  'formula.instance.failing': {
+    schema: 'FormulaInstanceEvent',
+    meaning: 'Fifty executions of a formula instance failed in a row.',
+    sent: 'The fiftieth consecutive execution fails. Later failures send no further event until one succeeds.',
+    receivers: OPERATIONS_URL,
+    reaction:
+      'Read the failures with `GET /formulas/instances/{instanceId}/executions/errors`, and correct the cause. After more than 100 failures in a row the instance is deactivated.',
+    example: { ...HEAD, type: 'formula.instance.failing', data: { ...FORMULA, failures: 50, accountId: 12 } },
+  },
+  'formula.instance.deactivated': {
+    schema: 'FormulaInstanceEvent',
+    meaning: 'A formula instance was deactivated, because more than 100 of its executions failed in a row.',
+    sent: 'The hundred and first consecutive execution fails.',
+    receivers: OPERATIONS_URL,
+    reaction:
+      'Correct the cause, and activate the instance with `PUT /formulas/{id}/instances/{instanceId}/active`. What happened in between starts nothing.',
+    example: {
+      ...HEAD,
+      type: 'formula.instance.deactivated',
+      data: {
+        ...FORMULA,
+        failures: 101,
+        reason: 'Deactivated, because more than 100 executions failed in a row.',
+        accountId: 12,
+      },
+    },
+  },
+  'email.pending': {
+    schema: 'EmailPendingEvent',
+    meaning: 'A mail of a formula was not sent.',
+    sent: 'A formula sends a mail, and the service has no `SMTP_URL`; or every try to send it failed.',
+    receivers: OPERATIONS_URL,
+    reaction: 'Send the mail yourself, or ask the operator of the service to set `SMTP_URL`.',
+    example: {
+      ...HEAD,
+      type: 'email.pending',
+      data: {
+        formulaInstanceId: 88,
+        to: 'ops@example.com',
+        subject: 'Execution 61 of formula Contacts to the other CRM failed',
+        body: 'Formula: Contacts to the other CRM',
+        reason: 'The service has no server for outgoing mail (SMTP_URL).',
+        accountId: 12,
       },
     },
   },

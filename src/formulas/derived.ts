@@ -31,7 +31,8 @@ export function derive(
   return { elementInstanceIds: [...new Set(ids)], cron: cronFault === undefined ? cron : undefined, cronFault };
 }
 
-function cronOf(trigger: Formula['triggers'][number] | undefined, values: Configured['configuration']) {
+/** Returns the cron expression of a trigger. Undefined: no schedule starts the formula. */
+export function cronOf(trigger: Formula['triggers'][number] | undefined, values: Configured['configuration']) {
   if (trigger?.type !== 'scheduled') return undefined;
   const { cron } = trigger.properties;
   if (typeof cron !== 'string' || cron === '') return undefined;

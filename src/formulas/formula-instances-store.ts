@@ -85,6 +85,8 @@ const BATCH = 2_000;
 /** Parts of an account in the order of their removal, each with its key. */
 const REMOVED = [
   ['formula_run', 'account_id, id'],
+  ['formula_notice', 'account_id, id'],
+  ['formula_answer', 'account_id, execution_id'],
   ['formula_execution', 'account_id, created_at, id'],
   ['formula_step', 'account_id, execution_at, id'],
   ['formula_instance', 'account_id, id'],
@@ -271,6 +273,14 @@ export function createFormulaInstanceStore(knex: Knex) {
         .returning('account_id');
       return [...new Set(rows.map(({ account_id }) => account_id))];
     },
+
+    /** Lists formula instances whose time to live is over. */
+    listExpired: async (now: Date, limit: number): Promise<readonly FormulaInstanceKey[]> =>
+      knex('formula_instance')
+        .where('expires_at', '<=', now)
+        .orderBy('expires_at')
+        .limit(limit)
+        .select({ accountId: 'account_id', id: 'id' }),
 
     /** Deletes some of the formulas of a deleted account, with all that belongs to them. */
     removeOfAccount: async (accountId: number): Promise<Removal> => {

@@ -72,6 +72,9 @@ export interface OfFormula {
 
 export type FormulaInstances = ReturnType<typeof createFormulaInstances>;
 
+/** Formula instances that are read at a time when their time to live is over. */
+const EXPIRED_AT_ONCE = 100;
+
 /** A formula instance that was read and checked, before it is stored. */
 interface Checked {
   readonly draft: InstanceDraft;
@@ -329,6 +332,17 @@ export function createFormulaInstances(
 
     remove,
 
+    /** Deletes the formula instances whose time to live is over. @returns how many */
+    removeExpired: async (): Promise<number> => {
+      let count = 0;
+      for (;;) {
+        const expired = await stored.listExpired(new Date(clock.now()), EXPIRED_AT_ONCE);
+        for (const key of expired) await orGone(remove(key));
+        count += expired.length;
+        if (expired.length < EXPIRED_AT_ONCE) return count;
+      }
+    },
+
     /** Removes some of what a deleted account has of formulas. */
     removeSome: (accountId: number) => stored.removeOfAccount(accountId),
   };
@@ -377,6 +391,15 @@ async function orTaken<Result>(work: Promise<Result>): Promise<Result> {
     if (isUniqueViolation(error)) throw apiTaken();
     if (isReferenceViolation(error)) throw changedMeanwhile('The formula');
     throw error;
+  }
+}
+
+/** A user may have deleted it meanwhile. */
+async function orGone(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isAppError(error, 'NOT_FOUND')) throw error;
   }
 }
 

@@ -1,14 +1,29 @@
 import { createPartitions } from '../db/partitions.ts';
+import type { Notifications } from '../events/notifications/notifications.ts';
 import { createAnnouncement } from '../events/sweep/announcement.ts';
 import type { Platform } from '../platform.ts';
 import type { Sandbox } from '../scripts/index.ts';
+import { createFormulaAnalytics } from './analytics.ts';
+import { createAnswerStore } from './executions/answer-store.ts';
+import { createAnswers } from './executions/answers.ts';
 import { createExecutionStore } from './executions/execution-store.ts';
 import { createExecutions } from './executions/executions.ts';
 import { createRunStore } from './executions/run-store.ts';
-import { createExecutionWorker, type ExecutionWorkerOptions, WORKER_OPTIONS } from './executions/worker.ts';
+import { createStartLimit } from './executions/start-limit.ts';
+import {
+  createExecutionWorker,
+  type EndedExecution,
+  type ExecutionWorkerOptions,
+  WORKER_OPTIONS,
+} from './executions/worker.ts';
+import { createFormulaMetrics } from './formula-metrics.ts';
+import { createMailer, type MailSettings } from './notices/mailer.ts';
+import { createTeller } from './notices/teller.ts';
 import type { CallApi } from './ports.ts';
 import { createPrograms } from './programs.ts';
 import { createRequestTriggers } from './request-triggers.ts';
+import { createResourceStore } from './resource-store.ts';
+import { createFormulaResources } from './resources.ts';
 import { createScheduler } from './scheduler.ts';
 import { createAmqpRequest } from './steps/amqp-request.ts';
 import { createElementRequest, createPlatformRequest } from './steps/api-requests.ts';
@@ -24,7 +39,23 @@ export interface FormulaRole {
   readonly runs: boolean;
   /** Days for which steps and their values are kept. */
   readonly retentionDays: number;
-  readonly options?: Partial<ExecutionWorkerOptions> | undefined;
+  readonly options?: Partial<FormulaOptions> | undefined;
+  /** Server for outgoing mail. Undefined: mail is only listed as notifications. */
+  readonly mail: MailSettings | undefined;
+}
+
+export interface FormulaOptions extends ExecutionWorkerOptions {
+  /** Milliseconds that a request to a formula waits for the end of its execution. */
+  readonly answerMs: number;
+  /** Maximum number of starts of one instance per minute. */
+  readonly startsPerMinute: number;
+}
+
+/** Neighbours that are built before formulas. */
+export interface FormulaNeighbours {
+  readonly notifications: Pick<Notifications, 'prepare' | 'prepareEvent'>;
+  /** Called for each execution that ends. */
+  readonly noteEnded: (accountId: number) => void;
 }
 
 /** Neighbours that are built after formulas, because they use them. */
@@ -42,8 +73,17 @@ const ANNOUNCE_MS = 25;
 /** Days for which executions are listed (formulas.md, 16). */
 const EXECUTION_DAYS = 30;
 
+/** Milliseconds that a request to a formula waits for the end of its execution (formulas.md, 13). */
+const ANSWER_MS = 60_000;
+/** How long answers are kept for repeated requests, in milliseconds. */
+const KEEP_ANSWERS_MS = 24 * 3_600_000;
+
 /** Formulas: what starts them, and their executions. */
-export function composeFormulas(platform: Platform, { runs: isWorker, retentionDays, options }: FormulaRole) {
+export function composeFormulas(
+  platform: Platform,
+  { notifications, noteEnded: countEnded }: FormulaNeighbours,
+  { runs: isWorker, retentionDays, options, mail }: FormulaRole,
+) {
   const { knex, notifier, clock, log, shares, egress } = platform;
   const runs = createRunStore(knex);
   const programs = createPrograms(platform);
@@ -53,20 +93,62 @@ export function composeFormulas(platform: Platform, { runs: isWorker, retentionD
     wakeWorker();
     announcement.announce();
   };
-  const triggers = createTriggers({ programs, clock, wake });
-  const executions = createExecutions({ store: createExecutionStore(knex), runs, programs, shares, clock, wake });
+  const { countStarts } = runs;
+  const startLimit = createStartLimit({ countStarts, clock, perMinute: options?.startsPerMinute });
+  const triggers = createTriggers({ programs, startLimit, clock, wake });
+  const executions = createExecutions({
+    store: createExecutionStore(knex),
+    runs,
+    startLimit,
+    programs,
+    shares,
+    clock,
+    wake,
+  });
+  const answerStore = createAnswerStore(knex);
+  const answers = createAnswers({ store: answerStore, notifier, clock });
+  const resources = createFormulaResources({
+    store: createResourceStore(knex),
+    answerStore,
+    executions,
+    answers,
+    timeoutMs: options?.answerMs ?? ANSWER_MS,
+  });
+  const teller = createTeller(platform, {
+    prepareNotice: notifications.prepare,
+    prepareEvent: notifications.prepareEvent,
+    sendMail: mail && createMailer({ egress }, mail),
+  });
+  const measures = createFormulaMetrics(platform);
   const scheduler = createScheduler(platform, { programs, wake });
   const partitions = createPartitions(platform, [
     { table: 'formula_execution', column: 'created_at', by: 'month', retentionDays: EXECUTION_DAYS },
     { table: 'formula_step', column: 'execution_at', by: 'day', retentionDays },
   ]);
-  const ends: (() => void | Promise<void>)[] = [announcement.stop];
+  const ends: (() => void | Promise<void>)[] = [announcement.stop, async () => answers.stop()];
+
+  async function noteEnded({ run, status }: EndedExecution): Promise<void> {
+    measures.ended(status);
+    countEnded(run.accountId);
+    if (status === 'failed') teller.wake();
+    if (!run.isAwaited) return;
+    try {
+      await answers.noteEnded(run.id);
+    } catch (error) {
+      log.warn(
+        { err: error, executionId: run.id },
+        'could not report an end to the process that waits; it looks by itself',
+      );
+    }
+  }
 
   return {
     executions,
+    resources,
+    analytics: createFormulaAnalytics(platform),
     findTriggered: triggers.ofEvent,
     /** Starts the formulas that wait for a request. */
-    noteRequest: createRequestTriggers({ triggers, runs, clock, log, wake }),
+    noteRequest: createRequestTriggers({ triggers, runs, startLimit, clock, log, wake }),
 
     /** Makes the partitions. To be called before executions are stored. */
     prepare: partitions.ensure,
@@ -86,19 +168,23 @@ export function composeFormulas(platform: Platform, { runs: isWorker, retentionD
           script: createScript({ sandbox }),
           filter: createFilter({ sandbox }),
         },
-        noteEnded: async () => undefined,
+        noteEnded,
+        noteMail: teller.wake,
         options: { ...WORKER_OPTIONS, ...options },
       });
       wakeWorker = worker.wake;
+      measures.observe(worker.busy);
       ends.push(
         notifier.subscribe(DUE_TOPIC, worker.wake),
         notifier.onGap(worker.wake),
         notifier.subscribe(CHANGED_TOPIC, scheduler.wake),
         scheduler.stop,
+        teller.stop,
         () => worker.stop(0),
       );
       worker.start();
       scheduler.start();
+      teller.start();
     },
 
     /** Starts no more executions, and releases those in progress. */
@@ -110,6 +196,7 @@ export function composeFormulas(platform: Platform, { runs: isWorker, retentionD
     keep: async (): Promise<void> => {
       await partitions.ensure();
       await partitions.expire();
+      await answerStore.purge(new Date(clock.now() - KEEP_ANSWERS_MS));
     },
   };
 }

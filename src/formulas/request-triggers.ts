@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
-import type { StepValue } from './executions/model.ts';
+import type { NewExecution, StepValue } from './executions/model.ts';
 import type { RunStore } from './executions/run-store.ts';
+import type { StartLimit } from './executions/start-limit.ts';
 import { ORIGIN_HEADER } from './steps/api-requests.ts';
 import { showHeaders } from './steps/request-parts.ts';
 import { type Target, type Triggers, toExecution } from './triggers.ts';
@@ -29,6 +30,7 @@ export interface NotedRequest {
 export interface RequestTriggerPorts {
   readonly triggers: Pick<Triggers, 'ofRequests'>;
   readonly runs: Pick<RunStore, 'start'>;
+  readonly startLimit: StartLimit;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
   readonly wake: () => void;
@@ -38,22 +40,23 @@ export interface RequestTriggerPorts {
 const MOST_LINKS = 10;
 
 /** Creates the listener of requests. It does not throw: the request has its response. */
-export function createRequestTriggers({ triggers, runs, clock, log, wake }: RequestTriggerPorts) {
+export function createRequestTriggers({ triggers, runs, startLimit, clock, log, wake }: RequestTriggerPorts) {
   async function start(request: NotedRequest): Promise<void> {
     const targets = await triggers.ofRequests(request.accountId, request.instanceId);
     const matching = targets.filter(({ method, path }) => method === request.method && path.test(request.path));
     if (matching.length === 0) return;
     const origin = request.isInner ? readOrigin(request.headers[ORIGIN_HEADER]) : undefined;
-    const chain = origin === undefined ? 0 : origin.chain + 1;
-    if (chain > MOST_LINKS) {
-      log.warn({ accountId: request.accountId, ...origin }, 'a chain of formulas ends, because it has too many links');
-      return;
-    }
+    const chain = chainAfter(origin);
     const allowed = matching.filter((target) => !isSame(target, origin));
     if (allowed.length === 0) return;
     const createdAt = new Date(clock.now());
     const trigger = requestValues(request);
-    await runs.start(allowed.map((target) => ({ ...toExecution(target, trigger, createdAt), chain })));
+    const executions: NewExecution[] = [];
+    for (const target of allowed) {
+      const refusal = findChainFault(chain) ?? (await startLimit.take(target.instance));
+      executions.push({ ...toExecution(target, trigger, createdAt), chain, refusal });
+    }
+    await runs.start(executions);
     wake();
   }
 
@@ -64,12 +67,24 @@ export function createRequestTriggers({ triggers, runs, clock, log, wake }: Requ
   };
 }
 
+/** Returns how many formulas led to an execution that a request starts. */
+export function chainAfter(origin: { readonly chain: number } | undefined): number {
+  return origin === undefined ? 0 : origin.chain + 1;
+}
+
+/** Returns why a chain of formulas ends. Undefined: it may go on. */
+export function findChainFault(chain: number): string | undefined {
+  if (chain <= MOST_LINKS) return undefined;
+  return `${chain} formulas started one another in a chain; the maximum is ${MOST_LINKS}.`;
+}
+
 /** A formula does not start itself. */
 function isSame({ instance }: Target, origin: ReturnType<typeof readOrigin>): boolean {
   return origin !== undefined && instance.id === origin.formulaInstanceId && instance.formula.id === origin.formulaId;
 }
 
-function readOrigin(header: unknown) {
+/** Reads the header with which requests of formulas name their origin. */
+export function readOrigin(header: unknown) {
   if (typeof header !== 'string') return undefined;
   const origin: unknown = JSON.parse(header);
   if (!isJsonObject(origin)) return undefined;

@@ -3,6 +3,7 @@ import type { Instances } from '../instances/instances.ts';
 import type { Platform } from '../platform.ts';
 import type { FindUse } from './check-resource.ts';
 import { createFormulaInstances } from './formula-instances.ts';
+import { createFormulaJobs } from './jobs.ts';
 import { createTemplates } from './templates.ts';
 import { createTemplateParts } from './templates-parts.ts';
 import { createValidation } from './validation.ts';
@@ -31,11 +32,13 @@ export function composeTemplates(
   const leastScheduleMs = (isLocal ? 1 : 15) * MINUTE_MS;
   const findUse = createFindUse(registry, reservedNames);
   const templates = createTemplates(platform, { leastScheduleMs, findUse, noteCreated });
+  const formulaInstances = createFormulaInstances(platform, { templates, instances, findUse, leastScheduleMs });
   return {
     templates,
     parts: createTemplateParts(templates, { leastScheduleMs }),
     validation: createValidation(templates, { now: () => new Date(platform.clock.now()) }),
-    formulaInstances: createFormulaInstances(platform, { templates, instances, findUse, leastScheduleMs }),
+    formulaInstances,
+    jobs: createFormulaJobs(platform, { formulaInstances }),
   };
 }
 

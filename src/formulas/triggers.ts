@@ -5,6 +5,7 @@ import type { Triggered } from '../events/triggered.ts';
 import { compileCondition, type FieldSpec, prepareCondition, type RowTest } from '../where/index.ts';
 import type { NewExecution, StepValue } from './executions/model.ts';
 import { createRunStore } from './executions/run-store.ts';
+import type { StartLimit } from './executions/start-limit.ts';
 import type { Program, Programs, RunnableInstance } from './programs.ts';
 import { listReferences, resolveValue, toText } from './references.ts';
 
@@ -48,6 +49,7 @@ const ACTIONS: ReadonlySet<string> = new Set(['created', 'updated', 'deleted', '
 
 export interface TriggerPorts {
   readonly programs: Pick<Programs, 'get' | 'listRunning'>;
+  readonly startLimit: StartLimit;
   readonly clock: Pick<Clock, 'now'>;
   /** Called when executions are committed. */
   readonly wake: () => void;
@@ -56,7 +58,7 @@ export interface TriggerPorts {
 export type Triggers = ReturnType<typeof createTriggers>;
 
 /** Finds the formulas that an event or a request starts. What an account has of them is in memory. */
-export function createTriggers({ programs, clock, wake }: TriggerPorts) {
+export function createTriggers({ programs, startLimit, clock, wake }: TriggerPorts) {
   const indexes = new WeakMap<readonly RunnableInstance[], Promise<TargetIndex>>();
 
   async function indexOf(accountId: number): Promise<TargetIndex> {
@@ -77,9 +79,12 @@ export function createTriggers({ programs, clock, wake }: TriggerPorts) {
       const createdAt = new Date(clock.now());
       const shown = toEvent(event, source, createdAt);
       const trigger = eventValues(event, shown, eventId);
-      const executions = targets
-        .filter(({ matches }) => matches(shown))
-        .map((target) => toExecution(target, trigger, createdAt));
+      const executions: NewExecution[] = [];
+      for (const target of targets) {
+        if (!target.matches(shown)) continue;
+        const refusal = await startLimit.take(target.instance);
+        executions.push({ ...toExecution(target, trigger, createdAt), refusal });
+      }
       if (executions.length === 0) return undefined;
       return {
         insert: async (via: Knex) => void (await createRunStore(via).start(executions)),

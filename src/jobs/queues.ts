@@ -73,7 +73,7 @@ export interface Maintenance {
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
   /** Creates partitions of bulk jobs, and deletes jobs after the retention period. */
   readonly keepBulk: () => Promise<void>;
-  /** Partitions and retention of executions of formulas. */
+  /** Partitions and retention of executions of formulas, and formula instances whose time to live is over. */
   readonly keepFormulas: () => Promise<void>;
   /**
    * Registers webhooks at providers where that is due.

@@ -6,6 +6,7 @@ export {
   type ScriptCall,
   type ScriptJob,
   type ScriptLimits,
+  type ScriptMail,
   type ScriptResult,
   TRANSFORMATION_LIMITS,
 } from './model.ts';

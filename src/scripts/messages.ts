@@ -1,4 +1,4 @@
-import type { ScriptLimits } from './model.ts';
+import type { ScriptLimits, ScriptMail } from './model.ts';
 
 /** A part of a job that a thread runs without a pause. */
 export interface Slice {
@@ -13,10 +13,11 @@ export interface Slice {
 }
 
 /** The outcome of one call as a thread sends it. The result of `done` stays text until the main thread parses it. */
-export type Outcome =
+export type Outcome = { readonly mails?: readonly ScriptMail[] } & (
   | { readonly kind: 'done'; readonly json?: string; readonly console: readonly string[] }
   | { readonly kind: 'silent'; readonly console: readonly string[] }
-  | { readonly kind: 'failed'; readonly reason: string; readonly console: readonly string[] };
+  | { readonly kind: 'failed'; readonly reason: string; readonly console: readonly string[] }
+);
 
 /** The outcomes of the first calls of a slice, at least one. The others run later. */
 export interface SliceResult {

@@ -10,6 +10,8 @@ export interface ScriptLimits {
   readonly valueBytes: number;
   /** Maximum number of values in one result, at all depths. The main thread walks over them. */
   readonly values: number;
+  /** Maximum number of mails of one call. */
+  readonly mails: number;
 }
 
 const MIB = 1024 * 1024;
@@ -21,6 +23,7 @@ export const TRANSFORMATION_LIMITS: ScriptLimits = {
   memoryBytes: 16 * MIB,
   valueBytes: 8 * MIB,
   values: 100_000,
+  mails: 0,
 };
 
 /** Limits of the steps of formulas (formulas.md, 8). */
@@ -28,8 +31,9 @@ export const FORMULA_LIMITS: ScriptLimits = {
   recordMs: 10_000,
   batchMs: 10_000,
   memoryBytes: 64 * MIB,
-  valueBytes: 8 * MIB,
+  valueBytes: 24 * MIB,
   values: 200_000,
+  mails: 20,
 };
 
 /** CPU time that several jobs share. Each job uses up what its calls take. */
@@ -61,16 +65,27 @@ export interface ScriptCall {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
+/** A mail that a script sends by `notify.email`. */
+export interface ScriptMail {
+  /** Addresses, separated by commas. */
+  readonly to: string;
+  readonly subject: string;
+  readonly body: string;
+}
+
 /**
  * The outcome of one call. `console` has the first lines that the script wrote: at most 100, with at most 16,384 characters together.
+ * `mails` has the mail that it sends.
  */
-export type ScriptResult =
-  /** The script called `done`. Without an argument, or with one that JSON cannot express, `value` is absent. */
+export type ScriptResult = {
+  readonly mails?: readonly ScriptMail[];
+} /** The script called `done`. Without an argument, or with one that JSON cannot express, `value` is absent. */ & (
   | { readonly kind: 'done'; readonly value?: unknown; readonly console: readonly string[] }
   /** The script ended without a call of `done`. */
   | { readonly kind: 'silent'; readonly console: readonly string[] }
   /** The script threw, exceeded a limit or does not compile. The reason is for its author. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly console: readonly string[] };
+  | { readonly kind: 'failed'; readonly reason: string; readonly console: readonly string[] }
+);
 
 /** Runs scripts of users where they can reach nothing of this process. */
 export interface Sandbox {

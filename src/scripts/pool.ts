@@ -355,7 +355,7 @@ function firstResults({ results }: Work): readonly ScriptResult[] {
 
 async function toResult(outcome: Outcome, { digits }: ChosenCall, pacer: Pacer): Promise<ScriptResult> {
   if (outcome.kind !== 'done') return outcome;
-  const { kind, json, console } = outcome;
-  if (json === undefined) return { kind, console };
-  return { kind, value: restoreDigits(await parseValue(json, pacer), digits), console };
+  const { json, ...rest } = outcome;
+  if (json === undefined) return rest;
+  return { ...rest, value: restoreDigits(await parseValue(json, pacer), digits) };
 }

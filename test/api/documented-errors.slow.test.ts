@@ -49,7 +49,7 @@ const CALLS: Readonly<Record<string, readonly [path: string, call: ApiCall]>> = 
 /** Those that need trouble at a provider or in the service; other tests make it. */
 const OF_TROUBLE = [
   ...['instanceCredentialsFailed', 'rateLimited', 'providerRateLimited', 'internal', 'providerUnavailable'],
-  'transformationFailed',
+  ...['transformationFailed', 'formulaFailed', 'formulaTimeout'],
   ...['providerProtocol', 'overloaded', 'providerTimeout', 'requestTimeout', 'headersTooLarge'],
 ];
 

@@ -5,6 +5,7 @@ import { createPartitions } from '../../src/db/partitions.ts';
 import { createExecutionStore } from '../../src/formulas/executions/execution-store.ts';
 import { createExecutions } from '../../src/formulas/executions/executions.ts';
 import { createRunStore, type RunStore } from '../../src/formulas/executions/run-store.ts';
+import { createStartLimit } from '../../src/formulas/executions/start-limit.ts';
 import { showValues } from '../../src/formulas/executions/step-values.ts';
 import {
   createExecutionWorker,
@@ -139,6 +140,7 @@ export function useFormulaBench(database: TestDatabase) {
           filter: createFilter({ sandbox }),
         },
         noteEnded: async (end) => void ended.push(end),
+        noteMail: () => undefined,
         options: { ...WORKER_OPTIONS, lookMs: 50, ...options },
       },
     );
@@ -152,6 +154,7 @@ export function useFormulaBench(database: TestDatabase) {
     createExecutions({
       store: executionStore(database.knex),
       runs: createRunStore(database.knex),
+      startLimit: createStartLimit({ countStarts: createRunStore(database.knex).countStarts, clock }),
       programs,
       shares: shares as never,
       clock,

@@ -58,7 +58,13 @@ export const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 /** What is no variable of the environment, such as shorter times. */
 export type AppOverrides = Pick<
   AppPorts,
-  'engineOptions' | 'pollerOptions' | 'bulkOptions' | 'recorderOptions' | 'connectors' | 'simulatorsUrl'
+  | 'engineOptions'
+  | 'pollerOptions'
+  | 'bulkOptions'
+  | 'formulaOptions'
+  | 'recorderOptions'
+  | 'connectors'
+  | 'simulatorsUrl'
 >;
 
 type Environment = Readonly<Record<string, string>>;
@@ -82,7 +88,7 @@ export function useApp(environment: Environment | (() => Environment) = {}, over
 }
 
 /** What sets a service apart from others of the process. Functions would not. */
-type SharedOverrides = Pick<AppOverrides, 'engineOptions' | 'pollerOptions' | 'recorderOptions'>;
+type SharedOverrides = Pick<AppOverrides, 'engineOptions' | 'pollerOptions' | 'formulaOptions' | 'recorderOptions'>;
 
 const shared = new Map<string, Promise<StartedApp>>();
 

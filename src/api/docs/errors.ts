@@ -106,6 +106,12 @@ export const ERRORS = {
     remedy:
       'Try the script with `POST /transformations/{objectName}/execute`, or leave the parameter out: then the record is returned without the script.',
   },
+  FORMULA_FAILED: {
+    meaning: 'The formula that the request runs failed.',
+    causes: ['A step of its execution failed, and no script set a status with `done({ statusCode, result })`.'],
+    remedy:
+      'Read the failed steps with `GET /formulas/instances/executions/{executionId}/errors`. `message` and the header `Elements-Formula-Execution-Id` have the id.',
+  },
   INSTANCE_CREDENTIALS_FAILED: {
     meaning: 'The stored credentials of the instance no longer work.',
     causes: ['The password or key was changed at the provider.', 'The OAuth access was revoked or has expired.'],
@@ -153,5 +159,11 @@ export const ERRORS = {
     meaning: 'The provider did not respond in time.',
     causes: ['The provider is slow, or the query needs too many rows.'],
     remedy: 'Send the request again. Make the filter narrower, or read many rows as a bulk job.',
+  },
+  FORMULA_TIMEOUT: {
+    meaning: 'The formula that the request runs did not end within 60 seconds. It continues.',
+    causes: ['The formula waits for a slow provider, or many executions of the account wait before it.'],
+    remedy:
+      'Read the execution with `GET /formulas/instances/executions/{executionId}`. `message` and the header `Elements-Formula-Execution-Id` have the id.',
   },
 } as const satisfies Readonly<Record<ErrorCode, DocumentedError>>;

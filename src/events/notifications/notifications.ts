@@ -43,6 +43,10 @@ export function createNotifications(
     const found = await settings.get(accountId);
     const callbackUrl = found['notification.operational.callback.url'];
     if (callbackUrl === null || callbackUrl === notifiedUrl) return undefined;
+    return toTarget(accountId, callbackUrl, found);
+  }
+
+  async function toTarget(accountId: number, callbackUrl: string, found: Awaited<ReturnType<Settings['get']>>) {
     const { id: subscriptionId, eventTypes } = await subscriptions.ensure(accountId, callbackUrl);
     const isQueued = found['notification.webhook.failure.policy'] === 'queue';
     return { subscriptionId, eventTypes, state: isQueued ? 'queued' : 'waiting' } as const;
@@ -55,20 +59,28 @@ export function createNotifications(
     const target = await findTarget(accountId, notifiedUrl);
     return async (via, type, data) => {
       await store.insert(via, accountId, type, data);
-      if (target === undefined || isAbout(data, target.subscriptionId) || !wantsType(target.eventTypes, type)) return;
-      const { subscriptionId, state } = target;
-      const eventId = nextEventId();
-      const createdAt = new Date(clock.now());
-      const payload = JSON.stringify({
-        id: showEventId(eventId),
-        type,
-        timestamp: createdAt.toISOString(),
-        data: { ...data, accountId },
-      });
-      const record = printRecord(recordOfOwn(type, data)) ?? null;
-      await store.insertEvent(via, { accountId, eventId, createdAt, type, payload, record, subscriptionId, state });
-      await notifier.publish(DUE_TOPIC, '', via);
+      if (target === undefined) return;
+      await send(via, target, { accountId, type, data });
     };
+  }
+
+  async function send(
+    via: Knex,
+    { subscriptionId, eventTypes, state }: Awaited<ReturnType<typeof toTarget>>,
+    { accountId, type, data }: { readonly accountId: number; readonly type: OperationalType; readonly data: object },
+  ): Promise<void> {
+    if (isAbout(data, subscriptionId) || !wantsType(eventTypes, type)) return;
+    const eventId = nextEventId();
+    const createdAt = new Date(clock.now());
+    const payload = JSON.stringify({
+      id: showEventId(eventId),
+      type,
+      timestamp: createdAt.toISOString(),
+      data: { ...data, accountId },
+    });
+    const record = printRecord(recordOfOwn(type, data)) ?? null;
+    await store.insertEvent(via, { accountId, eventId, createdAt, type, payload, record, subscriptionId, state });
+    await notifier.publish(DUE_TOPIC, '', via);
   }
 
   return {
@@ -77,6 +89,12 @@ export function createNotifications(
      * each wait for a second connection could block each other. `toldAt` is a callback URL that is notified in another way.
      */
     prepare,
+
+    /** Prepares events for a URL that belong to a transaction. They are not listed as notifications. */
+    prepareEvent: async (accountId: number, url: string): Promise<Publisher> => {
+      const target = await toTarget(accountId, url, await settings.get(accountId));
+      return (via, type, data) => send(via, target, { accountId, type, data });
+    },
 
     /** Publishes a notification in a transaction of its own. */
     publish: async (accountId: number, type: OperationalType, data: object) => {

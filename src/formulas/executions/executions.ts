@@ -9,6 +9,7 @@ import { prepareSql } from '../../where/index.ts';
 import { LIMITS } from '../model.ts';
 import type { Program, Programs, RunnableInstance } from '../programs.ts';
 import { toExecution } from '../triggers.ts';
+import type { AwaitedExecution } from './answers.ts';
 import {
   type ExecutionScope,
   type ExecutionStore,
@@ -18,10 +19,12 @@ import {
 } from './execution-store.ts';
 import type { ExecutionKey, RunPosition, StepValue } from './model.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
+import type { StartLimit } from './start-limit.ts';
 
 export interface ExecutionPorts {
   readonly store: ExecutionStore;
   readonly runs: Pick<RunStore, 'start' | 'transaction' | 'findInput'>;
+  readonly startLimit: StartLimit;
   readonly programs: Pick<Programs, 'get' | 'findInstance'>;
   readonly shares: Pick<PoolShares, 'list'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -43,13 +46,16 @@ export interface CountedPage<Row> {
   readonly total: number;
 }
 
+/** Seconds after which an instance that was started too often may be started again. */
+const RETRY_SECONDS = 10;
+
 export type ExecutionQuery = Pick<PageQuery, 'where' | 'afterId' | 'limit'>;
 
 export type Executions = ReturnType<typeof createExecutions>;
 
 /** Starts executions of formula instances, and shows and steers them. */
 export function createExecutions(ports: ExecutionPorts) {
-  const { store, runs, programs, shares, clock, wake } = ports;
+  const { store, runs, startLimit, programs, shares, clock, wake } = ports;
 
   /** @throws AppError NOT_FOUND */
   async function getInstance({
@@ -98,16 +104,34 @@ export function createExecutions(ports: ExecutionPorts) {
     /**
      * Starts executions of an instance with an input.
      * @returns their ids
-     * @throws AppError NOT_FOUND; CONFLICT while the formula or the instance is not active; REQUEST_INVALID, PAYLOAD_TOO_LARGE
+     * @throws AppError NOT_FOUND; CONFLICT while the formula or the instance is not active; REQUEST_INVALID, PAYLOAD_TOO_LARGE;
+     * RATE_LIMITED
      */
     start: async (key: InstanceOfFormula, body: unknown): Promise<readonly number[]> => {
       const instance = await getInstance(key);
       const program = await getRunnable(programs, instance);
       const createdAt = new Date(clock.now());
       const inputs = toInputs(program, body);
+      await assertMayStart(instance, inputs.length);
       const ids = await runs.start(inputs.map((trigger) => toExecution({ instance, program }, trigger, createdAt)));
       wake();
       return ids;
+    },
+
+    /**
+     * Starts one execution for whose end a request waits.
+     * @throws AppError NOT_FOUND, CONFLICT, PAYLOAD_TOO_LARGE, RATE_LIMITED
+     */
+    startAwaited: async (key: InstanceOfFormula, args: unknown, chain: number): Promise<AwaitedExecution> => {
+      const instance = await getInstance(key);
+      const program = await getRunnable(programs, instance);
+      assertSize(args);
+      await assertMayStart(instance, 1);
+      const createdAt = new Date(clock.now());
+      const execution = toExecution({ instance, program }, [[['args'], args]], createdAt);
+      const [id = 0] = await runs.start([{ ...execution, chain, isAwaited: true }]);
+      wake();
+      return { accountId: key.accountId, id, createdAt };
     },
 
     /** @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
@@ -170,6 +194,7 @@ export function createExecutions(ports: ExecutionPorts) {
       if (program === undefined) throw missing('formula', old.formulaId);
       const createdAt = new Date(clock.now());
       const execution = toExecution({ instance, program }, input.trigger, createdAt);
+      await assertMayStart(instance, 1);
       const id = await runs.transaction(async (via) => {
         const [started = 0] = await createRunStore(via).start([execution]);
         if (stepName !== undefined) await beginAt(via, old, { id: started, createdAt }, { program, stepName });
@@ -186,6 +211,12 @@ export function createExecutions(ports: ExecutionPorts) {
       throw new AppError('CONFLICT', `Execution ${key.id} has no planned retry.`);
     },
   };
+
+  /** @throws AppError RATE_LIMITED */
+  async function assertMayStart(instance: RunnableInstance, count: number): Promise<void> {
+    const refusal = await startLimit.take(instance, count);
+    if (refusal !== undefined) throw new AppError('RATE_LIMITED', refusal, { retryAfterSeconds: RETRY_SECONDS });
+  }
 
   /** Lets a new execution begin at a step, with the values of the steps before it. */
   async function beginAt(
@@ -219,9 +250,7 @@ async function getRunnable(programs: Pick<Programs, 'get'>, instance: RunnableIn
 
 /** The values of the trigger of each execution that an input starts (formulas.md, 7). */
 function toInputs({ trigger }: Program, body: unknown): readonly (readonly StepValue[])[] {
-  const size = JSON.stringify(body ?? null).length;
-  if (size > LIMITS.triggerBytes)
-    throw new AppError('PAYLOAD_TOO_LARGE', `The input has ${size} characters; the maximum is ${LIMITS.triggerBytes}.`);
+  assertSize(body);
   switch (trigger?.type) {
     case 'scheduled':
       return [[[['type'], 'scheduled']]];
@@ -232,6 +261,13 @@ function toInputs({ trigger }: Program, body: unknown): readonly (readonly StepV
     default:
       return [[[['args'], body ?? {}]]];
   }
+}
+
+/** @throws AppError PAYLOAD_TOO_LARGE */
+function assertSize(input: unknown): void {
+  const size = JSON.stringify(input ?? null).length;
+  if (size > LIMITS.triggerBytes)
+    throw new AppError('PAYLOAD_TOO_LARGE', `The input has ${size} characters; the maximum is ${LIMITS.triggerBytes}.`);
 }
 
 /** @throws AppError REQUEST_INVALID for a body without events */

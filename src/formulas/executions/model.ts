@@ -60,6 +60,15 @@ export interface ClaimedRun extends ExecutionKey {
   readonly steps: number;
   readonly position: RunPosition | null;
   readonly isCancelled: boolean;
+  /** Whether a request waits for what its last step leaves. */
+  readonly isAwaited: boolean;
+}
+
+/** A mail that a script sends by `notify.email`. */
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly body: string;
 }
 
 /** An execution to be started. */
@@ -73,6 +82,9 @@ export interface NewExecution {
   readonly createdAt: Date;
   readonly attempt?: number;
   readonly chain?: number;
+  readonly isAwaited?: boolean;
+  /** Why it must not run. It is stored as failed then. */
+  readonly refusal?: string | undefined;
 }
 
 /** The stored input of an execution. */

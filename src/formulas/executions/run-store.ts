@@ -6,6 +6,7 @@ import type {
   EndStatus,
   ExecutionInput,
   ExecutionKey,
+  Mail,
   NewExecution,
   RunPosition,
   StepRow,
@@ -17,6 +18,8 @@ export interface RunCommit extends ExecutionKey {
   readonly lease: string;
   readonly executionAt: Date;
   readonly rows: readonly StepRow[];
+  /** Mail that the steps send. */
+  readonly mails?: readonly (Mail & { readonly due: Date })[];
   readonly next: RunCommitNext;
 }
 
@@ -35,6 +38,10 @@ export type RunCommitNext =
       readonly forgetsValues: boolean;
       /** Time of the planned retry. */
       readonly retryAt?: Date | undefined;
+      /** What the last step left, where a request waits for it. */
+      readonly answer?: unknown;
+      /** The step that made the execution fail. */
+      readonly fault?: { readonly name: string; readonly message: string } | undefined;
     };
 
 export interface ClaimRequest {
@@ -69,6 +76,8 @@ export function createRunStore(knex: Knex) {
         attempt: execution.attempt ?? 0,
         chain: execution.chain ?? 0,
         serial: execution.serial,
+        awaited: execution.isAwaited ?? false,
+        refusal: execution.refusal ?? null,
       }));
       const { rows: stored } = await runNamed<{ place: number; id: number }>(via, START, [JSON.stringify(rows)]);
       const ids = new Map(stored.map(({ place, id }) => [place, id]));
@@ -132,8 +141,19 @@ export function createRunStore(knex: Knex) {
       const { rows } = await runNamed<{ lease: string; isCancelled: boolean }>(knex, COMMIT, [
         JSON.stringify(commits.map(toUnit)),
         JSON.stringify(commits.flatMap(toRows)),
+        JSON.stringify(commits.flatMap(toMails)),
       ]);
       return new Map(rows.map(({ lease, isCancelled }) => [lease, { isCancelled }]));
+    },
+
+    /** Counts the executions of an instance that were started since a time, up to a maximum, without those that were refused. */
+    countStarts: async (
+      { accountId, id }: { readonly accountId: number; readonly id: number },
+      since: Date,
+      most: number,
+    ): Promise<number> => {
+      const { rows } = await knex.raw<{ rows: { count: number }[] }>(COUNT_STARTS, [accountId, since, id, most]);
+      return rows[0]?.count ?? 0;
     },
 
     /** Returns the input of an execution. Undefined: it was deleted. */
@@ -183,18 +203,31 @@ const START = {
   with input as materialized (
     select nextval('formula_execution_id') as id, i.* from json_to_recordset(?::json) as i(
       place integer, account_id bigint, created_at timestamptz, formula_instance_id bigint, formula_account_id bigint, formula_id bigint,
-      formula_version integer, trigger json, attempt integer, chain integer, serial boolean)
+      formula_version integer, trigger json, attempt integer, chain integer, serial boolean, awaited boolean, refusal text)
     order by place
   ),
   execution as (
     insert into formula_execution (account_id, id, created_at, updated_at, formula_instance_id, formula_account_id, formula_id,
       formula_version, status, trigger, attempt, chain, serial)
-    select account_id, id, created_at, created_at, formula_instance_id, formula_account_id, formula_id, formula_version, 'pending',
-      trigger, attempt, chain, serial from input
+    select account_id, id, created_at, created_at, formula_instance_id, formula_account_id, formula_id, formula_version,
+      case when refusal is null then 'pending' else 'failed' end, trigger, attempt, chain, serial from input
   ),
   run as (
-    insert into formula_run (account_id, id, execution_at, formula_instance_id, serial, due)
-    select account_id, id, created_at, formula_instance_id, serial, created_at from input
+    insert into formula_run (account_id, id, execution_at, formula_instance_id, serial, due, awaited)
+    select account_id, id, created_at, formula_instance_id, serial, created_at, awaited from input where refusal is null
+  ),
+  refused as (
+    insert into formula_step (account_id, execution_id, execution_at, ordinal, frame, step_name, status, is_fault, created_at, updated_at,
+      content)
+    select account_id, id, created_at, 0, 0, 'trigger', 'failed', true, created_at, created_at,
+      json_build_array(json_build_array(json_build_array('error'), refusal))
+    from input where refusal is not null
+  ),
+  noticed as (
+    insert into formula_notice (account_id, formula_instance_id, kind, data, due)
+    select account_id, formula_instance_id, 'failed',
+      json_build_object('executionId', id, 'createdAt', created_at, 'stepName', 'trigger', 'message', refusal), created_at
+    from input where refusal is not null order by place
   )
   select place, id from input`,
 } as const;
@@ -233,7 +266,7 @@ const CLAIM = {
   update formula_run r set lease = gen_random_uuid(), lease_until = ?
   from chosen c where r.account_id = c.account_id and r.id = c.id
   returning r.account_id as "accountId", r.id, r.execution_at as "executionAt", r.formula_instance_id as "formulaInstanceId", r.lease,
-    r.steps, r.position, r.is_cancelled as "isCancelled"`,
+    r.steps, r.position, r.is_cancelled as "isCancelled", r.awaited as "isAwaited"`,
 } as const;
 
 const RENEW = `
@@ -252,7 +285,8 @@ const COMMIT = {
   sql: `
   with unit as materialized (
     select * from json_to_recordset(?::json) as u(account_id bigint, id bigint, lease uuid, execution_at timestamptz, kind text,
-      position json, due timestamptz, steps integer, status text, at timestamptz, forgets boolean)
+      position json, due timestamptz, steps integer, status text, at timestamptz, forgets boolean,
+      answer json, step_name text, message text)
   ),
   held as (
     update formula_run r set
@@ -263,12 +297,12 @@ const COMMIT = {
       lease = case when u.kind = 'go' then r.lease end,
       lease_until = case when u.kind = 'go' then r.lease_until end
     from unit u where u.kind <> 'end' and r.account_id = u.account_id and r.id = u.id and r.lease = u.lease
-    returning r.account_id, r.id, u.lease, r.is_cancelled
+    returning r.account_id, r.id, u.lease, r.is_cancelled, r.formula_instance_id, r.awaited
   ),
   ended as (
     delete from formula_run r using unit u
     where u.kind = 'end' and r.account_id = u.account_id and r.id = u.id and r.lease = u.lease
-    returning r.account_id, r.id, u.lease, r.is_cancelled
+    returning r.account_id, r.id, u.lease, r.is_cancelled, r.formula_instance_id, r.awaited
   ),
   ours as (select * from held union all select * from ended),
   stored as (
@@ -287,9 +321,39 @@ const COMMIT = {
   finished as (
     update formula_execution e set status = u.status, updated_at = u.at from unit u join ours o using (account_id, id)
     where u.status is not null and e.account_id = u.account_id and e.created_at = u.execution_at and e.id = u.id
+  ),
+  answered as (
+    insert into formula_answer (account_id, execution_id, answer, created_at)
+    select o.account_id, o.id, u.answer, u.at from unit u join ours o using (account_id, id)
+    where o.awaited and u.status is not null
+  ),
+  noticed as (
+    insert into formula_notice (account_id, formula_instance_id, kind, data, due)
+    select o.account_id, o.formula_instance_id, 'failed',
+      json_build_object('executionId', o.id, 'createdAt', u.execution_at, 'stepName', u.step_name, 'message', u.message), u.at
+    from unit u join ours o using (account_id, id) where u.status = 'failed'
+    union all
+    select o.account_id, o.formula_instance_id, 'recovered', json_build_object('executionId', o.id), u.at
+    from unit u join ours o using (account_id, id)
+    where u.status = 'success' and (
+      exists (select from formula_instance i where i.account_id = o.account_id and i.id = o.formula_instance_id and i.failures > 0)
+      or exists (select from formula_notice n
+        where n.account_id = o.account_id and n.formula_instance_id = o.formula_instance_id and n.kind = 'failed'))
+  ),
+  mailed as (
+    insert into formula_notice (account_id, formula_instance_id, kind, data, due)
+    select o.account_id, o.formula_instance_id, 'email', m.data, m.due
+    from json_to_recordset(?::json) as m(account_id bigint, id bigint, data json, due timestamptz) join ours o using (account_id, id)
   )
   select lease, is_cancelled as "isCancelled" from ours`,
 } as const;
+
+// Refused executions end in the moment of their start.
+const COUNT_STARTS = `
+  select count(*)::integer as count from (
+    select from formula_execution
+    where account_id = ? and created_at > ? and formula_instance_id = ? and not (status = 'failed' and updated_at = created_at)
+    limit ?) as started`;
 
 const INPUT = {
   name: 'find-execution-input',
@@ -307,11 +371,15 @@ function toUnit({ accountId, id, lease, executionAt, rows, next }: RunCommit) {
   const unit = { account_id: accountId, id, lease, execution_at: executionAt, steps: rows.length };
   if (next.kind !== 'end')
     return { ...unit, kind: next.kind, position: next.position, due: next.kind === 'later' ? next.due : null };
-  const { status, at, forgetsValues: forgets, retryAt } = next;
-  const end = { ...unit, status, at, forgets };
+  const { status, at, forgetsValues: forgets, retryAt, answer, fault } = next;
+  const end = { ...unit, status, at, forgets, answer, step_name: fault?.name, message: fault?.message };
   if (retryAt === undefined) return { ...end, kind: 'end' };
   const position: RunPosition = { frames: [], ordinal: 0, retries: 0, begun: 0, isRetry: true };
   return { ...end, kind: 'retry', position, due: retryAt };
+}
+
+function toMails({ accountId, id, mails = [] }: RunCommit) {
+  return mails.map(({ due, ...data }) => ({ account_id: accountId, id, data, due }));
 }
 
 function toRows({ accountId, id, executionAt, rows }: RunCommit) {

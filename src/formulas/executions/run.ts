@@ -7,7 +7,7 @@ import { type Context, ReferenceFault } from '../references.ts';
 import { errorValue, type PerformStep, StepFault, type StepOutcome } from '../steps/outcome.ts';
 import { readJson, readProperties } from '../steps/properties.ts';
 import { follow, takeTurn } from './flow.ts';
-import type { ClaimedRun, EndStatus, ExecutionInput, Frame, RunPosition, StepRow, StepValue } from './model.ts';
+import type { ClaimedRun, EndStatus, ExecutionInput, Frame, Mail, RunPosition, StepRow, StepValue } from './model.ts';
 import type { RunCommit, RunCommitNext, RunStore } from './run-store.ts';
 import { toContextValue } from './step-values.ts';
 
@@ -36,6 +36,10 @@ export interface ExecutionRunOptions {
   readonly batchSteps: number;
   /** Characters of their values at most. */
   readonly batchCharacters: number;
+  /** Maximum number of executed steps of an execution. */
+  readonly executedSteps: number;
+  /** Maximum time of an execution in milliseconds, with all its waits. */
+  readonly executionMs: number;
 }
 
 /** How a turn of a run ended. */
@@ -67,6 +71,7 @@ const MOST_BEGUN = 2;
 const BROKEN_TWICE = 'The service ended twice while the step was running, and the step is not repeated again.';
 /** Waiting times of retries are `round(e^x)` minutes, for x = 1, 2, … (formulas.md, 10). */
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const MOST_RETRIES = 7;
 const EFFECTS: ReadonlySet<string> = new Set([
   'elementRequest',
@@ -181,6 +186,7 @@ function createExecution(
   };
   let { ordinal, retries, begun } = position;
   let rows: StepRow[] = [];
+  let mails: (Mail & { readonly due: Date })[] = [];
   let characters = 0;
   let isCancelled = run.isCancelled;
   let firstFault: { readonly name: string; readonly message: string } | undefined;
@@ -200,8 +206,10 @@ function createExecution(
 
   /** @throws RunLost */
   async function store(next: RunCommitNext): Promise<void> {
-    const stored = await commit({ accountId, id: run.id, lease: run.lease, executionAt: run.executionAt, rows, next });
+    const { id, lease, executionAt } = run;
+    const stored = await commit({ accountId, id, lease, executionAt, rows, mails, next });
     rows = [];
+    mails = [];
     characters = 0;
     if (stored === undefined) throw new RunLost(`Another process has execution ${run.id}.`);
     isCancelled ||= stored.isCancelled;
@@ -210,13 +218,26 @@ function createExecution(
   async function end(status: EndStatus, retryAt?: Date): Promise<RunEnd> {
     // Those that are stored already are removed by the same statement.
     if (!isLogged) rows = rows.map((row) => (row.isFault ? row : { ...row, content: null }));
-    await store({ kind: 'end', status, at: new Date(clock.now()), forgetsValues: !isLogged, retryAt });
+    const at = new Date(clock.now());
+    const answer = run.isAwaited ? answerOf() : undefined;
+    await store({ kind: 'end', status, at, forgetsValues: !isLogged, retryAt, answer, fault: firstFault });
     return { status, execution: firstFault };
+  }
+
+  /** Returns what the last step of the formula left. */
+  function answerOf(): unknown {
+    const [root] = frames;
+    const last = root?.frame.last;
+    if (root === undefined || last === undefined) return undefined;
+    const { values } = root.left;
+    const isScript = root.program.steps.get(last)?.type === 'script';
+    return toContextValue(isScript ? values.filter(([[name]]) => name !== 'console' && name !== 'notify') : values);
   }
 
   /** Notes a step that has ended, and what its successors may refer to. */
   function note(step: { readonly name: string }, outcome: Ended, startedAt: Date, frame: LiveFrame): void {
     const { isSuccess, isFault, values } = outcome;
+    for (const mail of outcome.mails ?? []) mails.push({ ...mail, due: startedAt });
     if (isFault) firstFault ??= { name: step.name, message: messageOf(values) };
     frame.steps[step.name] = toContextValue(values);
     frame.left.values = values;
@@ -415,9 +436,9 @@ function createExecution(
   }
 
   function overrun(): string | undefined {
-    if (ordinal > LIMITS.executedSteps) return `The execution has more than ${LIMITS.executedSteps} steps.`;
-    if (clock.now() - run.executionAt.getTime() > LIMITS.executionMs)
-      return 'The execution takes longer than 24 hours.';
+    if (ordinal > options.executedSteps) return `The execution has more than ${options.executedSteps} steps.`;
+    if (clock.now() - run.executionAt.getTime() > options.executionMs)
+      return `The execution takes longer than ${options.executionMs / HOUR_MS} hours.`;
     return undefined;
   }
 

@@ -3,6 +3,7 @@ import { createGroupCommit, type Unit } from '../../events/accept/group-commit.t
 import { createPool } from '../../events/fairness.ts';
 import { createAlarm, every } from '../../events/timers.ts';
 import type { Platform } from '../../platform.ts';
+import { LIMITS } from '../model.ts';
 import type { ClaimedRun, EndStatus } from './model.ts';
 import { type ExecutionRunOptions, type ExecutionRunPorts, type RunEnd, RunLost, runExecution } from './run.ts';
 import type { RunCommit, RunStore } from './run-store.ts';
@@ -28,6 +29,8 @@ export const WORKER_OPTIONS: ExecutionWorkerOptions = {
   backoffMs: 1_000,
   batchSteps: 200,
   batchCharacters: 1024 * 1024,
+  executedSteps: LIMITS.executedSteps,
+  executionMs: LIMITS.executionMs,
   commitRows: 500,
   commitBytes: 8 * 1024 * 1024,
 };
@@ -43,6 +46,8 @@ export interface ExecutionWorkerPorts extends Omit<ExecutionRunPorts, 'store' | 
   readonly store: ExecutionRunPorts['store'] & Pick<RunStore, 'claim' | 'nextDue' | 'renew' | 'release' | 'commit'>;
   /** Reports the end of an execution. It must not reject. */
   readonly noteEnded: (ended: EndedExecution) => Promise<void>;
+  /** Called when mail of steps was stored. */
+  readonly noteMail: () => void;
   readonly options: ExecutionWorkerOptions;
 }
 
@@ -67,7 +72,7 @@ export type ExecutionWorker = ReturnType<typeof createExecutionWorker>;
 /** Runs the executions that are due. All processes together run each one at a time. */
 export function createExecutionWorker(
   { clock, log }: Pick<Platform, 'clock' | 'log'>,
-  { store, noteEnded, options, ...ports }: ExecutionWorkerPorts,
+  { store, noteEnded, noteMail, options, ...ports }: ExecutionWorkerPorts,
 ) {
   const slots = createPool(options.concurrency);
   const running = new Set<Running>();
@@ -186,6 +191,7 @@ export function createExecutionWorker(
     try {
       const stored = await store.commit(units.map((unit) => unit.commit));
       for (const unit of units) unit.settle.resolve(stored.get(unit.commit.lease));
+      if (units.some(({ commit: { mails = [] } }) => mails.length > 0)) noteMail();
     } catch (error) {
       for (const unit of units) unit.settle.reject(error);
     }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { StepValue } from '../executions/model.ts';
+import type { Mail, StepValue } from '../executions/model.ts';
 import type { Step } from '../model.ts';
 import type { Context } from '../references.ts';
 
@@ -39,6 +39,8 @@ export type StepOutcome =
       /** Whether it makes the execution fail. */
       readonly isFault: boolean;
       readonly values: readonly StepValue[];
+      /** Mail that is sent once the step is stored. */
+      readonly mails?: readonly Mail[];
     }
   /** The step runs again after a time. */
   | { readonly kind: 'retry'; readonly afterMs: number };

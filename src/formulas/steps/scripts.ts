@@ -10,19 +10,20 @@ export interface ScriptPorts {
 
 /** Parameters of the scripts of formulas, before `done`. */
 export const SCRIPT_PARAMETERS = ['trigger', 'steps', 'info', 'config'] as const;
-/** Maximum length of the JSON of a result (formulas.md, 16). */
-const LIMITS = { ...FORMULA_LIMITS, resultCharacters: 6 * 1024 * 1024 };
+/** Maximum number of characters of the JSON of a result (formulas.md, 16). Arguments may be larger. */
+const MOST_RESULT = 6 * 1024 * 1024;
 
 /** Runs the JavaScript of the steps `script`, whose values are the members of the argument of `done`. */
 export function createScript(ports: ScriptPorts): PerformStep {
   return async (input) => {
     const result = await run(ports, input);
     const console = consoleOf(result);
-    if (result.kind === 'failed') return fail([...console, errorValue(result.reason)]);
+    const { mails } = result;
+    if (result.kind === 'failed') return withMails(fail([...console, errorValue(result.reason)]), mails);
     const values = result.kind === 'done' ? valuesOf(result.value) : [];
     if (values.length === 0 && input.isOfFirstEngine)
-      return fail([...console, errorValue('The script left no values.')]);
-    return succeed([...console, ...values]);
+      return withMails(fail([...console, errorValue('The script left no values.')]), mails);
+    return withMails(succeed([...console, ...values]), mails);
   };
 }
 
@@ -31,9 +32,10 @@ export function createFilter(ports: ScriptPorts): PerformStep {
   return async (input): Promise<StepOutcome> => {
     const result = await run(ports, input);
     const console = consoleOf(result);
-    if (result.kind === 'failed') return fail([...console, errorValue(result.reason)]);
+    if (result.kind === 'failed') return withMails(fail([...console, errorValue(result.reason)]), result.mails);
     const isSuccess = result.kind === 'done' && (result.value === true || result.value === 'true');
-    return { kind: 'done', isSuccess, isFault: false, values: [...console, [['continue'], isSuccess]] };
+    const values: readonly StepValue[] = [...console, [['continue'], isSuccess]];
+    return withMails({ kind: 'done', isSuccess, isFault: false, values }, result.mails);
   };
 }
 
@@ -49,11 +51,16 @@ async function run({ sandbox }: ScriptPorts, { step, context, caller, signal }: 
     calls: [
       { values: { trigger: uses(body, 'trigger') ? trigger : null, info, config, steps: stepsFor(body, context) } },
     ],
-    limits: LIMITS,
+    limits: FORMULA_LIMITS,
     signal,
   });
   if (result === undefined) throw new Error('A script that ran has no result.');
-  return result;
+  if (result.kind !== 'done' || result.value === undefined) return result;
+  const size = JSON.stringify(result.value).length;
+  if (size <= MOST_RESULT) return result;
+  const { mails, console } = result;
+  const reason = `The result has ${size} characters of JSON; the maximum is ${MOST_RESULT}.`;
+  return { kind: 'failed', reason, console, ...(mails !== undefined && { mails }) };
 }
 
 /** Whether a script may read an argument. Without its name, only these ways lead to it. */
@@ -74,6 +81,17 @@ function stepsFor(body: string, { steps }: Context): Readonly<Record<string, unk
   if (named.length !== mentions || /\b(?:arguments|eval|Function)\b/.test(body)) return steps;
   const names = new Set(named.map(([, single, double, plain]) => single ?? double ?? plain ?? ''));
   return Object.fromEntries(Object.entries(steps).filter(([name]) => names.has(name)));
+}
+
+/** Adds the mail that a script sends, also one that failed after it. */
+function withMails(outcome: StepOutcome, mails: ScriptResult['mails']): StepOutcome {
+  if (mails === undefined || outcome.kind !== 'done') return outcome;
+  const [console, others] = [outcome.values.filter(isConsole), outcome.values.filter((value) => !isConsole(value))];
+  return { ...outcome, values: [...console, [['notify'], mails], ...others], mails };
+}
+
+function isConsole([path]: StepValue): boolean {
+  return path.length === 1 && path[0] === 'console';
 }
 
 function consoleOf({ console }: ScriptResult): readonly StepValue[] {

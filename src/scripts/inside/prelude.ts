@@ -41,6 +41,7 @@ export function prelude(native: (request: string) => string): Inside {
   const { then } = Promise.prototype;
   const { isArray } = Array;
   const { slice } = String.prototype;
+  const { join } = Array.prototype;
   const NativePromise = Promise;
   const NativeError = Error;
   const toText = String;
@@ -192,7 +193,13 @@ export function prelude(native: (request: string) => string): Inside {
   const console: Record<string, unknown> = {};
   for (const name of ['log', 'info', 'warn', 'error', 'debug']) console[name] = log;
 
-  const globals: Record<string, unknown> = { CE, console, require: requireLibrary };
+  const toAddresses = (to: unknown) => (isArray(to) ? apply(join, to, [',']) : toText(to));
+  const notify: Record<string, unknown> = {};
+  notify.email = (to: unknown, subject: unknown, body: unknown) => {
+    ask('email', toAddresses(to), toText(subject ?? ''), typeof body === 'string' ? body : show(body ?? ''));
+  };
+
+  const globals: Record<string, unknown> = { CE, console, notify, require: requireLibrary };
   for (const name of keys(globals))
     defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true });
   Math.random = () => Number(ask('random'));

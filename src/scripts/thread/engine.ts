@@ -18,6 +18,7 @@ import { createConsoleLines } from './console.ts';
 import { compileEngine, createGuest, type Guest, GuestTrap, INITIAL_BYTES, type Returned } from './guest.ts';
 import { buildImage, extendImage, type Image, resetGuest, restoreImage } from './image.ts';
 import { librariesOf } from './libraries.ts';
+import { createMails } from './mails.ts';
 import { measureJson } from './measure-json.ts';
 import { callNative, readTexts } from './natives.ts';
 
@@ -58,6 +59,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
   const engine = compileEngine();
   const images = new Map<string, Image>();
   const lines = createConsoleLines();
+  const mails = createMails();
   let deadline = Number.POSITIVE_INFINITY;
   let isOverdue = false;
   let kept: Guest | undefined;
@@ -79,9 +81,10 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
         deadline += transferMs(Number(request.slice(NOTICES.returned.length)));
         return '';
       }
-      const [name, line = ''] = readTexts(request);
-      if (name !== 'log') return callNative(request);
-      lines.write(line);
+      const [name, line = '', ...rest] = readTexts(request);
+      if (name === 'log') lines.write(line);
+      else if (name === 'email') mails.add({ to: line, subject: rest[0] ?? '', body: rest[1] ?? '' });
+      else return callNative(request);
       return '';
     },
   };
@@ -183,6 +186,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
   async function run(slice: Slice): Promise<SliceResult> {
     const { calls, limits } = slice;
     report(PREPARING);
+    mails.allow(limits.mails);
     const image = await getImage(librariesOf(slice.body));
     const guest = await takeGuest(image, slice);
     report(COMPILING);
@@ -206,7 +210,11 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
       if (index > 0 && (spentMs >= SLICE_MS || characters >= SLICE_CHARACTERS)) break;
       const ended = callOnce(guest, script, { index, texts, limits, endMs: started + batchLeftMs });
       if (ended.kind === 'trapped') guest = await createGuest(engine, guest.maxBytes, host);
-      outcomes.push({ ...(ended.kind === 'trapped' ? failed(ended.reason) : ended), console: lines.take() });
+      outcomes.push({
+        ...(ended.kind === 'trapped' ? failed(ended.reason) : ended),
+        console: lines.take(),
+        ...mails.take(),
+      });
       if (ended.kind === 'done') characters += ended.json?.length ?? 0;
     }
     keepGuest(guest);

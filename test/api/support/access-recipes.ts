@@ -69,6 +69,7 @@ const NO_REQUEST = {
   success: 404,
   isOfTheMoment: true,
 } as const;
+const OF_THE_MOMENT = { isOfTheMoment: true } as const;
 const METRIC = { path: { metric: 'api' }, isOfTheMoment: true } as const;
 /** A definition that is not there: whoever may look for it is told so. */
 const NO_DEFINITION = { path: { objectName: 'nothing' }, success: 404 } as const;
@@ -483,6 +484,15 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   getFormulaStepExecution: EXECUTION,
   listFormulaStepValues: EXECUTION,
   retryFormulaExecution: EXECUTION,
+  countFormulaExecutions: OF_THE_MOMENT,
+  countFormulaStatuses: OF_THE_MOMENT,
+  countAccountFormulaExecutions: { ...OF_THE_MOMENT, ...SEEN },
+  countInstanceFormulaExecutions: OF_THE_MOMENT,
+  measureFormulaSteps: OF_THE_MOMENT,
+  getOpenFormulaExecutions: OF_THE_MOMENT,
+  listJobs: { of: 'job' },
+  getJob: { of: 'job', path: byId },
+  deleteJob: { of: 'spareJob', path: byId, spends: true },
   forgetFormulaRetry: { of: 'plannedRetry', path: executionParts, spends: true },
 
   createBulkQuery: { body: () => ({ objectName: 'Orders' }) },

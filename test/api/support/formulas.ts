@@ -17,7 +17,8 @@ const WITHOUT: Readonly<Partial<Record<string, 'trigger' | 'instance'>>> = {
 
 /**
  * Removes all formulas, and makes those that the examples name: formula 1 with the variable 1, the trigger 2, the steps 3 and 4, and
- * the instance 1, which names the element instance 1; and formula 2, which is a resource. Nothing for operations of other things.
+ * the instance 1, which names the element instance 1; formula 2, which is a resource; and for jobs formula 3 with a schedule and the instance
+ * 2. Nothing for operations of other things.
  */
 export async function prepareFormulas(service: Service, id: string): Promise<void> {
   const operation = Object.entries(OPERATIONS).find(([name]) => name === id)?.[1];
@@ -35,5 +36,11 @@ export async function prepareFormulas(service: Service, id: string): Promise<voi
   await post('/formulas', exampleNamed('newFormula'));
   await post('/formulas', exampleNamed('newResource'));
   if (without !== 'instance') await post('/formulas/1/instances', { name: 'Acme', configuration: { crm: 1 } });
+  if (operation.path.startsWith('/jobs')) {
+    const steps = [{ name: 'end', type: 'script', properties: { body: 'done();' } }];
+    const triggers = [{ type: 'scheduled', properties: { cron: '0 0 0 1 1 ?' }, onSuccess: ['end'] }];
+    await post('/formulas', { name: 'Every year', triggers, steps });
+    await post('/formulas/3/instances', { name: 'Acme' });
+  }
   if (without === 'trigger') await ask('/formulas/1/triggers/2', { method: 'DELETE' });
 }

@@ -42,6 +42,8 @@ export type Kind =
   | 'execution'
   | 'spareExecution'
   | 'plannedRetry'
+  | 'job'
+  | 'spareJob'
   | 'user'
   | 'spareUser'
   | 'spareAccount';
@@ -258,6 +260,17 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return job;
   }
 
+  /** A formula instance with a schedule that never comes while the access is asked for. */
+  async function createJob(): Promise<Thing> {
+    const { id: formulaId } = await post('/formulas', {
+      name: unique(mark),
+      triggers: [{ type: 'scheduled', properties: { cron: '0 0 0 1 1 ?' }, onSuccess: ['end'] }],
+      steps: [{ name: 'end', type: 'script', properties: { body: 'done();' } }],
+    });
+    const { id } = await post(`/formulas/${formulaId}/instances`, { name: unique(mark) });
+    return { id };
+  }
+
   /** Of a formula of its own. It has not ended, because nothing runs executions while the access is asked for. */
   async function createExecution(): Promise<Thing> {
     const { id: formulaId } = await post('/formulas', {
@@ -381,6 +394,8 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     execution: createFailedExecution,
     spareExecution: createExecution,
     plannedRetry: createPlannedRetry,
+    job: createJob,
+    spareJob: createJob,
     user: createColleague,
     spareUser: createColleague,
     spareAccount: () => post('/accounts', { externalId: unique(mark) }),

@@ -1,0 +1,89 @@
+import type { Clock } from '../../clock.ts';
+import type { Notifier } from '../../db/notifier.ts';
+import type { AnswerState, AnswerStore } from './answer-store.ts';
+import type { ExecutionKey } from './model.ts';
+
+export interface AnswerPorts {
+  readonly store: Pick<AnswerStore, 'find'>;
+  readonly notifier: Pick<Notifier, 'publish' | 'subscribe'>;
+  readonly clock: Clock;
+}
+
+/** An execution for which a request waits. */
+export interface AwaitedExecution extends ExecutionKey {
+  readonly createdAt: Date;
+}
+
+/** Topic of the message that an awaited execution ended. Its payload is the id of the execution. */
+const TOPIC = 'formula-answer';
+/** Milliseconds between two looks at the database, for a message that was lost and an execution that was cancelled. */
+const LOOK_MS = 2_000;
+
+export type Answers = ReturnType<typeof createAnswers>;
+
+/** Lets requests wait for the ends of executions, whichever process runs them. */
+export function createAnswers({ store, notifier, clock }: AnswerPorts) {
+  const waiting = new Map<number, Set<() => void>>();
+  const wake = (id: number) => {
+    for (const look of waiting.get(id) ?? []) look();
+  };
+  const endSubscription = notifier.subscribe(TOPIC, (payload) => wake(Number(payload)));
+
+  /** Calls each time when the execution may have ended. @returns what ends that */
+  function listen(id: number, look: () => void): () => void {
+    const listeners = waiting.get(id) ?? new Set();
+    waiting.set(id, listeners.add(look));
+    return () => {
+      listeners.delete(look);
+      if (listeners.size === 0) waiting.delete(id);
+    };
+  }
+
+  return {
+    /** Reports that an execution ended for which a request waits. */
+    noteEnded: async (id: number): Promise<void> => {
+      if (waiting.has(id)) wake(id);
+      else await notifier.publish(TOPIC, String(id));
+    },
+
+    /**
+     * Waits for the end of an execution.
+     * @returns undefined if it has not ended in time
+     * @throws the reason of the signal
+     */
+    wait: async (
+      execution: AwaitedExecution,
+      { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+    ): Promise<AnswerState | undefined> => {
+      const endMs = clock.steady() + timeoutMs;
+      let next = Promise.withResolvers<void>();
+      const look = () => next.resolve();
+      const endListening = listen(execution.id, look);
+      signal.addEventListener('abort', look, { once: true });
+      try {
+        for (;;) {
+          signal.throwIfAborted();
+          // From here on, an end is not missed.
+          next = Promise.withResolvers<void>();
+          const state = await store.find(execution);
+          if (state === undefined || state.hasAnswer || isOver(state)) return state;
+          const leftMs = endMs - clock.steady();
+          if (leftMs <= 0) return undefined;
+          const endWait = clock.after(Math.min(LOOK_MS, leftMs), look);
+          await next.promise;
+          endWait();
+        }
+      } finally {
+        endListening();
+        signal.removeEventListener('abort', look);
+      }
+    },
+
+    stop: () => endSubscription(),
+  };
+}
+
+/** An execution that was cancelled while it waited leaves no answer. */
+function isOver({ status }: AnswerState): boolean {
+  return status === 'cancelled';
+}

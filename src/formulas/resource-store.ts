@@ -1,0 +1,48 @@
+import type { Knex } from 'knex';
+
+/** What a method and a path of an account name. */
+export interface FoundResource {
+  /** The instance whose setting `api` has this method and path. */
+  readonly ownInstanceId: number | null;
+  /** A template with this method and path that the account sees. */
+  readonly formulaId: number | null;
+  /** The instance that the request names, if its template has this method and path. */
+  readonly namedInstanceId: number | null;
+}
+
+export interface ResourceRequest {
+  readonly accountId: number;
+  readonly method: string;
+  /** Path below the base path. */
+  readonly path: string;
+  /** The formula instance that the request names. */
+  readonly instanceId: number | undefined;
+}
+
+export type ResourceStore = ReturnType<typeof createResourceStore>;
+
+export function createResourceStore(knex: Knex) {
+  return {
+    find: async ({ accountId, method, path, instanceId }: ResourceRequest): Promise<FoundResource | undefined> => {
+      const { rows } = await knex.raw<{ rows: FoundResource[] }>(FIND, {
+        accountId,
+        method,
+        path,
+        instanceId: instanceId ?? null,
+      });
+      return rows[0];
+    },
+  };
+}
+
+const FIND = `
+  select
+    (select i.id from formula_instance i
+      where i.account_id = :accountId and i.api_method = :method and i.api_path = :path) as "ownInstanceId",
+    (select f.id from formula f
+      where f.method = :method and f.uri = :path and (f.account_id = own.id or f.account_id = (
+        select d.id from account d where d.organization_id = own.organization_id and d.default_account))
+      order by f.account_id = own.id desc limit 1) as "formulaId",
+    (select i.id from formula_instance i join formula f on f.account_id = i.formula_account_id and f.id = i.formula_id
+      where i.account_id = :accountId and i.id = :instanceId and f.method = :method and f.uri = :path) as "namedInstanceId"
+  from account own where own.id = :accountId`;

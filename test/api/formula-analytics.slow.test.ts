@@ -1,0 +1,229 @@
+import { expect } from 'chai';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
+
+const END = {
+  name: 'end',
+  type: 'script',
+  properties: { body: "if (trigger.args.bad) throw('bad'); done({ a: 1 });" },
+};
+
+type Entry = Readonly<Record<string, unknown>> & { readonly timestamp: string };
+const HOUR_MS = 3_600_000;
+
+describe('analytics of formulas', () => {
+  const service = useSharedApp();
+  const tenants = useTenants(service);
+  let instanceId = 0;
+  let formulaId = 0;
+
+  const ok = ({ status, body }: ApiAnswer) => {
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body;
+  };
+  const post = async (path: string, body: unknown) => ok(await service.call(path, { method: 'POST', body }));
+  const get = async (path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+    ok(await service.call(path, { query, headers }));
+  const lastHour = () => ({ from: new Date(Date.now() - HOUR_MS).toISOString(), interval: 'minute' });
+  const sum = (entries: readonly Entry[], name: string) => entries.reduce((all, entry) => all + Number(entry[name]), 0);
+
+  before(async () => {
+    const triggers = [{ type: 'manual', onSuccess: ['end'] }];
+    const formula = await post('/formulas', { name: 'counted', triggers, steps: [END] });
+    formulaId = formula.id;
+    ({ id: instanceId } = await post(`/formulas/${formula.id}/instances`, { name: 'Counted' }));
+    const path = `/formulas/instances/${instanceId}/executions`;
+    for (const input of [{}, {}, { bad: true }]) await post(path, input);
+    await until(async () => (await get('/formulas/analytics/statuses/now')).pending === 0);
+  });
+
+  it('count executions in the last days, or in the intervals of a period', async () => {
+    const days = await get('/formulas/analytics');
+    expect(days).to.have.length(8);
+    expect(days.at(-1).count).to.equal(3);
+    expect(days[0]).to.have.all.keys('timestamp', 'count');
+    const minutes = await get('/formulas/analytics', lastHour());
+    expect(minutes).to.have.length(61);
+    expect(sum(minutes, 'count')).to.equal(3);
+    const hours = await get('/formulas/analytics', { interval: 'hour' });
+    expect(hours).to.have.length(25);
+  });
+
+  it('count their outcomes', async () => {
+    const statuses = await get('/formulas/analytics/statuses', lastHour());
+    expect(statuses).to.have.length(61);
+    expect(['success', 'failed', 'total'].map((name) => sum(statuses, name))).to.deep.equal([2, 1, 3]);
+  });
+
+  it('count them by instance and by account', async () => {
+    const instances = await get('/formulas/analytics/instances');
+    expect(instances).to.have.length(8);
+    expect(instances.at(-1)).to.deep.include({
+      total: 3,
+      records: [
+        { formulaInstanceId: instanceId, formulaInstanceName: 'Counted', formulaId, count: 3, success: 2, failed: 1 },
+      ],
+    });
+    const accounts = await get('/formulas/analytics/accounts');
+    const { accountId } = service;
+    expect(accounts.at(-1).records).to.have.length(1);
+    expect(accounts.at(-1).records[0]).to.include({ accountId, count: 3, success: 2, failed: 1 });
+    expect(accounts[0]).to.deep.include({ total: 0, records: [] });
+  });
+
+  it('measure steps', async () => {
+    const steps = await get('/formulas/analytics/steps', lastHour());
+    expect(steps).to.have.length(61);
+    expect(sum(steps, 'count')).to.equal(6);
+    const busy = steps.find(({ count }: { count: number }) => count > 0);
+    expect(busy).to.have.all.keys('timestamp', 'count', 'executionTime', 'executionDelay', 'contextSize');
+    expect(busy.contextSize).to.be.greaterThan(0);
+    expect(busy.executionDelay).to.be.within(0, 10_000);
+  });
+
+  it('count what has not ended, with planned retries', async () => {
+    expect(await get('/formulas/analytics/statuses/now')).to.deep.equal({
+      pending: 0,
+      queued: 0,
+      retry: 0,
+      retries: [],
+    });
+    const triggers = [{ type: 'manual', onSuccess: ['again'] }];
+    const steps = [{ name: 'again', type: 'retryFormulaExecution', properties: { retryAttempts: '2' } }];
+    const formula = await post('/formulas', { name: 'again', triggers, steps });
+    const { id } = await post(`/formulas/${formula.id}/instances`, { name: 'Again' });
+    const [{ id: executionId }] = await post(`/formulas/instances/${id}/executions`, {});
+    await until(async () => (await get('/formulas/analytics/statuses/now')).retry === 1);
+    const { retries, ...counts } = await get('/formulas/analytics/statuses/now');
+    expect(counts).to.deep.equal({ pending: 0, queued: 0, retry: 1 });
+    const [{ retryDate, ...retry }] = retries;
+    expect(retry).to.deep.equal({ executionId, formulaInstanceId: id, attempt: 1 });
+    expect(Date.parse(retryDate) - Date.now()).to.be.within(170_000, 181_000);
+  });
+
+  it('show an account its own executions, and an administrator all accounts of the organization', async () => {
+    const headers = authorizationOf(tenants.sibling);
+    for (const path of ['', '/instances', '/accounts', '/statuses', '/steps']) {
+      const entries = await get(`/formulas/analytics${path}`, {}, headers);
+      expect(sum(entries, path === '' || path === '/steps' ? 'count' : 'total'), path).to.equal(0);
+    }
+    const all = await get('/formulas/analytics/accounts', lastHour());
+    expect(sum(all, 'total')).to.be.at.least(3);
+    const ofSibling = await get('/formulas/analytics/accounts', lastHour(), {
+      'Elements-Account-Id': String(tenants.sibling.accountId),
+    });
+    expect(sum(ofSibling, 'total')).to.equal(0);
+  });
+
+  it('are refused for a period that ends before it begins, is too long, or has another interval', async () => {
+    const [from, to] = ['2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z'];
+    for (const path of ['', '/accounts', '/instances', '/statuses', '/steps']) {
+      const ask = (query: Record<string, string>) => service.call(`/formulas/analytics${path}`, { query });
+      expectProblem(await ask({ from, to, interval: 'minute' }), 'REQUEST_INVALID');
+      expectProblem(await ask({ from, to: from, interval: 'minute' }), 'REQUEST_INVALID');
+      expectProblem(await ask({ interval: 'second' }), 'REQUEST_INVALID');
+      expectProblem(await ask({ from: '2026-01-01', to: '2026-01-31', interval: 'minute' }), 'REQUEST_INVALID');
+    }
+  });
+
+  it('are a metric beside the others', async () => {
+    await until(async () => (await get('/metrics/formula-executions', { interval: 'hour' })).length > 0);
+    const [metric] = await get('/metrics/formula-executions', { interval: 'hour' });
+    expect(metric.id).to.equal(service.accountId);
+    expect(metric.count).to.be.at.least(3);
+    const { body } = await fetchMetrics(service.app.url);
+    for (const name of [
+      'causeway_formula_executions_running 0',
+      'causeway_formula_executions_waiting 0',
+      'causeway_formula_oldest_due_seconds 0',
+      'causeway_formula_executions_ended_total{status="failed"}',
+    ])
+      expect(body).to.contain(name);
+  });
+});
+
+async function fetchMetrics(url: string) {
+  const response = await fetch(`${url}/metrics`);
+  return { status: response.status, body: await response.text() };
+}
+
+describe('jobs', () => {
+  const service = useSharedApp();
+  const tenants = useTenants(service);
+  const ask = (method: string, path: string, body?: unknown) => service.call(path, { method, body });
+  const ok = ({ status, body }: ApiAnswer) => {
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body;
+  };
+
+  async function createJob(name: string, settings: object = {}) {
+    const formula = ok(
+      await ask('POST', '/formulas', {
+        name,
+        configuration: [{ key: 'when' }],
+        triggers: [{ type: 'scheduled', properties: { cron: `\${config.when}` }, onSuccess: ['end'] }],
+        steps: [{ name: 'end', type: 'script', properties: { body: 'done();' } }],
+      }),
+    );
+    const configuration = { when: '0 0 0 1 1 ?' };
+    const instance = ok(await ask('POST', `/formulas/${formula.id}/instances`, { name, configuration, settings }));
+    return { formulaId: Number(formula.id), id: Number(instance.id) };
+  }
+  const idsOf = async () => ok(await ask('GET', '/jobs')).map(({ id }: { id: number }) => id);
+
+  it('are the formula instances that a schedule starts, as long as these are active', async () => {
+    const { formulaId, id } = await createJob('scheduled');
+    const job = ok(await ask('GET', `/jobs/${id}`));
+    const { nextRunDate, createdDate, ...rest } = job;
+    expect(rest).to.deep.equal({
+      id,
+      name: 'scheduled',
+      description: `formula ${formulaId}, instance ${id}`,
+      formulaId,
+      formulaInstanceId: id,
+      cron: '0 0 0 1 1 ?',
+    });
+    expect(nextRunDate).to.match(/-01-01T00:00:00.000Z$/);
+    expect(await idsOf()).to.deep.equal([id]);
+    ok(await ask('PATCH', `/formulas/${formulaId}`, { active: false }));
+    expect(await idsOf()).to.deep.equal([]);
+    ok(await ask('PATCH', `/formulas/${formulaId}`, { active: true }));
+    expect(await idsOf()).to.deep.equal([id]);
+    expect(ok(await service.call('/jobs', { query: { where: `formulaId = ${formulaId}` } }))).to.deep.equal([job]);
+    expect(ok(await service.call('/jobs', { query: { where: "name = 'other'" } }))).to.deep.equal([]);
+    expectProblem(await service.call(`/jobs/${id}`, { headers: authorizationOf(tenants.sibling) }), 'NOT_FOUND');
+  });
+
+  it('end by deactivating their instances', async () => {
+    const { formulaId, id } = await createJob('ended');
+    expect(ok(await ask('DELETE', `/jobs/${id}`))).to.deep.equal({ id });
+    expectProblem(await ask('GET', `/jobs/${id}`), 'NOT_FOUND', `There is no job ${id}.`);
+    expectProblem(await ask('DELETE', `/jobs/${id}`), 'NOT_FOUND');
+    expect(ok(await ask('GET', `/formulas/instances/${id}`)).active).to.equal(false);
+    ok(await ask('PUT', `/formulas/${formulaId}/instances/${id}/active`));
+    expect(await idsOf()).to.include(id);
+    const log = ok(await ask('GET', '/audit-logs/formula-instances'));
+    expect(
+      log.some(({ requestMethod, method }: Record<string, string>) => [requestMethod, method].includes('DELETE')),
+    ).to.equal(true);
+  });
+
+  it('end with the time to live of their instances', async () => {
+    const { id } = await createJob('short', { 'formula.instance.time.to.live': 3600 });
+    const { id: other } = await createJob('long', { 'formula.instance.time.to.live': 7200 });
+    await withDatabase(service, (knex) =>
+      knex('formula_instance')
+        .where({ id })
+        .update({ expires_at: new Date(0) }),
+    );
+    await withDatabase(service, (knex) =>
+      knex.raw("insert into pgboss.job (name, data) values ('formulas.keep', '{}')"),
+    );
+    await until(async () => (await ask('GET', `/formulas/instances/${id}`)).status === 404);
+    expect(await idsOf())
+      .to.include(other)
+      .and.not.include(id);
+  });
+});
