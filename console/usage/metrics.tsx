@@ -16,6 +16,7 @@ const METRICS: Readonly<Record<MetricName, string>> = {
   events: 'Events accepted for delivery',
   'bulk-jobs': 'Bulk jobs that ended',
   'element-instances-created': 'Instances created',
+  'formulas-created': 'Formulas created',
   api: 'Requests by outcome',
   'hub-api': 'Requests on instances',
 };
