@@ -17,9 +17,10 @@ import { pathOfExecution } from './paths.ts';
 interface ExecutedStepsProps {
   readonly execution: Execution;
   readonly faults: ReadonlySet<number>;
-  /** The name of the step whose runs are shown; undefined: all. */
-  readonly onlyStep: string | undefined;
-  readonly onAll: () => void;
+  /** The executed step whose values are shown. */
+  readonly opened: StepExecution | undefined;
+  /** Undefined: none is shown any more. */
+  readonly onOpen: (id: number | undefined) => void;
   readonly types: ReadonlyMap<string, Step['type']>;
 }
 
@@ -28,30 +29,19 @@ const PAGE_SIZE = 100;
 const MOST_STEPS = 5_000;
 
 /** The executed steps in their order. */
-export function ExecutedSteps({ execution, faults, onlyStep, onAll, types }: ExecutedStepsProps) {
+export function ExecutedSteps({ execution, faults, opened, onOpen, types }: ExecutedStepsProps) {
   const { stepExecutions = [] } = execution;
   const [count, setCount] = useState(PAGE_SIZE);
-  const [opened, setOpened] = useState<StepExecution>();
-  const rows = onlyStep === undefined ? stepExecutions : stepExecutions.filter(({ stepName }) => stepName === onlyStep);
   return (
     <section class="stack tight" aria-labelledby="steps">
-      <div class="row apart">
-        <h2 id="steps" class="break">
-          {onlyStep === undefined ? 'Executed steps' : `Runs of ${onlyStep}`}
-        </h2>
-        {onlyStep !== undefined && (
-          <button type="button" class="plain" onClick={onAll}>
-            Show all steps
-          </button>
-        )}
-      </div>
-      {rows.length === 0 ? (
-        <Empty title={sayNothing(execution, onlyStep)} />
+      <h2 id="steps">Executed steps</h2>
+      {stepExecutions.length === 0 ? (
+        <Empty title={sayNothing(execution)} />
       ) : (
         <ol class="executed">
-          {rows.slice(0, count).map((row) => (
+          {stepExecutions.slice(0, count).map((row) => (
             <li key={row.id}>
-              <button type="button" class="plain strong break" onClick={() => setOpened(row)}>
+              <button type="button" class="plain strong break" onClick={() => onOpen(row.id)}>
                 {row.stepName}
               </button>
               <Outcome row={row} isFault={faults.has(row.id)} type={types.get(row.stepName)} />
@@ -67,21 +57,20 @@ export function ExecutedSteps({ execution, faults, onlyStep, onAll, types }: Exe
           ))}
         </ol>
       )}
-      {rows.length > count && (
+      {stepExecutions.length > count && (
         <button type="button" onClick={() => setCount(count + PAGE_SIZE * 10)}>
-          Show more of {sayNumber(rows.length)}
+          Show more of {sayNumber(stepExecutions.length)}
         </button>
       )}
       {stepExecutions.length === MOST_STEPS && (
         <p class="small soft">These are the first {sayNumber(MOST_STEPS)} steps of the execution.</p>
       )}
-      {opened !== undefined && <StepValues execution={execution} step={opened} onClose={() => setOpened(undefined)} />}
+      {opened !== undefined && <StepValues key={opened.id} execution={execution} step={opened} onOpen={onOpen} />}
     </section>
   );
 }
 
-function sayNothing({ status }: Execution, onlyStep: string | undefined): string {
-  if (onlyStep !== undefined) return isUnderWay(status) ? 'The step has not run yet.' : 'The step did not run.';
+function sayNothing({ status }: Execution): string {
   return isUnderWay(status) ? 'No step has run yet.' : 'The steps are no longer kept.';
 }
 
@@ -104,11 +93,11 @@ function Outcome({ row: { status }, isFault, type }: OutcomeProps) {
 interface StepValuesProps {
   readonly execution: Execution;
   readonly step: StepExecution;
-  readonly onClose: () => void;
+  readonly onOpen: (id: number | undefined) => void;
 }
 
 /** The values of an executed step, and a run from this step on. */
-function StepValues({ execution, step, onClose }: StepValuesProps) {
+function StepValues({ execution, step, onOpen }: StepValuesProps) {
   const { route } = useLocation();
   const needs = useNeeds()('createFormulaInstances');
   const path = { stepExecutionId: step.id };
@@ -119,11 +108,11 @@ function StepValues({ execution, step, onClose }: StepValuesProps) {
   const again = useAction(async () => {
     const params = { path: { executionId: execution.id }, query: { from: step.stepName } };
     const { id } = await ask(api.PUT('/formulas/instances/executions/{executionId}/retries', { params, body: {} }));
-    onClose();
     route(pathOfExecution(id));
   });
   return (
-    <Dialog title={`Values of ${step.stepName}`} isSide onClose={onClose}>
+    <Dialog title={`Values of ${step.stepName}`} isSide onClose={() => onOpen(undefined)}>
+      <Runs execution={execution} step={step} onOpen={onOpen} />
       {!isUnderWay(execution.status) && step.stepName !== 'trigger' && (
         <div class="row">
           <button type="button" {...(again.isRunning && { disabled: true })} onClick={() => again.run()} {...needs}>
@@ -152,6 +141,30 @@ function StepValues({ execution, step, onClose }: StepValuesProps) {
   );
 }
 
+/** Leads to the other runs of the same step. */
+function Runs({ execution: { stepExecutions = [] }, step, onOpen }: StepValuesProps) {
+  const runs = stepExecutions.filter(({ stepName }) => stepName === step.stepName);
+  const place = runs.findIndex(({ id }) => id === step.id);
+  if (runs.length < 2) return null;
+  const [before, after] = [runs[place - 1], runs[place + 1]];
+  return (
+    <nav class="row" aria-label="Runs of the step">
+      <button type="button" disabled={before === undefined} onClick={() => onOpen(before?.id)}>
+        Previous run
+      </button>
+      <span>
+        Run {place + 1} of {runs.length}
+      </span>
+      <button type="button" disabled={after === undefined} onClick={() => onOpen(after?.id)}>
+        Next run
+      </button>
+    </nav>
+  );
+}
+
+/** The characters of a value that are shown. */
+const MOST_SHOWN = 50_000;
+
 function Value({ name, value }: { readonly name: string; readonly value: string }) {
   const shown = indent(value);
   return (
@@ -163,8 +176,11 @@ function Value({ name, value }: { readonly name: string; readonly value: string 
       <dd>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
         <pre class="wrap" tabIndex={0}>
-          {shown === '' ? ' ' : shown}
+          {shown === '' ? ' ' : shown.slice(0, MOST_SHOWN)}
         </pre>
+        {shown.length > MOST_SHOWN && (
+          <p class="small soft">These are the first {sayNumber(MOST_SHOWN)} characters. Copy the value to see all.</p>
+        )}
       </dd>
     </>
   );

@@ -143,7 +143,7 @@ interface WayProps {
   readonly content: Content | undefined;
 }
 
-/** The graph with the path that was taken, and the executed steps, of one box where one is chosen. */
+/** The graph with the path that was taken, and the executed steps. A box opens the values of its last run. */
 function Way({ known, content }: WayProps) {
   const { query, change } = useQuery();
   const { execution, faults } = known;
@@ -154,10 +154,12 @@ function Way({ known, content }: WayProps) {
     [flow, stepExecutions, execution.status],
   );
   const marks = useMemo(() => (flow && path ? marksOf(flow, path, known) : new Map()), [flow, path, known]);
-  const selected = flow?.nodes.find(({ name }) => name === query.step)?.key;
+  const opened = stepExecutions.find(({ id }) => String(id) === query.step);
+  const selected = opened && flow?.nodes.find(({ key, name }) => nameIn(key, name) === opened.stepName)?.key;
   const open = (key: NodeKey) => {
-    const name = key === TRIGGER_KEY ? 'trigger' : flow?.nodes.find((node) => node.key === key)?.name;
-    change({ step: name === query.step ? undefined : name });
+    const node = flow?.nodes.find((each) => each.key === key);
+    const last = stepExecutions.findLast(({ stepName }) => node && stepName === nameIn(key, node.name));
+    if (last !== undefined) change({ step: String(last.id) });
   };
   return (
     <>
@@ -181,8 +183,8 @@ function Way({ known, content }: WayProps) {
       <ExecutedSteps
         execution={execution}
         faults={faults}
-        onlyStep={query.step}
-        onAll={() => change({ step: undefined })}
+        opened={opened}
+        onOpen={(id) => change({ step: id === undefined ? undefined : String(id) })}
         types={new Map(content?.steps.map(({ name, type }) => [name, type]))}
       />
     </>
@@ -198,13 +200,19 @@ function marksOf(
   return new Map(
     flow.nodes.map(({ key, name }): [NodeKey, readonly BoxMark[]] => {
       const visit = visits.get(key);
-      if (visit === undefined) return [key, next.has(key) ? [{ tone: 'busy', sign: '…', says: 'comes next' }] : []];
+      if (visit === undefined)
+        return [key, [next.has(key) ? mark('busy', '…', 'comes next') : mark('quiet', '', 'did not run')]];
       const isFault = key !== TRIGGER_KEY && failed.has(name);
       const count = visit.count > 1 ? ` ×${visit.count}` : '';
       const times = visit.count > 1 ? `, ${visit.count} runs` : '';
       return [key, [isFault ? mark('bad', `✗${count}`, `failed${times}`) : mark('good', `✓${count}`, `ran${times}`)]];
     }),
   );
+}
+
+/** The name of a box among the executed steps. */
+function nameIn(key: NodeKey, name: string): string {
+  return key === TRIGGER_KEY ? 'trigger' : name;
 }
 
 function mark(tone: BoxMark['tone'], sign: string, says: string): BoxMark {

@@ -55,7 +55,7 @@ export function Executions({ instanceId }: { readonly instanceId: number }) {
     <section class="stack tight" aria-labelledby="executions">
       <div class="row apart">
         <h2 id="executions">Executions</h2>
-        <label class="row">
+        <label class="inline">
           Status
           <select value={status ?? ''} onChange={({ currentTarget }) => change({ status: currentTarget.value })}>
             <option value="">All</option>
@@ -74,7 +74,7 @@ export function Executions({ instanceId }: { readonly instanceId: number }) {
           ) : (
             <>
               <Table
-                label="Executions"
+                label="Executions of the instance"
                 columns={COLUMNS}
                 rows={rows}
                 keyOf={({ id }) => id}

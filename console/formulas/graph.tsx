@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Skeleton } from '../parts/show.tsx';
+import { BOX_HEIGHT, BOX_WIDTH } from './box.ts';
 import { type Flow, type FlowNode, type NodeKey, sayWay, TRIGGER_KEY } from './flow.ts';
 import { findNeighbour, isMove } from './graph-keys.ts';
 import type { Placed, PlacedArrow } from './graph-layout.ts';
@@ -10,7 +11,7 @@ import { useZoom } from './zoom.ts';
 /** A note on a box. */
 export interface BoxMark {
   readonly tone: 'good' | 'bad' | 'warn' | 'busy' | 'quiet';
-  /** Short, on the box. */
+  /** Short, on the box; empty: nothing is seen. */
   readonly sign: string;
   /** For people who do not see the sign. */
   readonly says: string;
@@ -105,13 +106,12 @@ function Drawing({ placed, label, flow, marks, path, selected, onOpen }: GraphPr
             />
           ))}
           {placed.boxes.map(({ x, y, ...node }) => (
-            <foreignObject key={node.key} x={x} y={y} width="190" height="54">
+            <foreignObject key={node.key} x={x} y={y} width={BOX_WIDTH} height={BOX_HEIGHT}>
               <button
                 type="button"
                 class={classOfBox(node, path, selected)}
                 data-key={node.key}
                 tabIndex={node.key === focused ? 0 : -1}
-                aria-label={describe(node, flow, marks.get(node.key) ?? [])}
                 aria-current={node.key === selected ? 'true' : undefined}
                 onFocus={() => setCurrent(node.key)}
                 onClick={() => onOpen(node.key)}
@@ -119,12 +119,16 @@ function Drawing({ placed, label, flow, marks, path, selected, onOpen }: GraphPr
                 <span class="name">{node.name}</span>
                 <span class="row">
                   <span class="kind">{infoOf(node.type, node.key === TRIGGER_KEY).title}</span>
-                  {(marks.get(node.key) ?? []).map(({ tone, sign, says }) => (
-                    <span key={says} class={`badge ${tone}`} title={says}>
-                      {sign}
-                    </span>
-                  ))}
+                  {(marks.get(node.key) ?? []).map(
+                    ({ tone, sign, says }) =>
+                      sign !== '' && (
+                        <span key={says} class={`badge ${tone}`} title={says} aria-hidden="true">
+                          {sign}
+                        </span>
+                      ),
+                  )}
                 </span>
+                <span class="unseen">{describe(node, flow, marks.get(node.key) ?? [])}</span>
               </button>
             </foreignObject>
           ))}
@@ -180,7 +184,7 @@ interface ArrowProps {
   readonly isTaken: boolean;
 }
 
-function Arrow({ id, arrow: { edge, line, middle }, words, isTaken }: ArrowProps) {
+function Arrow({ id, arrow: { edge, line, words: place, isStub }, words, isTaken }: ArrowProps) {
   return (
     <g class={isTaken ? 'taken' : undefined}>
       <path
@@ -189,7 +193,7 @@ function Arrow({ id, arrow: { edge, line, middle }, words, isTaken }: ArrowProps
         marker-end={`url(#${id}-${isTaken ? 'taken' : 'plain'}-${edge.way})`}
       />
       {words !== '' && (
-        <text x={middle.x} y={middle.y} dy="0.3em">
+        <text class={isStub ? 'stub' : undefined} x={place.x} y={place.y} dy="0.3em">
           {words}
         </text>
       )}
@@ -197,9 +201,14 @@ function Arrow({ id, arrow: { edge, line, middle }, words, isTaken }: ArrowProps
   );
 }
 
-function wordsOf({ edge: { from, way } }: PlacedArrow, { nodes }: Flow): string {
-  const node = nodes.find(({ key }) => key === from);
-  return node === undefined ? '' : sayWay(node.type, way);
+/** The characters of a name that have room beside a box. */
+const LONGEST_STUB = 15;
+
+function wordsOf({ edge: { from, to, way }, isStub }: PlacedArrow, { nodes }: Flow): string {
+  const nodeOf = (wanted: NodeKey) => nodes.find(({ key }) => key === wanted);
+  if (!isStub) return sayWay(nodeOf(from)?.type ?? 'script', way);
+  const name = nodeOf(to)?.name ?? '';
+  return name.length > LONGEST_STUB ? `${name.slice(0, LONGEST_STUB - 1)}…` : name;
 }
 
 function classOfBox({ key }: FlowNode, path: PathTaken | undefined, selected: NodeKey | undefined): string {
@@ -208,18 +217,13 @@ function classOfBox({ key }: FlowNode, path: PathTaken | undefined, selected: No
   return classes.filter(Boolean).join(' ');
 }
 
-/** A box in words: its name, its type, and the boxes that follow. */
-function describe({ key, name, type }: FlowNode, { nodes, edges }: Flow, marks: readonly BoxMark[]): string {
+/** What is not seen in a box, in words: its marks and the boxes that follow. */
+function describe({ key, type }: FlowNode, { nodes, edges }: Flow, marks: readonly BoxMark[]): string {
   const following = (['success', 'failure'] as const).flatMap((way) => {
     const names = edges
       .filter((edge) => edge.from === key && edge.way === way)
       .map(({ to }) => nodes.find((node) => node.key === to)?.name ?? '');
     return names.length === 0 ? [] : [`${sayWay(type, way) || 'success'}: ${names.join(', then ')}`];
   });
-  const kind = infoOf(type, key === TRIGGER_KEY).title;
-  return [
-    key === TRIGGER_KEY ? `Trigger, ${kind}` : `${name}, ${kind}`,
-    ...marks.map(({ says }) => says),
-    ...(following.length === 0 ? ['the end'] : following),
-  ].join('. ');
+  return [...marks.map(({ says }) => says), ...(following.length === 0 ? ['the end'] : following)].join('. ');
 }

@@ -25,7 +25,7 @@ export function PropertyInput(props: PropertyInputProps) {
   const common = { label: title, value, onChange, messages, isRequired, hint };
   switch (field.kind) {
     case 'code':
-      return <ReferenceField {...common} completions={codeCompletions} rows={14} isCode />;
+      return <ReferenceField {...common} completions={codeCompletions} rows={rowsFor(value)} isCode />;
     case 'value':
       return <ReferenceField {...common} completions={completions} rows={3} />;
     case 'flag':
@@ -39,6 +39,11 @@ export function PropertyInput(props: PropertyInputProps) {
     default:
       return <ReferenceField {...common} completions={completions} />;
   }
+}
+
+/** Enough rows for a script, and a few more to write in. */
+function rowsFor(text: string): number {
+  return Math.min(20, Math.max(6, text.split('\n').length + 2));
 }
 
 function Flag({ field: { title }, value, onChange }: PropertyInputProps) {

@@ -80,13 +80,17 @@ export function ReferenceField(props: ReferenceFieldProps) {
     },
   };
   return (
-    <div class="field combo">
+    <div class="field">
       <label for={id}>
         {label}
         {isRequired && ' *'}
       </label>
-      {h(rows === undefined ? 'input' : 'textarea', attributes)}
-      {isOpen && <Choices id={id} shown={shown} active={active} onChoose={choose} label={`References for ${label}`} />}
+      <div class="combo">
+        {h(rows === undefined ? 'input' : 'textarea', attributes)}
+        {isOpen && (
+          <Choices id={id} shown={shown} active={active} onChoose={choose} label={`References for ${label}`} />
+        )}
+      </div>
       {messages.length > 0 && (
         <div id={`${id}-faults`} class="small fault">
           {messages.map((message) => (

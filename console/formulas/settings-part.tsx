@@ -32,7 +32,7 @@ export function SettingsPart({ formula, onChanged }: SettingsPartProps) {
     onChanged();
   };
   return (
-    <div class="stack form" key={formula.updatedDate}>
+    <div class="stack form">
       <Form action="Save the settings" onSubmit={save} done="Saved." refusal={refused.title}>
         <Field label="Name" name="name" value={formula.name} required maxLength={255} autocomplete="off" />
         <Field label="Description" name="description" value={formula.description} maxLength={4000} autocomplete="off" />
