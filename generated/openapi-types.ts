@@ -5572,6 +5572,7 @@ export interface components {
             [key: string]: unknown;
         };
         FormulaExecutionStatus: "pending" | "queued" | "success" | "failed" | "retry" | "cancelled" | "unknown";
+        FormulaStepStatus: "pending" | "success" | "failed";
         FormulaStepValue: {
             id: number;
             key: string;
@@ -5580,7 +5581,7 @@ export interface components {
         FormulaStepExecution: {
             id: number;
             stepName: string;
-            status: "pending" | "success" | "failed";
+            status: components["schemas"]["FormulaStepStatus"];
             createdDate: string;
             updatedDate: string;
             restarted?: boolean;
@@ -5595,19 +5596,21 @@ export interface components {
             formulaVersion?: number;
             stepExecutions?: components["schemas"]["FormulaStepExecution"][];
         };
+        FormulaExecutionChange: "cancelled";
         FormulaExecutionUpdate: {
-            status: "cancelled";
+            status: components["schemas"]["FormulaExecutionChange"];
         };
         FormulaInput: unknown;
         StartedFormulaExecution: {
             id: number;
         };
+        FailedFormula: {
+            id: number;
+            active: boolean;
+        };
         FailedFormulaInstance: {
             id: number;
-            formula: {
-                id: number;
-                active: boolean;
-            };
+            formula: components["schemas"]["FailedFormula"];
             executions: components["schemas"]["FormulaExecution"][];
         };
         FederatedResult: {
@@ -8106,6 +8109,7 @@ export interface components {
         FormulaTriggerId: number;
         FormulaStepId: number;
         FormulaVariableId: number;
+        FormulaInstanceWhere: string;
         FormulaInstanceId: number;
         ElementInstanceIdFilter: number;
         FormulaInstanceSearchText: string;
@@ -11985,6 +11989,7 @@ export interface operations {
     listInstancesOfFormula: {
         parameters: {
             query?: {
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -11999,7 +12004,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -12223,6 +12228,7 @@ export interface operations {
                 elementInstanceId?: components["parameters"]["ElementInstanceIdFilter"];
                 searchText?: components["parameters"]["FormulaInstanceSearchText"];
                 includeInactive?: components["parameters"]["IncludeInactive"];
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -12235,7 +12241,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ListedFormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -12299,6 +12305,7 @@ export interface operations {
     listAccountFormulaInstances: {
         parameters: {
             query?: {
+                where?: components["parameters"]["FormulaInstanceWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -12314,7 +12321,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountFormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -16670,22 +16677,18 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFormulaStepExecutions: {
@@ -16765,22 +16768,18 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     forgetFormulaRetry: {
@@ -16802,7 +16801,6 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
@@ -16910,7 +16908,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -16919,13 +16917,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFailedFormulaExecutions: {
@@ -17038,7 +17033,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -17047,13 +17042,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFederatedRecords: {

@@ -459,6 +459,8 @@ export interface FormulaStepColumns {
   readonly status: 'success' | 'failed';
   readonly created_at: Date;
   readonly updated_at: Date;
+  /** Whether it makes the execution fail; the end of a loop and a filter that is false do not. */
+  readonly is_fault: boolean;
   readonly is_restarted: boolean;
   /** The values by member; null: not kept. */
   readonly content: unknown;

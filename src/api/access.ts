@@ -58,16 +58,12 @@ export type AuditTarget =
   | 'formula-instance'
   | 'subscription'
   | 'delivery'
-  | 'poll'
-  | 'formula-execution';
+  | 'poll';
 
 const INSTANCE = 'createElementInstances';
 
-/** Changes of executions by users who make formula instances. */
-const execution = (action: AuditAction, id: string, target: AuditTarget = 'formula-execution'): Access => ({
-  privilege: 'createFormulaInstances',
-  audit: { action, target, id },
-});
+/** Executions are started and steered by users who create formula instances. They stand in the activity, as bulk jobs do. */
+const EXECUTE: Access = { privilege: 'createFormulaInstances' };
 
 /** Privileges for changes by users who create instances. */
 const changes =
@@ -527,11 +523,11 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   listFormulaExecutionErrors: VIEW_FORMULAS,
   getFormulaStepExecution: VIEW_FORMULAS,
   listFormulaStepValues: VIEW_FORMULAS,
-  startFormulaExecutions: execution('run', 'instanceId', 'formula-instance'),
-  startExecutionsOfFormulaInstance: execution('run', 'instanceId', 'formula-instance'),
-  cancelFormulaExecution: execution('update', 'executionId'),
-  retryFormulaExecution: execution('run', 'executionId'),
-  forgetFormulaRetry: execution('update', 'executionId'),
+  startFormulaExecutions: EXECUTE,
+  startExecutionsOfFormulaInstance: EXECUTE,
+  cancelFormulaExecution: EXECUTE,
+  retryFormulaExecution: EXECUTE,
+  forgetFormulaRetry: EXECUTE,
 
   createBulkQuery: EVERYBODY,
   createHubBulkQuery: EVERYBODY,

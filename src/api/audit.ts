@@ -48,7 +48,6 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   'oauth-proxy': 'elements',
   'common-resource': 'common-resources',
   formula: 'formulas',
-  'formula-execution': 'formula-instances',
   'formula-instance': 'formula-instances',
   instance: 'element-instances',
   'connect-session': 'element-instances',

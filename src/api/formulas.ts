@@ -1,6 +1,7 @@
 import type { Principal } from '../accounts/accounts.ts';
 import { invalidRequest, pointer } from '../errors.ts';
 import type { FormulaCaller } from '../formulas/caller.ts';
+import type { FormulaInstanceQuery } from '../formulas/formula-instances.ts';
 import type { ListedInstance } from '../formulas/formula-instances-store.ts';
 import type { Formula, FormulaContent, Step, Trigger, Variable } from '../formulas/model.ts';
 import { toResourceDocument } from '../formulas/resource-document.ts';
@@ -22,7 +23,7 @@ type InstanceView = OperationResult<'getFormulaInstance'>;
 
 interface Paged {
   readonly principal: Principal;
-  readonly query: Pick<OperationQuery<'listInstancesOfFormula'>, 'pageSize' | 'nextPage'>;
+  readonly query: OperationQuery<'listInstancesOfFormula'>;
   readonly url: string;
 }
 
@@ -34,9 +35,10 @@ export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, se
 
   /** Reads a page of formula instances of the account of the request. */
   async function listInstances(
-    { principal: { accountId }, query: { pageSize: limit = PAGE_SIZE, nextPage }, url }: Paged,
-    filter: Omit<Parameters<TemplateRoom['formulaInstances']['list']>[1], 'afterId' | 'limit'>,
+    { principal: { accountId }, query: { where, pageSize: limit = PAGE_SIZE, nextPage }, url }: Paged,
+    selection: Omit<FormulaInstanceQuery, 'where' | 'afterId' | 'limit'>,
   ) {
+    const filter = { ...selection, where };
     const tokens = createPageTokens(seal, JSON.stringify(['formula-instances', accountId, filter]));
     const page = await formulaInstances.list(accountId, { ...filter, limit, afterId: tokens.read(nextPage) });
     const headers = listHeaders(page.instances.length, { url, token: tokens.write(page.nextAfterId) });

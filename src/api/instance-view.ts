@@ -51,8 +51,8 @@ function warningsOf({ connector, config, eventWarning }: Instance) {
 }
 
 function eventsOf({ config }: Instance) {
-  const { callbackUrl } = readEventSettings(config);
-  return { eventsEnabled: callbackUrl !== undefined, eventsNotificationCallbackUrl: callbackUrl ?? 'false' };
+  const { isEnabled, callbackUrl } = readEventSettings(config);
+  return { eventsEnabled: isEnabled, eventsNotificationCallbackUrl: callbackUrl ?? 'false' };
 }
 
 function isElementGone({ fault }: Instance): boolean {

@@ -16,9 +16,7 @@ import {
   createSubscriptions,
 } from '../events/index.ts';
 import type { EngineOptions } from '../events/options.ts';
-import { createNoteElementRemoval } from '../formulas/formula-instances.ts';
-import { composeFormulas, type FormulaRole } from '../formulas/index.ts';
-import { composeTemplates } from '../formulas/templates-room.ts';
+import { composeFormulas, composeTemplates, createNoteElementRemoval, type FormulaRole } from '../formulas/index.ts';
 import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';

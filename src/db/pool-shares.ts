@@ -5,7 +5,7 @@ import { createKeyedSemaphore, createSemaphore } from './semaphore.ts';
 import { isOutOfTime } from './unavailable.ts';
 
 /** Runs one statement of a longer work when there is room for it. */
-export type Step = <Result>(statement: () => Promise<Result>) => Promise<Result>;
+export type WorkStep = <Result>(statement: () => Promise<Result>) => Promise<Result>;
 
 /**
  * Shares of the connection pool by kind of work. Listings and bulk changes together use at most half of the pool, so
@@ -20,7 +20,7 @@ export interface PoolShares {
    */
   readonly list: <Result>(accountId: number, read: (via: Knex) => Promise<Result>) => Promise<Result>;
   /** A change of many rows, one of an account at a time. @throws AppError RATE_LIMITED, OVERLOADED */
-  readonly bulk: <Result>(accountId: number, work: (step: Step) => Promise<Result>) => Promise<Result>;
+  readonly bulk: <Result>(accountId: number, work: (step: WorkStep) => Promise<Result>) => Promise<Result>;
   /**
    * Looks up one row for an account, or for callers whose account is not known.
    * @throws AppError OVERLOADED
@@ -83,7 +83,7 @@ export function createPoolShares(options: PoolShareOptions): PoolShares {
     }
   }
 
-  const step: Step = (statement) => steps.run(() => heavy.run(statement));
+  const step: WorkStep = (statement) => steps.run(() => heavy.run(statement));
 
   return {
     list: (accountId, read) => listings.run(accountId, () => heavy.run(() => readInTime(read))),

@@ -63,7 +63,7 @@ const GUARDED: ReadonlyMap<string, CreateCheck> = new Map([
 ]);
 
 /** The look-up with which a library connects to checked addresses only. */
-export interface Guard {
+export interface ConnectionGuard {
   readonly lookup: LookupFunction;
 }
 
@@ -74,7 +74,7 @@ export interface Guard {
 export async function createGuard(
   ports: Pick<ConnectPorts, 'policy' | 'lookup'>,
   { protocol, hostname: given }: { readonly protocol: string; readonly hostname: string },
-): Promise<Guard> {
+): Promise<ConnectionGuard> {
   const check = GUARDED.get(protocol)?.(ports.policy);
   if (check === undefined) throw noProtocolForCalls(protocol);
   const hostname = withoutBrackets(given);

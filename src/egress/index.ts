@@ -5,11 +5,11 @@ import { createAddressPolicy } from './address-policy.ts';
 import {
   type AddressLookup,
   assertMayConnect,
+  type ConnectionGuard,
   type ConnectPorts,
   createGuard,
   createPinnedConnect,
   createReach,
-  type Guard,
 } from './connect.ts';
 import { ACCEPTED_ENCODINGS, decodeResponse } from './decode.ts';
 import { EgressError } from './error.ts';
@@ -89,7 +89,7 @@ export interface Egress {
    * Checks the host of a URL of AMQP or SMTP, and returns the look-up with which a library must connect: it finds checked addresses only.
    * @throws EgressError and nothing else
    */
-  readonly guard: (url: string) => Promise<Guard>;
+  readonly guard: (url: string) => Promise<ConnectionGuard>;
   /** Waits for the calls under way, then closes every connection. */
   readonly close: () => Promise<void>;
 }

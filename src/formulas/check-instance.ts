@@ -2,7 +2,7 @@ import { cutText, type ErrorDetail, inWords, pointer } from '../errors.ts';
 import { type Faults, isObject } from '../mappings/faults.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { type FindUse, type ResourceName, readApiSetting } from './check-resource.ts';
-import { type Given, LONGEST_NAME, wholeNumber } from './check-step.ts';
+import { type GivenPart, LONGEST_NAME, wholeNumber } from './check-step.ts';
 import { readFormulaName } from './check-template.ts';
 import type { Formula, FormulaInstance } from './model.ts';
 import { readInstanceId } from './variables.ts';
@@ -42,7 +42,7 @@ const NOTHING: InstanceValues = { name: '', active: true, settings: {}, configur
  * @param body undefined: the instance is read again as it is stored
  */
 export function readInstance(
-  body: Given | undefined,
+  body: GivenPart | undefined,
   before: InstanceValues | undefined,
   faults: Faults,
   findUse: FindUse,
@@ -52,7 +52,7 @@ export function readInstance(
   const name = 'name' in given || before === undefined ? readFormulaName(given.name, ['name'], faults) : base.name;
   const configuration = readConfiguration(given.configuration, base.configuration, faults);
   const { settings, api, webhookUrls } = readSettings(
-    merged(given.settings, base.settings, 'settings', faults),
+    withoutBlanks(merged(given.settings, base.settings, 'settings', faults)),
     faults,
     findUse,
   );
@@ -61,7 +61,7 @@ export function readInstance(
 }
 
 /** Null removes a member. */
-function merged(given: unknown, base: Given, member: string, faults: Faults): Given {
+function merged(given: unknown, base: GivenPart, member: string, faults: Faults): GivenPart {
   if (given === undefined) return base;
   if (given !== null && !isObject(given)) faults.note([member], 'must be an object.');
   const own = isObject(given) ? given : {};
@@ -94,23 +94,30 @@ function textOf(value: unknown): string | undefined {
   return isScalar ? String(value) : undefined;
 }
 
-function readSettings(settings: Given, faults: Faults, findUse: FindUse) {
+/** An empty text is no setting. */
+function withoutBlanks(settings: GivenPart): GivenPart {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== ''));
+}
+
+function readSettings(settings: GivenPart, faults: Faults, findUse: FindUse) {
   for (const name of Object.keys(settings))
     if (!SETTINGS.includes(name)) faults.noteUnknown(['settings', name], 'setting', name, SETTINGS);
   const text = (name: string): string | undefined => {
     const value = settings[name];
-    if (value === undefined || value === '') return undefined;
+    if (value === undefined) return undefined;
     if (typeof value === 'string' && value.length <= LONGEST_SETTING) return value;
     faults.note(['settings', name], `must be a text of at most ${LONGEST_SETTING} characters.`);
     return undefined;
   };
   readEmails(text(EMAIL), faults);
   const webhookUrls = readReceivers(text(WEBHOOK_URL), WEBHOOK_URL, faults).map(asUrl);
-  readTimeToLive(settings[TIME_TO_LIVE], faults);
+  const seconds = readTimeToLive(settings[TIME_TO_LIVE], faults);
   const given = text(API);
   const resource = given === undefined ? undefined : readApiSetting(given, findUse);
   if (resource !== undefined && 'fault' in resource) faults.note(['settings', API], resource.fault);
-  return { settings, webhookUrls, api: resource !== undefined && 'uri' in resource ? resource : undefined };
+  // Clients of the original send it as a text.
+  const shown = seconds === undefined ? settings : { ...settings, [TIME_TO_LIVE]: seconds };
+  return { settings: shown, webhookUrls, api: resource !== undefined && 'uri' in resource ? resource : undefined };
 }
 
 function readEmails(text: string | undefined, faults: Faults): void {
@@ -134,11 +141,12 @@ export function asUrl(text: string): string {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
 }
 
-function readTimeToLive(given: unknown, faults: Faults): void {
-  if (given === undefined || given === '') return;
+function readTimeToLive(given: unknown, faults: Faults): number | undefined {
+  if (given === undefined) return undefined;
   const seconds = wholeNumber(given);
   if (seconds === undefined || seconds < 1 || seconds > LONGEST_LIFE_SECONDS)
     faults.note(['settings', TIME_TO_LIVE], `must be a whole number of seconds from 1 to ${LONGEST_LIFE_SECONDS}.`);
+  return seconds;
 }
 
 /** Returns the seconds after which a formula instance is deleted. */

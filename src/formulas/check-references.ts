@@ -8,7 +8,7 @@ export interface MissingReference {
   readonly message: string;
 }
 
-const REFERENCE = /\$\{([^}]*)\}/g;
+const REFERENCE = /\$\{([^{}]*)\}/g;
 const HEADS: readonly string[] = ['config', 'steps', 'trigger', 'info'];
 /** More references in one text are not looked at. */
 const MOST_REFERENCES = 100;

@@ -6,7 +6,7 @@ import { findCronFault } from './schedule.ts';
 import { parseStatusCodes } from './status-codes.ts';
 
 /** A part of a body. */
-export type Given = Readonly<Record<string, unknown>>;
+export type GivenPart = Readonly<Record<string, unknown>>;
 
 export interface StepLimits {
   /** Minimum time between two firings of a schedule, in milliseconds. */
@@ -30,7 +30,7 @@ const REQUESTS: readonly StepType[] = ['elementRequest', 'request', 'httpRequest
 const OF_BULK_JOB: readonly string[] = ['status', 'errors', 'cancel'];
 
 /** Reads a step. Undefined: it has no name or type that could be used. */
-export function readStep(given: Given, place: Place, faults: Faults): StepDraft | undefined {
+export function readStep(given: GivenPart, place: Place, faults: Faults): StepDraft | undefined {
   const name = readName(given.name, [...place, 'name'], faults);
   const type = readStepType(given.type, [...place, 'type'], faults);
   const next = readNext(given, place, faults);
@@ -43,7 +43,7 @@ export function readStep(given: Given, place: Place, faults: Faults): StepDraft 
 
 /** Reads a trigger. Undefined: it has no type that could be used. */
 export function readTrigger(
-  given: Given,
+  given: GivenPart,
   place: Place,
   faults: Faults,
   { leastScheduleMs }: StepLimits,
@@ -106,7 +106,7 @@ function readTriggerType(given: unknown, place: Place, faults: Faults): TriggerT
   return type;
 }
 
-function readNext(given: Given, place: Place, faults: Faults) {
+function readNext(given: GivenPart, place: Place, faults: Faults) {
   return {
     onSuccess: readNames(given.onSuccess, [...place, 'onSuccess'], faults),
     onFailure: readNames(given.onFailure, [...place, 'onFailure'], faults),
@@ -119,7 +119,7 @@ function readNames(given: unknown, place: Place, faults: Faults): readonly strin
   return names.filter((name) => typeof name === 'string' && name !== '').map(String);
 }
 
-function readProperties(given: unknown): Given {
+function readProperties(given: unknown): GivenPart {
   return typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : {};
 }
 
@@ -133,7 +133,7 @@ const REQUEST_CHECKS: Readonly<Record<string, CheckProperty>> = {
 };
 
 /** Checks the properties of a type. What is missing is only found by the validation, as formulas are built piece by piece. */
-function checkProperties(type: StepType, properties: Given, place: Place, faults: Faults): void {
+function checkProperties(type: StepType, properties: GivenPart, place: Place, faults: Faults): void {
   const checks: Readonly<Record<string, CheckProperty>> = REQUESTS.includes(type)
     ? REQUEST_CHECKS
     : type === 'retryFormulaExecution'

@@ -3,7 +3,15 @@ import { createFaults, type Faults, isObject, type Place } from '../mappings/fau
 import { findCircle } from './check-circle.ts';
 import { type FindUse, readResource } from './check-resource.ts';
 import { checkScripts } from './check-scripts.ts';
-import { type Given, LONGEST_NAME, readName, readStep, readText, readTrigger, type StepLimits } from './check-step.ts';
+import {
+  type GivenPart,
+  LONGEST_NAME,
+  readName,
+  readStep,
+  readText,
+  readTrigger,
+  type StepLimits,
+} from './check-step.ts';
 import type { ContentDraft, StepDraft, TriggerDraft, VariableDraft } from './draft.ts';
 import { ENGINES, type EngineName, type Formula, LIMITS } from './model.ts';
 
@@ -42,7 +50,7 @@ const DEFAULTS: TemplateValues = {
  * Reads the body of a whole template.
  * @throws AppError REQUEST_INVALID that names every fault; CONFLICT for two variables of one key
  */
-export async function readTemplate(body: Given, context: CheckContext): Promise<TemplateDraft> {
+export async function readTemplate(body: GivenPart, context: CheckContext): Promise<TemplateDraft> {
   const faults = createFaults('body');
   const values = readValues(body, DEFAULTS, faults, context);
   const content = readContent(body, faults, context);
@@ -58,7 +66,7 @@ export async function readTemplate(body: Given, context: CheckContext): Promise<
  * Reads the members of a template that a request changes, on top of those that it has.
  * @throws AppError REQUEST_INVALID that names every fault
  */
-export function readChanges(body: Given, before: TemplateValues, context: CheckContext): TemplateValues {
+export function readChanges(body: GivenPart, before: TemplateValues, context: CheckContext): TemplateValues {
   const faults = createFaults('body');
   const values = readValues(body, before, faults, context);
   faults.throwIfAny();
@@ -69,7 +77,7 @@ export function readChanges(body: Given, before: TemplateValues, context: CheckC
  * Reads the body of a variable.
  * @throws AppError REQUEST_INVALID
  */
-export function readVariableBody(body: Given): VariableDraft {
+export function readVariableBody(body: GivenPart): VariableDraft {
   return readOne(body, (given, faults) => readVariable(given, [], faults));
 }
 
@@ -77,7 +85,7 @@ export function readVariableBody(body: Given): VariableDraft {
  * Reads the body of a trigger.
  * @throws AppError REQUEST_INVALID
  */
-export function readTriggerBody(body: Given, limits: StepLimits): TriggerDraft {
+export function readTriggerBody(body: GivenPart, limits: StepLimits): TriggerDraft {
   return readOne(body, (given, faults) => readTrigger(given, [], faults, limits));
 }
 
@@ -85,7 +93,7 @@ export function readTriggerBody(body: Given, limits: StepLimits): TriggerDraft {
  * Reads the body of a step.
  * @throws AppError REQUEST_INVALID
  */
-export async function readStepBody(body: Given, engine: EngineName): Promise<StepDraft> {
+export async function readStepBody(body: GivenPart, engine: EngineName): Promise<StepDraft> {
   const faults = createFaults('body');
   const step = readStep(body, [], faults);
   if (step !== undefined) await checkScripts([step], engine, () => [], faults);
@@ -94,7 +102,7 @@ export async function readStepBody(body: Given, engine: EngineName): Promise<Ste
   return step;
 }
 
-function readOne<Part>(body: Given, read: (given: Given, faults: Faults) => Part | undefined): Part {
+function readOne<Part>(body: GivenPart, read: (given: GivenPart, faults: Faults) => Part | undefined): Part {
   const faults = createFaults('body');
   const part = read(body, faults);
   faults.throwIfAny();
@@ -103,7 +111,12 @@ function readOne<Part>(body: Given, read: (given: Given, faults: Faults) => Part
 }
 
 /** Absent members keep their values; null stands for the default. */
-function readValues(body: Given, before: TemplateValues, faults: Faults, { findUse }: CheckContext): TemplateValues {
+function readValues(
+  body: GivenPart,
+  before: TemplateValues,
+  faults: Faults,
+  { findUse }: CheckContext,
+): TemplateValues {
   const name = 'name' in body ? readFormulaName(body.name, ['name'], faults) : before.name;
   if (name === '' && !('name' in body)) faults.note(['name'], 'is missing.');
   const given = <Name extends keyof TemplateValues>(member: Name): unknown =>
@@ -140,7 +153,7 @@ export function readFormulaName(given: unknown, place: Place, faults: Faults): s
   return typeof given === 'string' ? given : '';
 }
 
-function readContent(body: Given, faults: Faults, context: CheckContext): ContentDraft {
+function readContent(body: GivenPart, faults: Faults, context: CheckContext): ContentDraft {
   const configuration = readParts(body.configuration, ['configuration'], MOST_VARIABLES, faults, (given, place) =>
     readVariable(given, place, faults),
   );
@@ -163,7 +176,7 @@ function readParts<Part>(
   place: Place,
   max: number,
   faults: Faults,
-  read: (given: Given, place: Place) => Part | undefined,
+  read: (given: GivenPart, place: Place) => Part | undefined,
 ): readonly Part[] {
   if (given === undefined || given === null) return [];
   if (!Array.isArray(given)) {
@@ -185,7 +198,7 @@ function readParts<Part>(
   });
 }
 
-function readVariable(given: Given, place: Place, faults: Faults): VariableDraft | undefined {
+function readVariable(given: GivenPart, place: Place, faults: Faults): VariableDraft | undefined {
   const key = readName(given.key, [...place, 'key'], faults);
   const type = readText(given.type, [...place, 'type'], faults);
   const name = readText(given.name, [...place, 'name'], faults);

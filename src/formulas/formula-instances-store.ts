@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { orderedJson } from '../db/json.ts';
-import { type Selection, selectPage } from '../db/listing.ts';
+import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import type { Removal } from '../db/removal.ts';
 import { columnsOf, firstOf, type RowWith, toColumns } from '../db/row.ts';
 import type { ElementInstance } from './check-instance.ts';
@@ -71,6 +71,14 @@ const OF_FORMULA = `(select json_build_object('name', name, 'description', descr
     'singleThreaded', single_threaded, 'debugLoggingEnabled', debug_logging_enabled, 'createdAt', created_at,
     'updatedAt', updated_at, 'configuration', content->'configuration')
   from formula where account_id = formula_instance.formula_account_id and id = formula_instance.formula_id) as formula`;
+
+/** Fields that a list of formula instances can be filtered by, under their names in the API. */
+export const FILTERABLE_FORMULA_INSTANCE = filterable({
+  id: [INTEGER, 'id'],
+  name: [TEXT, 'name'],
+  active: [FLAG, 'active'],
+  createdDate: [INSTANT, "date_trunc('milliseconds', created_at)"],
+});
 
 /** Rows that one statement of a removal deletes. */
 const BATCH = 2_000;

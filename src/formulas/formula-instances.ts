@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { type ChangeNote, change, differences } from '../db/change.ts';
 import { listPage } from '../db/listing.ts';
+import { isStorable } from '../db/storable.ts';
 import { isReferenceViolation, isUniqueViolation } from '../db/violations.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, invalidRequest, isAppError, pointer } from '../errors.ts';
@@ -26,10 +27,11 @@ import {
   WEBHOOK_URL,
 } from './check-instance.ts';
 import type { FindUse } from './check-resource.ts';
-import type { Given } from './check-step.ts';
+import type { GivenPart } from './check-step.ts';
 import { type Derived, derive, nextDueOf } from './derived.ts';
 import {
   createFormulaInstanceStore,
+  FILTERABLE_FORMULA_INSTANCE,
   type FormulaInstanceStore,
   type InstanceChange,
   type ListedInstance,
@@ -57,6 +59,7 @@ export interface FormulaInstanceQuery {
   readonly elementInstanceId?: number | undefined;
   readonly searchText?: string | undefined;
   readonly includesInactive: boolean;
+  readonly where?: string | undefined;
   readonly afterId?: number | undefined;
   readonly limit: number;
 }
@@ -76,9 +79,6 @@ interface Checked {
   readonly elementInstanceIds: readonly number[];
   readonly warning: string | null;
 }
-
-/** Lists over formula instances are filtered by parameters, not in the query language. */
-const NO_FILTER = { fields: {}, columns: {} };
 
 /** Creates the formula instances, which belong to the account of the caller. */
 export function createFormulaInstances(
@@ -120,7 +120,7 @@ export function createFormulaInstances(
   async function check(
     caller: FormulaCaller,
     formula: Formula,
-    body: Given | undefined,
+    body: GivenPart | undefined,
     { before, isMerging = false }: { readonly before?: StoredInstance; readonly isMerging?: boolean } = {},
   ): Promise<Checked> {
     const triggerFault = findTriggerFault(formula);
@@ -216,7 +216,7 @@ export function createFormulaInstances(
   async function write(
     caller: FormulaCaller,
     before: ListedInstance,
-    body: Given | undefined,
+    body: GivenPart | undefined,
     { isMerging }: { readonly isMerging: boolean },
   ): Promise<ListedInstance> {
     const { accountId, id } = before;
@@ -260,16 +260,21 @@ export function createFormulaInstances(
     get,
     getOf,
 
-    /** Lists formula instances of an account from old to new. */
+    /**
+     * Lists formula instances of an account from old to new.
+     * @throws AppError for an invalid `where`
+     */
     list: async (accountId: number, query: FormulaInstanceQuery) => {
-      const { rows, last } = await listPage(NO_FILTER, { ...query, where: undefined }, (selection) =>
-        shares.list(accountId, (via) => createFormulaInstanceStore(via).list(accountId, selection)),
-      );
+      const { rows, last } = await listPage(FILTERABLE_FORMULA_INSTANCE, query, async (selection) => {
+        // PostgreSQL would report an error for a text that it cannot store.
+        if (!isStorable(query.searchText ?? '')) return [];
+        return shares.list(accountId, (via) => createFormulaInstanceStore(via).list(accountId, selection));
+      });
       return { instances: rows, nextAfterId: last?.id };
     },
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN, CONFLICT */
-    create: async (caller: FormulaCaller, formulaId: number, body: Given): Promise<ListedInstance> => {
+    create: async (caller: FormulaCaller, formulaId: number, body: GivenPart): Promise<ListedInstance> => {
       const { accountId, userId } = caller;
       const formula = await getFormula(caller, formulaId);
       const checked = await check(caller, formula, body);
@@ -287,11 +292,11 @@ export function createFormulaInstances(
     },
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, CONFLICT */
-    replace: async (caller: FormulaCaller, of: OfFormula, body: Given): Promise<ListedInstance> =>
+    replace: async (caller: FormulaCaller, of: OfFormula, body: GivenPart): Promise<ListedInstance> =>
       write(caller, await getOf(caller.accountId, of), body, { isMerging: false }),
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, CONFLICT */
-    patch: async (caller: FormulaCaller, of: OfFormula, body: Given): Promise<ListedInstance> =>
+    patch: async (caller: FormulaCaller, of: OfFormula, body: GivenPart): Promise<ListedInstance> =>
       write(caller, await getOf(caller.accountId, of), body, { isMerging: true }),
 
     /** @throws AppError NOT_FOUND; CONFLICT for one that cannot run, with the reason */

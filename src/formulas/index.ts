@@ -5,7 +5,7 @@ import type { Sandbox } from '../scripts/index.ts';
 import { createExecutionStore } from './executions/execution-store.ts';
 import { createExecutions } from './executions/executions.ts';
 import { createRunStore } from './executions/run-store.ts';
-import { createExecutionWorker, WORKER_OPTIONS, type WorkerOptions } from './executions/worker.ts';
+import { createExecutionWorker, type ExecutionWorkerOptions, WORKER_OPTIONS } from './executions/worker.ts';
 import type { CallApi } from './ports.ts';
 import { createPrograms } from './programs.ts';
 import { createRequestTriggers } from './request-triggers.ts';
@@ -17,12 +17,14 @@ import { createFilter, createScript } from './steps/scripts.ts';
 import { createStreamRequest } from './steps/stream-request.ts';
 import { createTriggers } from './triggers.ts';
 
+export { composeTemplates, createNoteElementRemoval } from './templates-room.ts';
+
 export interface FormulaRole {
   /** Whether this process runs executions. If not, it only notifies the processes that do. */
   readonly runs: boolean;
   /** Days for which steps and their values are kept. */
   readonly retentionDays: number;
-  readonly options?: Partial<WorkerOptions> | undefined;
+  readonly options?: Partial<ExecutionWorkerOptions> | undefined;
 }
 
 /** Neighbours that are built after formulas, because they use them. */

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { EngineName, FormulaContent, FormulaKey } from './model.ts';
 
 /** A formula instance with the current members of its template. */
-export interface StoredInstance {
+export interface StoredFormulaInstance {
   readonly accountId: number;
   readonly id: number;
   readonly name: string;
@@ -19,9 +19,12 @@ export interface StoredInstance {
   readonly version: number;
 }
 
-type InstanceRow = Omit<StoredInstance, 'formula'> & { readonly formulaAccountId: number; readonly formulaId: number };
+type InstanceRow = Omit<StoredFormulaInstance, 'formula'> & {
+  readonly formulaAccountId: number;
+  readonly formulaId: number;
+};
 
-function toInstance({ formulaAccountId, formulaId, ...row }: InstanceRow): StoredInstance {
+function toInstance({ formulaAccountId, formulaId, ...row }: InstanceRow): StoredFormulaInstance {
   return { ...row, formula: { accountId: formulaAccountId, id: formulaId } };
 }
 
@@ -38,7 +41,7 @@ export function createProgramStore(knex: Knex) {
       return row?.content as FormulaContent | undefined;
     },
 
-    listInstances: async (accountId: number): Promise<readonly StoredInstance[]> => {
+    listInstances: async (accountId: number): Promise<readonly StoredFormulaInstance[]> => {
       const { rows } = await knex.raw<{ rows: readonly InstanceRow[] }>(
         `${INSTANCES} where i.account_id = ? order by i.id limit ?`,
         [accountId, MOST_INSTANCES],
@@ -46,7 +49,7 @@ export function createProgramStore(knex: Knex) {
       return rows.map(toInstance);
     },
 
-    findInstance: async (accountId: number, id: number): Promise<StoredInstance | undefined> => {
+    findInstance: async (accountId: number, id: number): Promise<StoredFormulaInstance | undefined> => {
       const { rows } = await knex.raw<{ rows: readonly InstanceRow[] }>(
         `${INSTANCES} where i.account_id = ? and i.id = ?`,
         [accountId, id],

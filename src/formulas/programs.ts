@@ -3,7 +3,7 @@ import { createAnnouncedCache } from '../db/announced-cache.ts';
 import { createLoadingCache } from '../db/loading-cache.ts';
 import type { Notifier } from '../db/notifier.ts';
 import type { FormulaContent, FormulaKey, Step, Trigger } from './model.ts';
-import { createProgramStore, type StoredInstance } from './program-store.ts';
+import { createProgramStore, type StoredFormulaInstance } from './program-store.ts';
 
 /** A version of a formula, as it is run. It never changes. */
 export interface Program {
@@ -16,7 +16,7 @@ export interface Program {
 }
 
 /** A formula instance with the members of its template that decide how it runs now. */
-export interface RunnableInstance extends StoredInstance {
+export interface RunnableInstance extends StoredFormulaInstance {
   readonly accountId: number;
   readonly id: number;
 }

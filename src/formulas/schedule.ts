@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 
 /** The times of a cron expression. */
-export interface Schedule {
+export interface CronSchedule {
   /** Returns the first time after a moment. Undefined: there is none any more. */
   readonly nextAfter: (after: Date) => Date | undefined;
   /** Milliseconds between the two firings that are closest to each other; infinite for a schedule that fires once a day or less. */
@@ -57,7 +57,7 @@ const FORM = 'is no Quartz expression of 6 or 7 fields, such as 0 0/15 * * * ?';
  * Reads a Quartz expression of 6 or 7 fields, seconds first, or a plain cron expression of 5 fields. Times are in UTC.
  * @throws CronError
  */
-export function parseCron(text: string): Schedule {
+export function parseCron(text: string): CronSchedule {
   if (text.length > LONGEST_CRON) throw new CronError(`${FORM}: it has more than ${LONGEST_CRON} characters.`);
   if (!/^[0-9A-Za-z*?,/\-LW#\s]*$/.test(text)) throw new CronError(`${FORM}: it has another character.`);
   const given = text.trim().toUpperCase().split(/\s+/);

@@ -1,7 +1,7 @@
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
 import { missing } from '../shared-errors.ts';
 import type { FormulaCaller } from './caller.ts';
-import type { Given } from './check-step.ts';
+import type { GivenPart } from './check-step.ts';
 import { keyTaken, readStepBody, readTriggerBody, readVariableBody, type WholePlaces } from './check-template.ts';
 import { createFormulaInstanceStore } from './formula-instances-store.ts';
 import type { Formula, FormulaContent, Node, Step, Trigger, Variable } from './model.ts';
@@ -44,7 +44,7 @@ export function createTemplateParts(
       getPart((await get(view, formulaId)).triggers, 'trigger', id),
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN; CONFLICT for a second trigger */
-    addTrigger: (caller: FormulaCaller, formulaId: number, body: Given): Promise<Trigger> => {
+    addTrigger: (caller: FormulaCaller, formulaId: number, body: GivenPart): Promise<Trigger> => {
       const draft = readTriggerBody(body, limits);
       return updateContent(caller, formulaId, OF_TRIGGER, async (before, store) => {
         const [other] = before.triggers;
@@ -55,7 +55,7 @@ export function createTemplateParts(
     },
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN */
-    replaceTrigger: (caller: FormulaCaller, formulaId: number, id: number, body: Given): Promise<Trigger> => {
+    replaceTrigger: (caller: FormulaCaller, formulaId: number, id: number, body: GivenPart): Promise<Trigger> => {
       const draft = readTriggerBody(body, limits);
       return updateContent(caller, formulaId, OF_TRIGGER, async (before) => {
         getPart(before.triggers, 'trigger', id);
@@ -81,7 +81,7 @@ export function createTemplateParts(
       getPart((await get(view, formulaId)).steps, 'step', id),
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN */
-    addStep: async (caller: FormulaCaller, formulaId: number, body: Given): Promise<Step> => {
+    addStep: async (caller: FormulaCaller, formulaId: number, body: GivenPart): Promise<Step> => {
       const draft = await readStepBody(body, (await get(caller, formulaId)).engine);
       return updateContent(caller, formulaId, OF_STEP, async (before, store) => {
         assertNewName(before, draft.name);
@@ -91,7 +91,7 @@ export function createTemplateParts(
     },
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN */
-    replaceStep: async (caller: FormulaCaller, formulaId: number, id: number, body: Given): Promise<Step> => {
+    replaceStep: async (caller: FormulaCaller, formulaId: number, id: number, body: GivenPart): Promise<Step> => {
       const draft = await readStepBody(body, (await get(caller, formulaId)).engine);
       return updateContent(caller, formulaId, OF_STEP, async (before) => {
         const { name } = getPart(before.steps, 'step', id);
@@ -115,7 +115,7 @@ export function createTemplateParts(
       getPart((await get(view, formulaId)).configuration, 'variable', id),
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN; CONFLICT for a key that is there */
-    addVariable: (caller: FormulaCaller, formulaId: number, body: Given): Promise<Variable> => {
+    addVariable: (caller: FormulaCaller, formulaId: number, body: GivenPart): Promise<Variable> => {
       const draft = readVariableBody(body);
       return updateContent(caller, formulaId, OF_STEP, async (before, store) => {
         assertNewKey(before, draft.key);
@@ -125,7 +125,12 @@ export function createTemplateParts(
     },
 
     /** Replaces a variable. A new key replaces the old one wherever it is used. @throws AppError as `addVariable` */
-    replaceVariable: async (caller: FormulaCaller, formulaId: number, id: number, body: Given): Promise<Variable> => {
+    replaceVariable: async (
+      caller: FormulaCaller,
+      formulaId: number,
+      id: number,
+      body: GivenPart,
+    ): Promise<Variable> => {
       const draft = readVariableBody(body);
       const part = { id, ...draft };
       await update(caller, formulaId, async ({ before, via }) => {

@@ -7,6 +7,8 @@ import { createTemplates } from './templates.ts';
 import { createTemplateParts } from './templates-parts.ts';
 import { createValidation } from './validation.ts';
 
+export { createNoteElementRemoval } from './formula-instances.ts';
+
 export interface TemplateRoomNeighbours {
   readonly registry: Pick<Registry, 'connectors'>;
   readonly instances: Pick<Instances, 'get'>;

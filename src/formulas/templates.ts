@@ -10,7 +10,7 @@ import type { FormulaCaller } from './caller.ts';
 import { announceChange } from './changes.ts';
 import type { FindUse } from './check-resource.ts';
 import { checkScripts } from './check-scripts.ts';
-import type { Given } from './check-step.ts';
+import type { GivenPart } from './check-step.ts';
 import {
   assertWhole,
   type CheckContext,
@@ -139,7 +139,7 @@ export function createTemplates(
       }),
 
     /** @throws AppError REQUEST_INVALID, CONFLICT */
-    create: async (caller: FormulaCaller, body: Given): Promise<Formula> => {
+    create: async (caller: FormulaCaller, body: GivenPart): Promise<Formula> => {
       const { values, content: draft } = await readTemplate(body, context);
       const { accountId, userId } = caller;
       const insert = async (via: Knex): Promise<Step & { readonly after: Formula }> => {
@@ -158,7 +158,7 @@ export function createTemplates(
     },
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN, CONFLICT */
-    replace: async (caller: FormulaCaller, id: number, body: Given): Promise<Formula> => {
+    replace: async (caller: FormulaCaller, id: number, body: GivenPart): Promise<Formula> => {
       const { values, content: draft } = await readTemplate(body, context);
       return update(caller, id, async ({ before, store }) => ({
         values,
@@ -168,7 +168,7 @@ export function createTemplates(
     },
 
     /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN, CONFLICT */
-    patch: async (caller: FormulaCaller, id: number, body: Given): Promise<Formula> => {
+    patch: async (caller: FormulaCaller, id: number, body: GivenPart): Promise<Formula> => {
       const known = await get(caller, id);
       const { engine } = readChanges(body, valuesOf(known), context);
       if (engine !== known.engine) await assertRunsWith(known, engine);

@@ -8,21 +8,21 @@ const WITH_SHORT_FORMS: readonly string[] = ['elementInstanceId', 'list', 'cron'
  * a value, and what is no variable, become nothing.
  */
 export function resolveVariables(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\$\{([^}]*)\}/g, (_, reference: string) => {
+  return text.replaceAll(/\$\{([^{}]*)\}/g, (_, reference: string) => {
     const key = keyOf(reference.trim());
     return Object.hasOwn(values, key) ? (values[key] ?? '') : '';
   });
 }
 
 function keyOf(reference: string): string {
-  const [, quoted] = /^config\[(?:'([^']*)'|"[^"]*")\]$/.exec(reference) ?? [];
+  const [, single, quoted = single] = /^config\[\s*(?:'([^']*)'|"([^"]*)")\s*\]$/.exec(reference) ?? [];
   if (quoted !== undefined) return quoted;
   return reference.startsWith('config.') ? reference.slice('config.'.length) : reference;
 }
 
 /** Returns the keys of the variables in a text, as far as they are among `keys`. */
 export function variablesIn(text: string, keys: ReadonlySet<string>): readonly string[] {
-  return [...text.matchAll(/\$\{([^}]*)\}/g)]
+  return [...text.matchAll(/\$\{([^{}]*)\}/g)]
     .map(([, reference = '']) => keyOf(reference.trim()))
     .filter((key) => keys.has(key));
 }
@@ -65,7 +65,7 @@ function renameIn(value: unknown, renaming: Renaming): unknown {
 }
 
 function renameInText(text: string, { from, to, isScript, isShort }: Renaming): string {
-  return text.replaceAll(/\$\{(\s*)([^}]*?)(\s*)\}/g, (whole, _before: string, reference: string) => {
+  return text.replaceAll(/\$\{(\s*)([^{}]*?)(\s*)\}/g, (whole, _before: string, reference: string) => {
     if (reference === `config.${from}`) return `\${config.${to}}`;
     if (isScript) return whole;
     if (keyOf(reference) !== from) return whole;

@@ -3,7 +3,7 @@ import { isStorable, UNSTORABLE } from '../db/storable.ts';
 import { type AppError, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, unknownName } from '../errors.ts';
 import { ExactNumber, isJsonObject } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
-import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
+import { EVENT_FIELDS } from './event-settings.ts';
 import { oauthFields } from './oauth/fields.ts';
 import type { PlatformField } from './platform-field.ts';
 import { findPollFaults, POLL_FIELDS } from './polling/poll-settings.ts';
@@ -70,9 +70,6 @@ export function resolveConfiguration(
     return [[field.key, readSetting(field, value)] as const];
   });
   const config = Object.fromEntries(entries);
-  // Only without other faults: a callback URL that is not valid is not missing.
-  const missing = faults.length === 0 ? missingCallback(config) : undefined;
-  if (missing !== undefined) faults.push(fault(missing.key, missing.message));
   faults.push(...findPollFaults(config, connector));
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
   return Object.freeze(config);

@@ -19,7 +19,7 @@ export const EVENT_FIELDS: readonly PlatformField[] = [
   {
     key: CALLBACK_URL,
     type: 'url',
-    description: 'URL to which Causeway delivers events. Required if events are enabled.',
+    description: 'URL to which Causeway delivers events. Without it, events start formulas only.',
   },
   {
     key: SIGNATURE_KEY,
@@ -62,7 +62,8 @@ export const EVENT_FIELDS: readonly PlatformField[] = [
 
 /** Event settings of an instance, read from its configuration. */
 export interface EventSettings {
-  /** The URL of deliveries. Undefined where events are off. */
+  readonly isEnabled: boolean;
+  /** The URL of deliveries. Undefined where events are off, and where they only start formulas. */
   readonly callbackUrl: string | undefined;
   readonly signatureKey: string | undefined;
   readonly ordered: boolean;
@@ -75,6 +76,7 @@ export interface EventSettings {
 
 export function readEventSettings(config: Config): EventSettings {
   return {
+    isEnabled: config[EVENTS_ENABLED] === true,
     callbackUrl: config[EVENTS_ENABLED] === true ? textOf(config[CALLBACK_URL]) : undefined,
     signatureKey: textOf(config[SIGNATURE_KEY]),
     ordered: config[ORDERED] === true,
@@ -90,14 +92,8 @@ function readVendorType({ [VENDOR_TYPE]: type }: Config): EventSettings['vendorT
 
 /** Returns whether a webhook must be registered at the provider for an instance with this configuration. */
 export function wantsRegistration({ webhooks }: Connector, config: Config): boolean {
-  const { callbackUrl, vendorType } = readEventSettings(config);
-  return webhooks?.registration !== undefined && callbackUrl !== undefined && vendorType === 'webhook';
-}
-
-/** Returns the fault of events that are enabled without a callback URL. */
-export function missingCallback(config: Config): { readonly key: string; readonly message: string } | undefined {
-  if (config[EVENTS_ENABLED] !== true || textOf(config[CALLBACK_URL]) !== undefined) return undefined;
-  return { key: CALLBACK_URL, message: `'${CALLBACK_URL}' is required when '${EVENTS_ENABLED}' is true.` };
+  const { isEnabled, vendorType } = readEventSettings(config);
+  return webhooks?.registration !== undefined && isEnabled && vendorType === 'webhook';
 }
 
 function textOf(value: unknown): string | undefined {

@@ -61,6 +61,7 @@ export function createSources(
         const {
           format,
           hydrate: _,
+          isEnabled: ___,
           vendorType: __,
           ...source
         } = toSource(assertReadable(await records.get(accountId, instanceId)));

@@ -59,7 +59,7 @@ function accessOf(id: AskedOperationId): Access {
 /** Operations with the same rule for who may call them, and about the same kind of thing. */
 function kindOf(id: AskedOperationId): string {
   const { privilege, also, user, account } = accessOf(id);
-  const { of, showsAllTo, isNarrowed, isLog } = RECIPES[id];
+  const { of, showsAllTo, isShownTo, isNarrowed, isLog } = RECIPES[id];
   const about = of === undefined || of === 'spareAccount' ? of : 'thing';
   return JSON.stringify([
     OPERATIONS[id].method,
@@ -70,6 +70,7 @@ function kindOf(id: AskedOperationId): string {
     takesToken(id),
     about,
     showsAllTo,
+    isShownTo,
     isNarrowed,
     isLog,
   ]);
@@ -125,11 +126,12 @@ function isAllowed(id: AskedOperationId, role: RoleName): boolean {
 /**
  * The rules. An account is within reach of its own people, and of those who manage its organization; out of reach it is not there. Without a
  * privilege nothing is done, wherever. A token is one of the account that is worked in, or none; an id too. A user
- * is found in the account that the call names, and where it names none by whoever has the privilege for the organization in all of its accounts.
+ * is found in the account that the call names, and where it names none by whoever has the privilege for the organization in all of its accounts. A
+ * formula is seen so, too, and changed in its account only.
  */
 function expectedOf(id: AskedOperationId, role: RoleName, { place, naming }: Way): number {
   const { account, user } = accessOf(id);
-  const { success = 200, of, showsAllTo } = RECIPES[id];
+  const { success = 200, of, showsAllTo, isShownTo } = RECIPES[id];
   const isManager = holds(role, 'manageOrganization');
   const isWithinReach = place === 'own' || (place === 'sibling' && isManager);
   if (naming !== 'nothing' && !isWithinReach) return 404;
@@ -138,6 +140,7 @@ function expectedOf(id: AskedOperationId, role: RoleName, { place, naming }: Way
   if (isForeign && takesToken(id)) return 401;
   if (!isAllowed(id, role)) return 403;
   if (!isForeign) return success;
+  if (isShownTo !== undefined && place === 'sibling' && holds(role, isShownTo)) return 403;
   const ofAll = account === undefined ? (user?.ofOrganization ?? showsAllTo) : undefined;
   const isWide = ofAll !== undefined && holds(role, ofAll);
   return place === 'sibling' && isWide ? success : 404;
@@ -288,7 +291,7 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     { place, naming }: Way,
     response: ApiAnswer,
   ): readonly PlaceName[] {
-    const { showsAllTo, isNarrowed } = RECIPES[id];
+    const { isNarrowed, isShownTo, showsAllTo = isShownTo } = RECIPES[id];
     const isNarrow = isNarrowed === true && naming !== 'nothing';
     if (showsAllTo !== undefined && !isNarrow && holds(role, showsAllTo)) return [place, 'sibling'];
     return isGranted(id, response) ? [place] : [];

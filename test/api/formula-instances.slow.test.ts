@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import pg from 'pg';
+import { FORMULA_TOPIC } from '../../src/formulas/changes.ts';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, useTenants, withDatabase } from './support/tenants.ts';
@@ -29,7 +32,13 @@ describe('formula instances', () => {
     change('POST', '/formulas', { name: 'formula', configuration: [CRM], triggers: [onEvent], steps: [END], ...more });
   const manual = (more: object = {}) =>
     createFormula({ configuration: [], triggers: [{ type: 'manual', onSuccess: ['end'] }], ...more });
-  const rowOf = (id: number) => withDatabase(service, (knex) => knex('formula_instance').where({ id }).first());
+  const rowOf = (id: number) =>
+    withDatabase(service, async (knex) => {
+      const [row] = await knex('formula_instance').where({ id });
+      if (row === undefined) throw new Error(`There is no formula instance ${id}.`);
+      return row;
+    });
+  const expiryOf = async (id: number) => (await rowOf(id)).expires_at?.getTime() ?? 0;
   const idsOf = (list: readonly { readonly id: number }[]) => list.map(({ id }) => id);
 
   it('give values to the variables of a formula', async () => {
@@ -58,7 +67,7 @@ describe('formula instances', () => {
     expect(await get(path)).to.deep.equal([whole]);
     const row = await rowOf(id);
     expect(row.element_instance_ids.map(Number)).to.deep.equal([shopId]);
-    expect(row.expires_at.getTime() - row.created_at.getTime()).to.be.within(3_590_000, 3_610_000);
+    expect((await expiryOf(id)) - row.created_at.getTime()).to.be.within(3_590_000, 3_610_000);
 
     // The contract's list, with its members and no other.
     const { warnings: _, updatedDate: __, ...listed } = whole;
@@ -90,7 +99,12 @@ describe('formula instances', () => {
     expect(merged).to.deep.include({ name: 'one', configuration: { a: '1', c: 'true' } });
     const same = await change('PATCH', `${path}/${id}`, merged);
     expect({ ...same, updatedDate: '' }).to.deep.equal({ ...merged, updatedDate: '' });
-    const replaced = await change('PUT', `${path}/${id}`, { ...same, name: 'two', configuration: { a: 'x' }, settings: {} });
+    const replaced = await change('PUT', `${path}/${id}`, {
+      ...same,
+      name: 'two',
+      configuration: { a: 'x' },
+      settings: {},
+    });
     expect(replaced).to.deep.include({ name: 'two', configuration: { a: 'x' }, settings: {} });
     expect(faultsOf(await send('PATCH', `${path}/${id}`, { formula: { id: 7 } }))).to.deep.equal({
       'body.formula': "'formula' cannot be changed. Leave it out, or send it as it was read.",
@@ -110,7 +124,10 @@ describe('formula instances', () => {
     expect((await get(`/formulas/instances/${id}`)).active).to.equal(false);
     expect((await change('PUT', path)).active).to.equal(true);
     expect((await change('DELETE', path)).active).to.equal(false);
-    for (const wrong of [`/formulas/${other.id}/instances/${id}/active`, `/formulas/${formula.id}/instances/999999999/active`])
+    for (const wrong of [
+      `/formulas/${other.id}/instances/${id}/active`,
+      `/formulas/${formula.id}/instances/999999999/active`,
+    ])
       for (const method of ['PUT', 'DELETE']) expectProblem(await send(method, wrong), 'NOT_FOUND');
     for (const method of ['GET', 'DELETE'])
       expectProblem(await send(method, `/formulas/${other.id}/instances/${id}`), 'NOT_FOUND');
@@ -119,7 +136,11 @@ describe('formula instances', () => {
   });
 
   it('are listed by the element instance that they name, by text, and with the inactive ones', async () => {
-    const { id: otherId } = await service.createInstance('bamboohr', { username: 'demo-key', 'company.name': 'acme', simulator: true });
+    const { id: otherId } = await service.createInstance('bamboohr', {
+      username: 'demo-key',
+      'company.name': 'acme',
+      simulator: true,
+    });
     const formula = await createFormula({ name: 'listing' });
     const path = `/formulas/${formula.id}/instances`;
     const one = await change('POST', path, { name: 'Searched One', configuration: { crm: otherId } });
@@ -131,7 +152,9 @@ describe('formula instances', () => {
     expect(await list({ searchText: 'bambooHR' })).to.deep.equal([one.id]);
     expect(await list({ searchText: '%' })).to.deep.equal([]);
     expect(await list({ elementInstanceId: otherId })).to.deep.equal([one.id]);
-    expect(await list({ elementInstanceId: shopId, includeInactive: 'true' })).to.include(two.id).and.not.include(one.id);
+    expect(await list({ elementInstanceId: shopId, includeInactive: 'true' }))
+      .to.include(two.id)
+      .and.not.include(one.id);
     expect(await list({ elementInstanceId: 999_999_999 })).to.deep.equal([]);
     const first = await service.call(path, { query: { pageSize: 1 } });
     const nextPage = first.headers.get('elements-next-page-token') ?? '';
@@ -164,7 +187,8 @@ describe('formula instances', () => {
         faultsOf(await send('POST', `/formulas/${id}/instances`, { name: 'refused', configuration }));
       expect(await refused({ crm: '' })).to.deep.equal({
         'body.configuration.crm': 'body.configuration.crm is missing. The formula requires a value for this variable.',
-        'body.configuration.text': 'body.configuration.text is missing. The formula requires a value for this variable.',
+        'body.configuration.text':
+          'body.configuration.text is missing. The formula requires a value for this variable.',
       });
       for (const crm of ['999999999', 'x', '1.5'])
         expect(await refused({ crm, text: 'a' })).to.deep.equal({
@@ -237,9 +261,7 @@ describe('formula instances', () => {
       const refused = async (api: string) =>
         faultsOf(await send('POST', path, { name: 'refused', settings: { api } }))['body.settings.api'];
       for (const api of ['/bingo', 'GET', 'get /bingo'])
-        expect(await refused(api), api).to.equal(
-          'body.settings.api must be a method and a path, such as GET /sync.',
-        );
+        expect(await refused(api), api).to.equal('body.settings.api must be a method and a path, such as GET /sync.');
       expect(await refused('GET missing-a-slash')).to.equal(
         'body.settings.api must be a path such as /sync, of letters, digits, -, _, . and ~.',
       );
@@ -249,7 +271,9 @@ describe('formula instances', () => {
       const first = await change('POST', path, { name: 'first', settings });
       const taken = 'body.settings.api is taken: another formula of the account has this method and path.';
       expect(await refused(settings.api)).to.equal(taken);
-      expect((await change('PUT', `${path}/${first.id}`, { name: 'again', settings })).settings).to.deep.equal(settings);
+      expect((await change('PUT', `${path}/${first.id}`, { name: 'again', settings })).settings).to.deep.equal(
+        settings,
+      );
       const row = await rowOf(first.id);
       expect([row.api_method, row.api_path]).to.deep.equal(['GET', '/of-an-instance']);
       await manual({ method: 'GET', uri: '/of-a-formula' });
@@ -266,7 +290,10 @@ describe('formula instances', () => {
     });
 
     it('for values that make no schedule', async () => {
-      const { id } = await createFormula({ configuration: [{ key: 'cron' }], triggers: [scheduled(`\${config.cron}`)] });
+      const { id } = await createFormula({
+        configuration: [{ key: 'cron' }],
+        triggers: [scheduled(`\${config.cron}`)],
+      });
       const path = `/formulas/${id}/instances`;
       const wrong = await send('POST', path, { name: 'refused', configuration: { cron: '* * * * * ?' } });
       expect(faultsOf(wrong)).to.deep.equal({
@@ -281,12 +308,9 @@ describe('formula instances', () => {
   it('keep a formula and its variables from being deleted', async () => {
     const formula = await createFormula();
     const path = `/formulas/${formula.id}`;
-    for (const name of ['one', 'two']) await change('POST', `${path}/instances`, { name, configuration: { crm: shopId } });
-    expectProblem(
-      await send('DELETE', path),
-      'CONFLICT',
-      `Formula ${formula.id} has 2 instances. Delete them first.`,
-    );
+    for (const name of ['one', 'two'])
+      await change('POST', `${path}/instances`, { name, configuration: { crm: shopId } });
+    expectProblem(await send('DELETE', path), 'CONFLICT', `Formula ${formula.id} has 2 instances. Delete them first.`);
     const [variable] = formula.configuration;
     expectProblem(
       await send('DELETE', `${path}/configuration/${variable.id}`),
@@ -332,7 +356,8 @@ describe('formula instances', () => {
   it('keep a time that is due already when something else changes', async () => {
     const formula = await createFormula({ configuration: [], triggers: [scheduled('0 0 0 1 1 ? 2098')] });
     const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'missed' });
-    const missed = new Date('2020-01-01T00:00:00Z');
+    // Later than now, so that nothing starts it meanwhile.
+    const missed = new Date('2090-01-01T00:00:00Z');
     await withDatabase(service, (knex) => knex('formula_instance').where({ id }).update({ next_due: missed }));
     await change('PATCH', `/formulas/${formula.id}/instances/${id}`, { name: 'renamed' });
     await change('PATCH', `/formulas/${formula.id}`, { name: 'renamed' });
@@ -343,12 +368,12 @@ describe('formula instances', () => {
     const formula = await manual();
     const ttl = 'formula.instance.time.to.live';
     const path = `/formulas/${formula.id}/instances`;
-    const { id } = await change('POST', path, { name: 'short', settings: { [ttl]: '60' } });
-    const first = (await rowOf(id)).expires_at;
+    const { id } = await change('POST', path, { name: 'short', settings: { [ttl]: '60', api: '' } });
+    const first = await expiryOf(id);
     await change('PATCH', `${path}/${id}`, { name: 'same' });
-    expect((await rowOf(id)).expires_at).to.deep.equal(first);
+    expect(await expiryOf(id)).to.equal(first);
     await change('PATCH', `${path}/${id}`, { settings: { [ttl]: 7200 } });
-    expect((await rowOf(id)).expires_at.getTime() - first.getTime()).to.be.within(7_100_000, 7_300_000);
+    expect((await expiryOf(id)) - first).to.be.within(7_100_000, 7_300_000);
     await change('PATCH', `${path}/${id}`, { settings: { [ttl]: null } });
     expect((await rowOf(id)).expires_at).to.equal(null);
   });
@@ -400,10 +425,7 @@ describe('formula instances', () => {
       }),
     );
     // An account sees neither formulas of other accounts, nor instances of them.
-    expectProblem(
-      await service.call(`/accounts/${service.accountId}/formulas/${ofSibling.id}/instances`),
-      'NOT_FOUND',
-    );
+    expectProblem(await service.call(`/accounts/${service.accountId}/formulas/${ofSibling.id}/instances`), 'NOT_FOUND');
     expectProblem(
       await send('POST', `/formulas/${ofSibling.id}/instances`, { name: 'no' }),
       'FORBIDDEN',
@@ -426,7 +448,130 @@ describe('formula instances', () => {
     });
     const user = await createUser(service, { accountId: service.accountId, name: 'runner', role: 'default-user' });
     const headers = authorizationOf(user);
-    expect((await service.call(path, { method: 'POST', body: { name: 'x', configuration: { crm: shopId } }, headers })).status).to.equal(200);
+    expect(
+      (await service.call(path, { method: 'POST', body: { name: 'x', configuration: { crm: shopId } }, headers }))
+        .status,
+    ).to.equal(200);
+  });
+
+  it('and formulas announce their changes to every account that they concern', async () => {
+    const heard: string[] = [];
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    client.on('notification', ({ payload = '' }) => void heard.push(payload));
+    await client.query('listen causeway');
+    const announced = async (work: () => Promise<unknown>) => {
+      heard.length = 0;
+      await work();
+      // PostgreSQL delivers messages in the order of their commits.
+      const end = JSON.stringify(['end-of-the-test', '']);
+      await client.query('select pg_notify($1, $2)', ['causeway', end]);
+      await until(() => heard.includes(end));
+      const messages = heard.map((message): readonly [string, string] => JSON.parse(message));
+      return [...new Set(messages.filter(([topic]) => topic === FORMULA_TOPIC).map(([, id]) => Number(id)))];
+    };
+    try {
+      const own = service.accountId;
+      const theirs = tenants.sibling.accountId;
+      const formula = await manual();
+      const path = `/formulas/${formula.id}`;
+      expect(await announced(() => change('PATCH', path, { name: 'alone' }))).to.deep.equal([own]);
+      const asSibling = { headers: authorizationOf(tenants.sibling) };
+      expect(
+        await announced(() => service.call(`${path}/instances`, { ...asSibling, method: 'POST', body: { name: 'x' } })),
+      ).to.deep.equal([theirs]);
+      expect(await announced(() => change('PATCH', path, { active: false }))).to.have.members([own, theirs]);
+      const { id } = await change('POST', `${path}/instances`, { name: 'own' });
+      for (const [method, at] of [
+        ['PUT', `${path}/instances/${id}/active`],
+        ['DELETE', `${path}/instances/${id}/active`],
+        ['DELETE', `${path}/instances/${id}`],
+      ] as const)
+        expect(await announced(() => change(method, at)), at).to.deep.equal([own]);
+      const { id: doomedId } = await service.createInstance('odata', SHOP);
+      const named = await createFormula();
+      await change('POST', `/formulas/${named.id}/instances`, { name: 'named', configuration: { crm: doomedId } });
+      expect(await announced(() => change('DELETE', `/instances/${doomedId}`))).to.deep.equal([own]);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('change together with their formula, in any order', async () => {
+    const formula = await createFormula({ configuration: [], triggers: [scheduled('0 0 0 1 1 ? 2098')] });
+    const path = `/formulas/${formula.id}`;
+    const instances: number[] = [];
+    for (let n = 0; n < 4; n++) instances.push((await change('POST', `${path}/instances`, { name: `n${n}` })).id);
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, n) => {
+        const instance = `${path}/instances/${instances[n % 4]}`;
+        if (n % 3 === 0) return send('PATCH', path, { active: n % 2 === 0 });
+        if (n % 3 === 1) return send(n % 2 === 0 ? 'PUT' : 'DELETE', `${instance}/active`);
+        return send('PATCH', instance, { name: `renamed ${n}` });
+      }),
+    );
+    const statuses = new Set(answers.map(({ status }) => status));
+    expect([200, 409]).to.include.members([...statuses]);
+    await change('PATCH', path, { active: true });
+    for (const id of instances) {
+      await change('PUT', `${path}/instances/${id}/active`);
+      expect((await rowOf(id)).next_due).to.deep.equal(new Date('2098-01-01T00:00:00Z'));
+    }
+  });
+
+  it('are removed with their account, with all that belongs to them', async () => {
+    const { id: accountId } = await change('POST', '/accounts', { externalId: 'doomed-account' });
+    const headers = { 'elements-account-id': String(accountId) };
+    const there = async (path: string, body: unknown) =>
+      ok(await service.call(path, { method: 'POST', body, headers }));
+    const formula = await there('/formulas', {
+      name: 'doomed',
+      triggers: [{ type: 'manual', onSuccess: ['end'] }],
+      steps: [END],
+    });
+    const { id } = await there(`/formulas/${formula.id}/instances`, { name: 'doomed' });
+    const at = new Date('2026-11-28T10:00:00Z');
+    await withDatabase(service, async (knex) => {
+      await knex.raw(
+        `insert into formula_execution (account_id, created_at, updated_at, formula_instance_id, formula_account_id,
+           formula_id, formula_version, status, trigger)
+         select :accountId, :at, :at, :id, :accountId, :formulaId, 1, 'success', '{}' from generate_series(1, 2500)`,
+        { accountId, at, id, formulaId: formula.id },
+      );
+      await knex.raw(
+        `insert into formula_step (account_id, execution_id, execution_at, ordinal, frame, step_name, status, created_at, updated_at)
+         select :accountId, n, :at, 0, 0, 'trigger', 'success', :at, :at from generate_series(1, 2500) n`,
+        { accountId, at },
+      );
+      await knex('formula_run').insert({
+        account_id: accountId,
+        id: 987_654,
+        execution_at: at,
+        formula_instance_id: id,
+        serial: false,
+        due: new Date('2100-01-01T00:00:00Z'),
+      });
+    });
+    const tables = [
+      'formula_run',
+      'formula_execution',
+      'formula_step',
+      'formula_instance',
+      'formula_version',
+      'formula',
+    ];
+    const left = () =>
+      withDatabase(service, async (knex) => {
+        const counts: number[] = [];
+        for (const table of tables) {
+          const [row] = await knex(table).where({ account_id: accountId }).count({ count: '*' });
+          counts.push(Number(row?.count));
+        }
+        return counts;
+      });
+    expect(await left()).to.deep.equal([1, 2500, 2500, 1, 1, 1]);
+    await change('DELETE', `/accounts/${accountId}`);
+    await until(async () => (await left()).every((count) => count === 0));
   });
 
   it('end with their executions that have not ended', async () => {
@@ -460,7 +605,7 @@ describe('formula instances', () => {
     await withDatabase(service, async (knex) => {
       expect(await knex('formula_run').where({ formula_instance_id: id })).to.deep.equal([]);
       const [execution] = await knex('formula_execution').where({ formula_instance_id: id });
-      expect(execution.status).to.equal('cancelled');
+      expect(execution?.status).to.equal('cancelled');
     });
   });
 });

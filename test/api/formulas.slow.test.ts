@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, useTenants } from './support/tenants.ts';
 
 const SCRIPT = 'done({ n: 1 });';
@@ -230,6 +232,27 @@ describe('formulas', () => {
       expectProblem(await service.call('/formulas', { query: { where: "steps = 'x'" } }), 'WHERE_INVALID');
     });
 
+    it('end a page early when they are large', async () => {
+      // A comment of 2 MB in 40 scripts of 50 kB each.
+      const body = `done(); // ${'x'.repeat(50_000)}`;
+      const large = Array.from({ length: 40 }, (_, n) => ({ name: `s${n}`, type: 'script', properties: { body } }));
+      const ids: number[] = [];
+      for (let n = 0; n < 18; n++) ids.push((await create({ name: 'large', steps: large })).id);
+      const query = { where: "name = 'large'", pageSize: 100 };
+      const first = await service.call('/formulas', { query });
+      expect(ok(first)).to.have.lengthOf.within(14, 17);
+      const nextPage = first.headers.get('elements-next-page-token') ?? '';
+      const second = await service.call('/formulas', { query: { ...query, nextPage } });
+      expect([...idsOf(first.body), ...idsOf(ok(second))]).to.deep.equal(ids);
+      expect(second.headers.get('elements-next-page-token')).to.equal(null);
+      expect(ok(await service.call('/formulas', { query: { ...query, abridged: 'true' } }))).to.have.lengthOf(18);
+      const more = { name: 'more', type: 'script', properties: { body: `done(); // ${'y'.repeat(60_000)}` } };
+      const twice = [more, { ...more, name: 'more too' }];
+      expect((await refused({ steps: [...large, ...twice] }))['body.steps']).to.match(
+        /^body\.steps makes the formula too large: it would have \d+ characters as JSON, and can have 2097152\.$/,
+      );
+    });
+
     it('are those that a formula can call', async () => {
       const call = (formulaId: number | string) => ({ name: 'call', type: 'formula', properties: { formulaId } });
       const [inner] = listed;
@@ -237,7 +260,9 @@ describe('formulas', () => {
       const outer = await create({ name: 'calls middle', steps: [call(middle.id)] });
       const callable = async (id: number) =>
         idsOf(ok(await service.call('/formulas', { query: { callableBy: id, abridged: 'true', pageSize: 1000 } })));
-      expect(await callable(outer.id)).to.include.members([...listed, middle.id]).and.not.include(outer.id);
+      expect(await callable(outer.id))
+        .to.include.members([...listed, middle.id])
+        .and.not.include(outer.id);
       expect(await callable(middle.id)).to.include.members(listed);
       expect(await callable(middle.id)).not.to.include(outer.id);
       expect(await callable(Number(inner))).not.to.include.members([outer.id]);
@@ -300,7 +325,9 @@ describe('formulas', () => {
 
     it('for retries and status codes that cannot be read', async () => {
       const at = 'body.steps.0.properties';
-      const attempts = { [`${at}.retryAttempts`]: `${at}.retryAttempts must be a whole number from 1 to 5 (retryAttempts).` };
+      const attempts = {
+        [`${at}.retryAttempts`]: `${at}.retryAttempts must be a whole number from 1 to 5 (retryAttempts).`,
+      };
       for (const retryAttempts of ['6', 6, '0', 'x', '1.5', -1])
         expect(await refused({ steps: [request({ retryAttempts })] }), String(retryAttempts)).to.deep.equal(attempts);
       expect(await refused({ steps: [request({ retryDelay: '-1' })] })).to.deep.equal({
@@ -454,7 +481,9 @@ describe('formulas', () => {
       expect(
         await findings({
           configuration: [{ key: 'crm.instance', type: 'elementInstance' }],
-          triggers: [{ type: 'event', onSuccess: ['get', 'nothing'], properties: { elementInstanceId: `\${crm.instance}` } }],
+          triggers: [
+            { type: 'event', onSuccess: ['get', 'nothing'], properties: { elementInstanceId: `\${crm.instance}` } },
+          ],
           steps: [
             {
               name: 'get',
@@ -538,11 +567,15 @@ describe('formulas', () => {
           ({ id }: { readonly id: number }) => id,
         );
       expect(await visible(asSibling)).to.include.members([ofDefault.id, ofSibling.id]);
-      expect(await visible(asColleague)).to.include(ofDefault.id).and.not.include(ofSibling.id);
+      expect(await visible(asColleague))
+        .to.include(ofDefault.id)
+        .and.not.include(ofSibling.id);
       expect(await visible({})).to.include.members([ofDefault.id, ofSibling.id]);
       expect(await visible(asStranger)).to.deep.equal([]);
       const named = { headers: { 'elements-account-id': String(service.accountId) } };
-      expect(await visible(named)).to.include(ofDefault.id).and.not.include(ofSibling.id);
+      expect(await visible(named))
+        .to.include(ofDefault.id)
+        .and.not.include(ofSibling.id);
 
       expect((await service.call(`/formulas/${ofDefault.id}`, asSibling)).status).to.equal(200);
       expectProblem(await service.call(`/formulas/${ofSibling.id}`, asColleague), 'NOT_FOUND');
@@ -579,6 +612,32 @@ describe('formulas', () => {
       expect(all[0].requestId).to.equal(latest.requestId);
       const created = (await get(`/audit-logs/formulas/${id}`)).at(-1);
       expect(created).to.deep.include({ action: 'create' });
+    });
+
+    it('in the number of those created', async () => {
+      const count = async () => {
+        const [metric] = await get('/metrics/formulas-created');
+        return metric?.count ?? 0;
+      };
+      const before = await count();
+      await create({ name: 'counted' });
+      // Counts are written behind the answers.
+      await until(async () => (await count()) > before);
+      const [organization] = await get('/organizations/me/metrics/formulas-created');
+      expect(organization.id).to.equal(service.accountId);
+    });
+
+    it('also by requests with the token of an instance', async () => {
+      const { token } = await service.createInstance('odata', SHOP);
+      const { id } = await create({ name: 'by token' });
+      const authorization = `User ${service.userSecret}, Organization ${service.organizationSecret}, Element ${token}`;
+      const headers = { authorization };
+      expect(ok(await service.call(`/formulas/${id}`, { headers })).name).to.equal('by token');
+      const body = { name: 'by token too', triggers: [{ type: 'manual', onSuccess: ['s'] }], steps: [step('s')] };
+      const made = ok(await service.call('/formulas', { method: 'POST', headers, body }));
+      const path = `/formulas/${made.id}/instances`;
+      ok(await service.call(path, { method: 'POST', headers, body: { name: 'x' } }));
+      expect(ok(await service.call('/formulas/instances', { headers }))).to.have.lengthOf.above(0);
     });
 
     it('among the usages of a common resource', async () => {

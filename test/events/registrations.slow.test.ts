@@ -126,6 +126,7 @@ describe('webhooks at a provider', () => {
   }
 
   const settings: WebhookInstance['settings'] = {
+    isEnabled: true,
     callbackUrl: 'https://example.com/',
     signatureKey: undefined,
     ordered: false,

@@ -9,8 +9,8 @@ import { showValues } from '../../src/formulas/executions/step-values.ts';
 import {
   createExecutionWorker,
   type EndedExecution,
+  type ExecutionWorkerOptions,
   WORKER_OPTIONS,
-  type WorkerOptions,
 } from '../../src/formulas/executions/worker.ts';
 import type { FormulaContent, Step, Trigger } from '../../src/formulas/model.ts';
 import { LIMITS } from '../../src/formulas/model.ts';
@@ -120,7 +120,7 @@ export function useFormulaBench(database: TestDatabase) {
     options = {},
   }: {
     store?: RunStore;
-    options?: Partial<WorkerOptions>;
+    options?: Partial<ExecutionWorkerOptions>;
   } = {}) {
     const worker = createExecutionWorker(
       { clock, log: silentLog },
@@ -270,6 +270,16 @@ export function useFormulaBench(database: TestDatabase) {
     /** The steps as `name status`, in their order. */
     path: async (accountId: number, id: number) =>
       (await stepsOf(accountId, id)).map(({ stepName, status }) => `${stepName} ${status}`),
+    /** The steps in their order, with their values by key. */
+    stepsShown: async (accountId: number, id: number) =>
+      (await stepsOf(accountId, id)).map(({ stepName: name, status, content, isRestarted }) => ({
+        name,
+        status,
+        isRestarted,
+        values: Object.fromEntries(
+          showValues(name, content ?? [], LIMITS.valueBytes).map(({ key, value }) => [key, value]),
+        ),
+      })),
     /** The values of the last step of a name, by key. */
     valuesOf: async (accountId: number, id: number, name: string) => {
       const step = (await stepsOf(accountId, id)).findLast(({ stepName }) => stepName === name);

@@ -33,7 +33,7 @@ const nothing: Maintenance = {
   keepActivity: async () => {},
   keepPolls: async () => 0,
   keepFormulas: async () => {},
-      keepBulk: async () => {},
+  keepBulk: async () => {},
   keepWebhooks: async () => 0,
   removeAccounts: async () => 0,
 };

@@ -26,7 +26,7 @@ export const STATEMENTS: readonly string[] = [
   'create unique index formula_resource on formula (account_id, method, uri) where uri is not null',
   `comment on table formula is 'Templates of formulas'`,
   `comment on column formula.content is 'The configuration, the trigger and the steps of the current version'`,
-  'create sequence formula_part_id as bigint',
+  'create sequence formula_part_id as bigint owned by formula.content',
   `comment on sequence formula_part_id is 'Ids of variables, triggers and steps'`,
 
   `create table formula_version (

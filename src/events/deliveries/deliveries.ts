@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { change, differences } from '../../db/change.ts';
-import type { PoolShares, Step } from '../../db/pool-shares.ts';
+import type { PoolShares, WorkStep } from '../../db/pool-shares.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { missing, reversedPeriod } from '../../shared-errors.ts';
@@ -104,7 +104,7 @@ export function createDeliveries(
   const releaseQueue = (accountId: number, target: QueueTarget): Promise<Released> =>
     shares.bulk(accountId, (step) => releaseInSteps(accountId, target, step));
 
-  async function releaseInSteps(accountId: number, target: QueueTarget, step: Step): Promise<Released> {
+  async function releaseInSteps(accountId: number, target: QueueTarget, step: WorkStep): Promise<Released> {
     const { urls, subscriptionId: id } = target;
     const publish = await notifications.prepare(accountId);
     const reactivate = async (trx: Knex.Transaction) => {
@@ -137,7 +137,7 @@ export function createDeliveries(
   }
 
   /** Deliveries that are queued meanwhile are not included. */
-  async function acknowledgeInSteps(accountId: number, target: QueueTarget, step: Step): Promise<number> {
+  async function acknowledgeInSteps(accountId: number, target: QueueTarget, step: WorkStep): Promise<number> {
     const find = (via: Knex) => createReleaseStore(via).findQueued(accountId, target);
     const parts = await step(() => change(knex, find, () => ({ changes: { ...target, acknowledged: 0 } })));
     const tally = createTally('acknowledged');
@@ -157,7 +157,7 @@ export function createDeliveries(
     return batch;
   }
 
-  function queueInSteps(accountId: number, subscriptionId: number, step: Step): Promise<number> {
+  function queueInSteps(accountId: number, subscriptionId: number, step: WorkStep): Promise<number> {
     return repeat(step, () => queueWaiting(knex, { accountId, subscriptionId }, batchRows));
   }
 
@@ -286,7 +286,7 @@ export function createDeliveries(
 }
 
 /** As many rows at a time as one statement may lock, until there are none. @returns how many there were */
-async function repeat(step: Step, statement: () => Promise<number>): Promise<number> {
+async function repeat(step: WorkStep, statement: () => Promise<number>): Promise<number> {
   let all = 0;
   for (;;) {
     const count = await step(statement);
@@ -303,7 +303,7 @@ interface Counted {
 type Tally = ReturnType<typeof createTally>;
 
 interface Tallied {
-  readonly step: Step;
+  readonly step: WorkStep;
   readonly tally: Tally;
 }
 

@@ -323,7 +323,7 @@ const REFUSALS: Readonly<Record<Exclude<WebhookVerdict, 'genuine'>, string>> = {
 
 function idleness({ instance, settings }: WebhookInstance): Idle | undefined {
   if (instance.disabled) return 'disabled';
-  if (settings.callbackUrl === undefined) return 'off';
+  if (!settings.isEnabled) return 'off';
   return settings.vendorType === 'polling' ? 'polling' : undefined;
 }
 

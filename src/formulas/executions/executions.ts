@@ -16,7 +16,7 @@ import {
   type StoredExecution,
   type StoredStep,
 } from './execution-store.ts';
-import type { ExecutionKey, Position, StepValue } from './model.ts';
+import type { ExecutionKey, RunPosition, StepValue } from './model.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
 
 export interface ExecutionPorts {
@@ -43,7 +43,7 @@ export interface CountedPage<Row> {
   readonly total: number;
 }
 
-export type ListQuery = Pick<PageQuery, 'where' | 'afterId' | 'limit'>;
+export type ExecutionQuery = Pick<PageQuery, 'where' | 'afterId' | 'limit'>;
 
 export type Executions = ReturnType<typeof createExecutions>;
 
@@ -70,7 +70,7 @@ export function createExecutions(ports: ExecutionPorts) {
     return found;
   }
 
-  async function listIn(scope: ExecutionScope, query: ListQuery): Promise<CountedPage<StoredExecution>> {
+  async function listIn(scope: ExecutionScope, query: ExecutionQuery): Promise<CountedPage<StoredExecution>> {
     const condition = query.where === undefined ? undefined : prepareSql(query.where, FILTERABLE_EXECUTION);
     return shares.list(scope.accountId, async (via) => {
       const page = await listPage(FILTERABLE_EXECUTION, query, (filter) => store.list(via, scope, filter));
@@ -111,13 +111,13 @@ export function createExecutions(ports: ExecutionPorts) {
     },
 
     /** @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
-    list: async (key: InstanceOfFormula, query: ListQuery): Promise<CountedPage<StoredExecution>> => {
+    list: async (key: InstanceOfFormula, query: ExecutionQuery): Promise<CountedPage<StoredExecution>> => {
       const { accountId, id } = await getInstance(key);
       return listIn({ accountId, formulaInstanceId: id }, query);
     },
 
     /** Lists failed executions with their failed steps. */
-    listFailed: async (scope: Omit<ExecutionScope, 'status'>, query: ListQuery) => {
+    listFailed: async (scope: Omit<ExecutionScope, 'status'>, query: ExecutionQuery) => {
       const page = await listIn({ ...scope, status: 'failed' }, query);
       const faults = await shares.list(scope.accountId, (via) =>
         store.listFaults(
@@ -201,7 +201,7 @@ export function createExecutions(ports: ExecutionPorts) {
     }
     const { key: formula, version } = program;
     const frame = { id: 0, formula, version, stack: [stepName], loops: {}, hasFailed: false };
-    const position: Position = { frames: [frame], ordinal: copied, retries: 0, begun: 0 };
+    const position: RunPosition = { frames: [frame], ordinal: copied, retries: 0, begun: 0 };
     await via('formula_run')
       .where({ account_id: old.accountId, id: created.id })
       .update({ position: JSON.stringify(position) });

@@ -19,7 +19,7 @@ export interface Frame {
 }
 
 /** The state from which an execution resumes, as it is stored after each step that leaves the process. */
-export interface Position {
+export interface RunPosition {
   /** The last frame is the one that runs. */
   readonly frames: readonly Frame[];
   /** The ordinal of the next step. */
@@ -58,7 +58,7 @@ export interface ClaimedRun extends ExecutionKey {
   readonly formulaInstanceId: number;
   readonly lease: string;
   readonly steps: number;
-  readonly position: Position | null;
+  readonly position: RunPosition | null;
   readonly isCancelled: boolean;
 }
 

@@ -7,25 +7,25 @@ import type {
   ExecutionInput,
   ExecutionKey,
   NewExecution,
-  Position,
+  RunPosition,
   StepRow,
   StepValue,
 } from './model.ts';
 
 /** Steps of one run that are stored together with its new position. */
-export interface Commit extends ExecutionKey {
+export interface RunCommit extends ExecutionKey {
   readonly lease: string;
   readonly executionAt: Date;
   readonly rows: readonly StepRow[];
-  readonly next: CommitNext;
+  readonly next: RunCommitNext;
 }
 
 /** What follows after a commit. */
-export type CommitNext =
+export type RunCommitNext =
   /** The run continues in this process. */
-  | { readonly kind: 'go'; readonly position: Position }
+  | { readonly kind: 'go'; readonly position: RunPosition }
   /** The run waits until a time, and any process may continue it. */
-  | { readonly kind: 'later'; readonly position: Position; readonly due: Date }
+  | { readonly kind: 'later'; readonly position: RunPosition; readonly due: Date }
   /** The execution has ended. */
   | {
       readonly kind: 'end';
@@ -128,7 +128,7 @@ export function createRunStore(knex: Knex) {
      * Stores steps and positions of several runs in one statement.
      * @returns the runs that this process still held, by lease, with whether they were cancelled; of the others nothing is stored
      */
-    commit: async (commits: readonly Commit[]): Promise<ReadonlyMap<string, { readonly isCancelled: boolean }>> => {
+    commit: async (commits: readonly RunCommit[]): Promise<ReadonlyMap<string, { readonly isCancelled: boolean }>> => {
       const { rows } = await runNamed<{ lease: string; isCancelled: boolean }>(knex, COMMIT, [
         JSON.stringify(commits.map(toUnit)),
         JSON.stringify(commits.flatMap(toRows)),
@@ -303,18 +303,18 @@ const LAST_VALUES = `
   order by frame, step_name, ordinal desc`;
 
 /** A retry that is planned keeps the row of its run. */
-function toUnit({ accountId, id, lease, executionAt, rows, next }: Commit) {
+function toUnit({ accountId, id, lease, executionAt, rows, next }: RunCommit) {
   const unit = { account_id: accountId, id, lease, execution_at: executionAt, steps: rows.length };
   if (next.kind !== 'end')
     return { ...unit, kind: next.kind, position: next.position, due: next.kind === 'later' ? next.due : null };
   const { status, at, forgetsValues: forgets, retryAt } = next;
   const end = { ...unit, status, at, forgets };
   if (retryAt === undefined) return { ...end, kind: 'end' };
-  const position: Position = { frames: [], ordinal: 0, retries: 0, begun: 0, isRetry: true };
+  const position: RunPosition = { frames: [], ordinal: 0, retries: 0, begun: 0, isRetry: true };
   return { ...end, kind: 'retry', position, due: retryAt };
 }
 
-function toRows({ accountId, id, executionAt, rows }: Commit) {
+function toRows({ accountId, id, executionAt, rows }: RunCommit) {
   return rows.map((row) => ({
     account_id: accountId,
     execution_id: id,

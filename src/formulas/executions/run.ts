@@ -7,9 +7,9 @@ import { type Context, ReferenceFault } from '../references.ts';
 import { errorValue, type PerformStep, StepFault, type StepOutcome } from '../steps/outcome.ts';
 import { readJson, readProperties } from '../steps/properties.ts';
 import { follow, takeTurn } from './flow.ts';
-import type { ClaimedRun, EndStatus, ExecutionInput, Frame, Position, StepRow, StepValue } from './model.ts';
-import type { Commit, CommitNext, RunStore } from './run-store.ts';
-import { toContextValue, valuesOf } from './step-values.ts';
+import type { ClaimedRun, EndStatus, ExecutionInput, Frame, RunPosition, StepRow, StepValue } from './model.ts';
+import type { RunCommit, RunCommitNext, RunStore } from './run-store.ts';
+import { toContextValue } from './step-values.ts';
 
 /** Steps that leave this process. What was before them is stored before they begin, and what comes after them when they have ended. */
 export type EffectType = Extract<
@@ -21,17 +21,17 @@ export type PureType = Extract<StepType, 'script' | 'filter'>;
 
 export type Performers = Readonly<Record<EffectType | PureType, PerformStep>>;
 
-export interface RunPorts {
+export interface ExecutionRunPorts {
   readonly store: Pick<RunStore, 'findInput' | 'lastValues' | 'takeRetry'>;
   /** Stores steps together with those of other runs. Undefined: another process has the run. */
-  readonly commit: (commit: Commit) => Promise<{ readonly isCancelled: boolean } | undefined>;
+  readonly commit: (commit: RunCommit) => Promise<{ readonly isCancelled: boolean } | undefined>;
   readonly programs: Pick<Programs, 'get' | 'findInstance' | 'findFormula'>;
   readonly performers: Performers;
   readonly clock: Pick<Clock, 'now'>;
-  readonly options: RunOptions;
+  readonly options: ExecutionRunOptions;
 }
 
-export interface RunOptions {
+export interface ExecutionRunOptions {
   /** Steps that are stored together at most. */
   readonly batchSteps: number;
   /** Characters of their values at most. */
@@ -57,6 +57,8 @@ interface LiveFrame {
   readonly trigger: unknown;
   readonly config: Readonly<Record<string, unknown>>;
   readonly steps: Record<string, unknown>;
+  /** The values of the step that ended last. */
+  readonly left: { values: readonly StepValue[] };
 }
 
 const TRIGGER = 'trigger';
@@ -75,7 +77,7 @@ const EFFECTS: ReadonlySet<string> = new Set([
 ] satisfies EffectType[]);
 
 /** Runs an execution from where it stands, until it ends or waits. @throws RunLost, and whatever the database or the signal says */
-export async function runExecution(ports: RunPorts, run: ClaimedRun, signal: AbortSignal): Promise<RunEnd> {
+export async function runExecution(ports: ExecutionRunPorts, run: ClaimedRun, signal: AbortSignal): Promise<RunEnd> {
   const { store, programs, clock } = ports;
   const input = await store.findInput(run);
   const instance = await programs.findInstance(run.accountId, run.formulaInstanceId);
@@ -96,7 +98,7 @@ export async function runExecution(ports: RunPorts, run: ClaimedRun, signal: Abo
   return execution === undefined ? endAtOnce(ports, run, 'failed') : execution.continue(signal);
 }
 
-async function endAtOnce({ commit, clock }: RunPorts, run: ClaimedRun, status: EndStatus): Promise<RunEnd> {
+async function endAtOnce({ commit, clock }: ExecutionRunPorts, run: ClaimedRun, status: EndStatus): Promise<RunEnd> {
   const at = new Date(clock.now());
   await commit({ ...run, rows: [], next: { kind: 'end', status, at, forgetsValues: false } });
   return { status, execution: undefined };
@@ -109,7 +111,7 @@ interface Given {
 }
 
 /** Reads what an execution needs to go on: its programs, and the last values of their steps. Undefined: a program was deleted. */
-async function restore(ports: RunPorts, given: Given) {
+async function restore(ports: ExecutionRunPorts, given: Given) {
   const { run, input, instance } = given;
   const position = run.position ?? begin(input);
   const stored =
@@ -126,7 +128,9 @@ async function restore(ports: RunPorts, given: Given) {
     const own = stored.filter((row) => row.frame === frame.id);
     const steps = Object.fromEntries(own.map(({ stepName, content }) => [stepName, toContextValue(content ?? [])]));
     const entry = frame.id === 0 ? input.trigger : (own.find(({ stepName }) => stepName === TRIGGER)?.content ?? []);
-    live.push(toLive(frame, program, entry, live.at(-1)?.config ?? instance.configuration, steps));
+    const left = own.find(({ stepName }) => stepName === frame.last)?.content ?? [];
+    const made = toLive(frame, program, entry, live.at(-1)?.config ?? instance.configuration, steps);
+    live.push({ ...made, left: { values: left } });
   }
   return createExecution(ports, given, position, live);
 }
@@ -139,21 +143,25 @@ function toLive(
   outer: Readonly<Record<string, unknown>>,
   steps: Record<string, unknown>,
 ): LiveFrame {
-  if (frame.id === 0) {
-    const { trigger, ...others } = steps;
-    return { frame, program, trigger: toContextValue(entry), config: outer, steps: others };
-  }
-  const { args, config } = Object(toContextValue(entry));
   const { trigger, ...others } = steps;
-  return { frame, program, trigger: { type: 'manual', args }, config: { ...outer, ...Object(config) }, steps: others };
+  const left = { values: [] };
+  if (frame.id === 0) return { frame, program, trigger: toContextValue(entry), config: outer, steps: others, left };
+  const { args, config } = Object(toContextValue(entry));
+  const inner = { ...outer, ...Object(config) };
+  return { frame, program, trigger: { type: 'manual', args }, config: inner, steps: others, left };
 }
 
-function begin({ formula, version }: ExecutionInput): Position {
+function begin({ formula, version }: ExecutionInput): RunPosition {
   const frame = { id: 0, formula, version, stack: [], loops: {}, hasFailed: false };
   return { frames: [frame], ordinal: 0, retries: 0, begun: 0 };
 }
 
-function createExecution(ports: RunPorts, { run, input, instance }: Given, position: Position, frames: LiveFrame[]) {
+function createExecution(
+  ports: ExecutionRunPorts,
+  { run, input, instance }: Given,
+  position: RunPosition,
+  frames: LiveFrame[],
+) {
   const { clock, commit, performers, programs, options } = ports;
   const { accountId } = run;
   const isLogged = instance.debugLoggingEnabled;
@@ -186,12 +194,12 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
     frames[frames.length - 1] = { ...top(), frame };
   };
 
-  function toPosition(): Position {
+  function toPosition(): RunPosition {
     return { frames: frames.map(({ frame }) => frame), ordinal, retries, begun };
   }
 
   /** @throws RunLost */
-  async function store(next: CommitNext): Promise<void> {
+  async function store(next: RunCommitNext): Promise<void> {
     const stored = await commit({ accountId, id: run.id, lease: run.lease, executionAt: run.executionAt, rows, next });
     rows = [];
     characters = 0;
@@ -211,6 +219,7 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
     const { isSuccess, isFault, values } = outcome;
     if (isFault) firstFault ??= { name: step.name, message: messageOf(values) };
     frame.steps[step.name] = toContextValue(values);
+    frame.left.values = values;
     rows.push({
       ordinal,
       frame: frame.frame.id,
@@ -256,6 +265,7 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
       caller: { accountId, userId: instance.userId },
       key: `formula-${run.id}-${ordinal}`,
       retries,
+      isRestarted: begun > 1,
       origin,
       isOfFirstEngine: instance.engine === 'v1',
       signal,
@@ -325,8 +335,8 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
     const name = outer.frame.stack.at(-1) ?? '';
     const step = outer.program.steps.get(name);
     if (inner === undefined || step === undefined) throw new Error('A sub-formula has no step that called it.');
-    const { last, hasFailed } = inner.frame;
-    const values = valuesOf(last === undefined ? undefined : inner.steps[last]);
+    const { hasFailed } = inner.frame;
+    const { values } = inner.left;
     replaceTop(after(outer.frame, step, { isSuccess: !hasFailed, isFault: hasFailed, values }));
     note(step, { isSuccess: !hasFailed, isFault: hasFailed, values }, new Date(clock.now()), top());
   }
@@ -380,6 +390,8 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
         if (outcome.kind === 'retry') return await wait(outcome.afterMs);
         replaceTop(after(live.frame, step, outcome));
         note(step, outcome, startedAt, top());
+        if (EFFECTS.has(step.type) && !isRecognized(step) && !isAtEnd())
+          await store({ kind: 'go', position: toPosition() });
       }
     } catch (error) {
       const values = faultValues(error);
@@ -396,6 +408,10 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
     begun = 0;
     await store({ kind: 'later', position: toPosition(), due: new Date(clock.now() + afterMs) });
     return { status: undefined, execution: undefined };
+  }
+
+  function isAtEnd(): boolean {
+    return frames.length === 1 && top().frame.stack.length === 0;
   }
 
   function overrun(): string | undefined {
@@ -435,6 +451,12 @@ function createExecution(ports: RunPorts, { run, input, instance }: Given, posit
       }
     },
   };
+}
+
+/** Whether a request that is sent again has no second effect. The outcome of any other one is stored before the next step. */
+function isRecognized({ type, properties }: Step): boolean {
+  const method = String(properties.method).toUpperCase();
+  return method === 'GET' || (method === 'POST' && (type === 'elementRequest' || type === 'request'));
 }
 
 /** A POST to a foreign server has no key by which that server knows it again. */

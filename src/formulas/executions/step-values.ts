@@ -4,8 +4,9 @@ import type { StepValue } from './model.ts';
 
 /** Builds what references and scripts see of a step from its values. */
 export function toContextValue(values: readonly StepValue[]): unknown {
-  const [first] = values;
-  if (values.length === 1 && first !== undefined && first[0].length === 0) return first[1];
+  // The console of a script is beside it.
+  const whole = values.find(([path]) => path.length === 0);
+  if (whole !== undefined) return whole[1];
   const root: Record<string, unknown> = {};
   for (const [path, value] of values) put(root, path, value);
   return root;

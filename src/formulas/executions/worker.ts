@@ -4,10 +4,10 @@ import { createPool } from '../../events/fairness.ts';
 import { createAlarm, every } from '../../events/timers.ts';
 import type { Platform } from '../../platform.ts';
 import type { ClaimedRun, EndStatus } from './model.ts';
-import { type RunEnd, RunLost, type RunOptions, type RunPorts, runExecution } from './run.ts';
-import type { Commit, RunStore } from './run-store.ts';
+import { type ExecutionRunOptions, type ExecutionRunPorts, type RunEnd, RunLost, runExecution } from './run.ts';
+import type { RunCommit, RunStore } from './run-store.ts';
 
-export interface WorkerOptions extends RunOptions {
+export interface ExecutionWorkerOptions extends ExecutionRunOptions {
   /** Executions of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
   readonly concurrency: number;
   /** Maximum time in milliseconds between two checks of the database for due executions. */
@@ -21,7 +21,7 @@ export interface WorkerOptions extends RunOptions {
   readonly commitBytes: number;
 }
 
-export const WORKER_OPTIONS: WorkerOptions = {
+export const WORKER_OPTIONS: ExecutionWorkerOptions = {
   concurrency: 64,
   lookMs: 5_000,
   leaseMs: 30_000,
@@ -39,11 +39,11 @@ export interface EndedExecution {
   readonly fault: RunEnd['execution'];
 }
 
-export interface WorkerPorts extends Omit<RunPorts, 'store' | 'commit' | 'options' | 'clock'> {
-  readonly store: RunPorts['store'] & Pick<RunStore, 'claim' | 'nextDue' | 'renew' | 'release' | 'commit'>;
+export interface ExecutionWorkerPorts extends Omit<ExecutionRunPorts, 'store' | 'commit' | 'options' | 'clock'> {
+  readonly store: ExecutionRunPorts['store'] & Pick<RunStore, 'claim' | 'nextDue' | 'renew' | 'release' | 'commit'>;
   /** Reports the end of an execution. It must not reject. */
   readonly noteEnded: (ended: EndedExecution) => Promise<void>;
-  readonly options: WorkerOptions;
+  readonly options: ExecutionWorkerOptions;
 }
 
 /** Within the time of a lease it is renewed so often. */
@@ -58,7 +58,7 @@ interface Running {
 }
 
 interface CommitUnit extends Unit {
-  readonly commit: Commit;
+  readonly commit: RunCommit;
   readonly settle: PromiseWithResolvers<{ readonly isCancelled: boolean } | undefined>;
 }
 
@@ -67,7 +67,7 @@ export type ExecutionWorker = ReturnType<typeof createExecutionWorker>;
 /** Runs the executions that are due. All processes together run each one at a time. */
 export function createExecutionWorker(
   { clock, log }: Pick<Platform, 'clock' | 'log'>,
-  { store, noteEnded, options, ...ports }: WorkerPorts,
+  { store, noteEnded, options, ...ports }: ExecutionWorkerPorts,
 ) {
   const slots = createPool(options.concurrency);
   const running = new Set<Running>();
@@ -175,7 +175,7 @@ export function createExecutionWorker(
     alarm.ringIn(waitMs);
   }
 
-  function commit(wanted: Commit): Promise<{ readonly isCancelled: boolean } | undefined> {
+  function commit(wanted: RunCommit): Promise<{ readonly isCancelled: boolean } | undefined> {
     const settle = Promise.withResolvers<{ readonly isCancelled: boolean } | undefined>();
     const bytes = wanted.rows.reduce((sum, { content }) => sum + (content?.length ?? 0) * ROW_BYTES, ROW_BYTES);
     commits.add({ accountId: wanted.accountId, rowCount: wanted.rows.length + 1, bytes, commit: wanted, settle });

@@ -35,13 +35,9 @@ describe('the configuration of events', () => {
     expect((await service.call(`/instances/${body.id}`)).body).to.include({ eventsEnabled: true });
   });
 
-  it('needs a callback URL while events are enabled', async () => {
-    const response = await create({ ...BAMBOOHR, 'event.notification.enabled': true });
-    expectProblem(response, 'REQUEST_INVALID');
-    expect(faultsOf(response)).to.deep.equal({
-      'body.configuration.event.notification.callback.url':
-        "'event.notification.callback.url' is required when 'event.notification.enabled' is true.",
-    });
+  it('may be on without a callback URL, for formulas', async () => {
+    const { body } = await create({ ...BAMBOOHR, 'event.notification.enabled': true });
+    expect(body).to.include({ eventsEnabled: true, eventsNotificationCallbackUrl: 'false' });
   });
 
   it('refuses a callback URL that may not be called, before anything is stored', async () => {

@@ -19,6 +19,8 @@ export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
   readonly success?: number;
   /** Whoever has the privilege is shown what all accounts of the organization have. */
   readonly showsAllTo?: Privilege;
+  /** Whoever has the privilege sees it in all accounts of the organization, and cannot change it in another one. */
+  readonly isShownTo?: Privilege;
   /** Unless the call names an account: then what that one has. */
   readonly isNarrowed?: true;
   /** It differs from one time to the next, or shows what the provider has, which is the same behind all places. */
@@ -79,6 +81,19 @@ const newDefinitions = { body: () => ({ [unique('made')]: noFields() }) } as con
 const renamed = () => ({ objectName: unique('renamed') });
 const ofOrders = () => ({ vendorName: 'Orders', fields: [] });
 const fieldOf = ({ id }: Thing) => ({ path: 'id', type: 'string', associatedLevel: 'instance', associatedId: id });
+const FORMULA_PARTS = ['formulaId', 'triggerId', 'stepId', 'configurationId', 'instanceId'];
+/** Of nothing, no part is there either. */
+const partsOf = ({ id, params }: Thing) =>
+  params ?? Object.fromEntries(FORMULA_PARTS.map((name) => [name, String(id)]));
+const SEEN = { showsAllTo: 'manageOrganization', isNarrowed: true } as const;
+const OF_FORMULA = { of: 'formula', path: partsOf, ...SEEN } as const;
+const SPARE_FORMULA = { of: 'spareFormula', path: partsOf, isShownTo: 'manageOrganization' } as const;
+const SPENT_FORMULA = { ...SPARE_FORMULA, spends: true } as const;
+const FORMULA_INSTANCE = { of: 'formulaInstance', path: partsOf } as const;
+const SPARE_FORMULA_INSTANCE = { of: 'spareFormulaInstance', path: partsOf } as const;
+const newStep = () => ({ name: unique('step'), type: 'script' });
+const newVariable = () => ({ key: unique('key') });
+const otherTrigger = () => ({ type: 'event', name: unique('trigger') });
 const HUB = { hub: 'general' };
 const ORDERS = { objectName: 'Orders' };
 const ORDER = { ...ORDERS, objectId: 'A-1' };
@@ -87,6 +102,12 @@ const LINES = { ...ORDER, childObjectName: 'Lines' };
 const CONNECT_SESSION = { of: 'connectSession' } as const;
 const BULK_JOB = { of: 'bulkJob' } as const;
 const BULK_UPLOAD = { of: 'bulkUpload' } as const;
+const EXECUTION_PARTS = ['instanceId', 'executionId', 'stepExecutionId'];
+/** Of nothing, no part is there either. */
+const executionParts = ({ id, params }: Thing) =>
+  params ?? Object.fromEntries(EXECUTION_PARTS.map((name) => [name, String(id)]));
+const EXECUTION = { of: 'execution', path: executionParts } as const;
+const SPARE_EXECUTION = { of: 'spareExecution', path: executionParts } as const;
 const SPENT_BULK_JOB = { of: 'spareBulkJob', spends: true } as const;
 const IF_MATCH = { headers: { 'if-match': '*' } };
 
@@ -189,6 +210,10 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listSettingsAuditLogs: AUDIT_LOG,
   listCommonResourcesAuditLogs: AUDIT_LOG,
   listCommonResourceAuditLogs: { ...AUDIT_LOG, path: { name: 'nothing' } },
+
+  listFormulasAuditLogs: AUDIT_LOG,
+  listFormulaAuditLogs: { ...AUDIT_LOG, path: { entityId: '1' } },
+  listFormulaInstancesAuditLogs: AUDIT_LOG,
 
   listElements: {},
   listElementKeys: {},
@@ -316,6 +341,48 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
     success: 404,
   },
   listElementTransformations: ODATA,
+  listFormulas: { ...SEEN },
+  createFormula: { body: () => ({ name: unique('made') }) },
+  getFormula: OF_FORMULA,
+  replaceFormula: { ...SPARE_FORMULA, body: () => ({ name: unique('replaced') }), spends: true },
+  updateFormula: { ...SPARE_FORMULA, body: rename },
+  deleteFormula: SPENT_FORMULA,
+  exportFormula: OF_FORMULA,
+  getFormulaDocument: OF_FORMULA,
+  validateFormula: OF_FORMULA,
+  listFormulaVersions: OF_FORMULA,
+  getFormulaVersion: { ...OF_FORMULA, path: { version: '1' } },
+  // It has one.
+  createFormulaTrigger: { ...SPARE_FORMULA, body: otherTrigger, success: 409 },
+  getFormulaTrigger: OF_FORMULA,
+  replaceFormulaTrigger: { ...SPARE_FORMULA, body: otherTrigger },
+  deleteFormulaTrigger: SPENT_FORMULA,
+  listFormulaSteps: OF_FORMULA,
+  createFormulaStep: { ...SPARE_FORMULA, body: newStep },
+  getFormulaStep: OF_FORMULA,
+  replaceFormulaStep: { ...SPARE_FORMULA, body: newStep },
+  deleteFormulaStep: SPENT_FORMULA,
+  createFormulaVariable: { ...SPARE_FORMULA, body: newVariable },
+  getFormulaVariable: OF_FORMULA,
+  replaceFormulaVariable: { ...SPARE_FORMULA, body: newVariable },
+  deleteFormulaVariable: SPENT_FORMULA,
+  listInstancesOfFormula: { ...OF_FORMULA, isOfTheMoment: true },
+  createFormulaInstance: {
+    of: 'formula',
+    isShownTo: 'manageOrganization',
+    body: () => ({ name: unique('made') }),
+  },
+  getInstanceOfFormula: FORMULA_INSTANCE,
+  replaceInstanceOfFormula: { ...SPARE_FORMULA_INSTANCE, body: rename },
+  updateInstanceOfFormula: { ...SPARE_FORMULA_INSTANCE, body: rename },
+  deleteInstanceOfFormula: { ...SPARE_FORMULA_INSTANCE, spends: true },
+  activateFormulaInstance: SPARE_FORMULA_INSTANCE,
+  deactivateFormulaInstance: SPARE_FORMULA_INSTANCE,
+  listFormulaInstances: { isOfTheMoment: true },
+  getFormulaInstance: FORMULA_INSTANCE,
+  deleteFormulaInstance: { ...SPARE_FORMULA_INSTANCE, spends: true },
+  listAccountFormulaInstances: { of: 'formula', path: partsOf },
+
   listCommonResources: { isOfTheMoment: true },
   putCommonResource: { ...INSTANCE, body: (thing) => ({ name: unique('made'), fields: [fieldOf(thing)] }) },
   getCommonResource: NO_RESOURCE,
@@ -401,6 +468,22 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   deleteHubRecord: { of: 'spareOrder', spends: true, path: ({ id }) => ({ ...HUB, ...ORDERS, objectId: String(id) }) },
   listChildRecords: { path: LINES },
   listHubChildRecords: { path: { ...HUB, ...LINES } },
+
+  listFormulaExecutions: EXECUTION,
+  listExecutionsOfFormulaInstance: EXECUTION,
+  startFormulaExecutions: { ...SPARE_EXECUTION, body: () => ({ n: 1 }) },
+  startExecutionsOfFormulaInstance: { ...SPARE_EXECUTION, body: () => ({ n: 1 }) },
+  listFailedFormulaExecutions: EXECUTION,
+  // A formula of another account has no executions here.
+  listFailedExecutionsOfFormula: { ...EXECUTION, showsAllTo: 'manageOrganization', isNarrowed: true },
+  getFormulaExecution: EXECUTION,
+  cancelFormulaExecution: { ...SPARE_EXECUTION, spends: true, body: () => ({ status: 'cancelled' }) },
+  listFormulaStepExecutions: EXECUTION,
+  listFormulaExecutionErrors: EXECUTION,
+  getFormulaStepExecution: EXECUTION,
+  listFormulaStepValues: EXECUTION,
+  retryFormulaExecution: EXECUTION,
+  forgetFormulaRetry: { of: 'plannedRetry', path: executionParts, spends: true },
 
   createBulkQuery: { body: () => ({ objectName: 'Orders' }) },
   createHubBulkQuery: { path: HUB, body: () => ({ objectName: 'Orders' }) },

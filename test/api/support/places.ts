@@ -13,6 +13,8 @@ export interface Thing {
   readonly id: number | string;
   /** Of an instance. */
   readonly token?: string;
+  /** The parameters of paths to its parts. */
+  readonly params?: Readonly<Record<string, string>>;
 }
 
 /** What a place has of; what is spare may be taken away. */
@@ -33,6 +35,13 @@ export type Kind =
   | 'bulkJob'
   | 'spareBulkJob'
   | 'bulkUpload'
+  | 'formula'
+  | 'spareFormula'
+  | 'formulaInstance'
+  | 'spareFormulaInstance'
+  | 'execution'
+  | 'spareExecution'
+  | 'plannedRetry'
   | 'user'
   | 'spareUser'
   | 'spareAccount';
@@ -147,6 +156,9 @@ async function insert(knex: Knex, table: string, values: Readonly<Record<string,
 
 const secretOf = (name: string) => `${name}-${randomBytes(12).toString('hex')}`;
 
+const toTexts = (values: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+
 let count = 0;
 
 /** For what must not be there twice. */
@@ -246,6 +258,59 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return job;
   }
 
+  /** Of a formula of its own. It has not ended, because nothing runs executions while the access is asked for. */
+  async function createExecution(): Promise<Thing> {
+    const { id: formulaId } = await post('/formulas', {
+      name: unique(mark),
+      triggers: [{ type: 'manual', onSuccess: ['bad'] }],
+      steps: [{ name: 'bad', type: 'script', properties: { body: 'done();' } }],
+    });
+    const { id: instanceId } = await post(`/formulas/${formulaId}/instances`, { name: unique(mark) });
+    const [{ id }] = await post(`/formulas/instances/${instanceId}/executions`, { note: mark });
+    const params = { instanceId, executionId: id, stepExecutionId: 0 };
+    return { id: formulaId, params: toTexts(params) };
+  }
+
+  /** Two executions of one instance, each with two steps that failed. */
+  async function createFailedExecution(): Promise<Thing> {
+    const { id, params } = await createExecution();
+    await post(`/formulas/instances/${params?.instanceId}/executions`, { note: mark });
+    const stepExecutionId = await withDatabase(service, async (knex) => {
+      const instance = { account_id: accountId, formula_instance_id: Number(params?.instanceId) };
+      await knex('formula_execution').where(instance).update({ status: 'failed' });
+      await knex('formula_run').where(instance).delete();
+      const values = JSON.stringify([
+        [['console'], [mark]],
+        [['error'], mark],
+      ]);
+      const { rows } = await knex.raw<{ rows: { id: number }[] }>(
+        `insert into formula_step
+           (account_id, execution_id, execution_at, ordinal, frame, step_name, status, is_fault, created_at, updated_at, content)
+         select account_id, id, created_at, n, 0, 'bad', 'failed', true, created_at, created_at, ?::json
+         from formula_execution, generate_series(1, 2) n where account_id = ? and formula_instance_id = ?
+         returning id`,
+        [values, accountId, instance.formula_instance_id],
+      );
+      return rows[0]?.id;
+    });
+    return { id, params: { ...params, stepExecutionId: String(stepExecutionId) } };
+  }
+
+  async function createPlannedRetry(): Promise<Thing> {
+    const made = await createExecution();
+    const key = { account_id: accountId, id: Number(made.params?.executionId) };
+    await withDatabase(service, async (knex) => {
+      await knex('formula_execution').where(key).update({ status: 'retry' });
+      await knex('formula_run')
+        .where(key)
+        .update({
+          due: NEVER,
+          position: JSON.stringify({ frames: [], ordinal: 0, retries: 0, begun: 0, isRetry: true }),
+        });
+    });
+    return made;
+  }
+
   async function createConnectSession(): Promise<Thing> {
     const { id, url } = await post('/connect/sessions', { name: mark, elements: ['odata'], configuration: SHOP });
     secrets.push(url.slice(url.lastIndexOf('/') + 1));
@@ -264,6 +329,28 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     const { id, secret } = await post(`/accounts/${accountId}/users`, body);
     secrets.push(secret);
     return { id };
+  }
+
+  /** With parts of each kind and two versions. A resource has no schedule. */
+  async function createFormula(more: object = {}): Promise<Thing> {
+    const { id, steps, triggers, configuration } = await post('/formulas', {
+      name: unique(mark),
+      description: mark,
+      configuration: [{ key: 'crm', type: 'elementInstance' }],
+      triggers: [{ type: 'manual', onSuccess: ['end'] }],
+      steps: [{ name: 'end', type: 'script', properties: { body: 'done();' } }],
+      ...more,
+    });
+    await post(`/formulas/${id}/steps`, { name: 'other', type: 'script' });
+    const [[step], [trigger], [variable]] = [steps, triggers, configuration];
+    const parts = { stepId: step.id, triggerId: trigger.id, configurationId: variable.id, formulaId: id };
+    return { id, params: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, String(part)])) };
+  }
+
+  async function createFormulaInstance(formula: Thing): Promise<Thing> {
+    const { id: crm } = await find('instance');
+    const { id } = await post(`/formulas/${formula.id}/instances`, { name: unique(mark), configuration: { crm } });
+    return { id: formula.id, params: { instanceId: String(id) } };
   }
 
   const make: Readonly<Record<Kind, () => Promise<Thing>>> = {
@@ -287,6 +374,13 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     bulkJob: createBulkJob,
     spareBulkJob: createBulkJob,
     bulkUpload: createBulkUpload,
+    formula: () => createFormula({ method: 'POST', uri: `/${unique(mark)}` }),
+    spareFormula: createFormula,
+    formulaInstance: async () => createFormulaInstance(await find('formula')),
+    spareFormulaInstance: async () => createFormulaInstance(await find('formula')),
+    execution: createFailedExecution,
+    spareExecution: createExecution,
+    plannedRetry: createPlannedRetry,
     user: createColleague,
     spareUser: createColleague,
     spareAccount: () => post('/accounts', { externalId: unique(mark) }),

@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import { untilRun } from '../polls/things.ts';
+import { type ApiAnswer, useApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { withDatabase } from './support/tenants.ts';
+
+const SERVICENOW = { username: 'admin', password: 'demo-password', 'company.name': 'demo', simulator: true };
+const POLLED = {
+  ...SERVICENOW,
+  'event.notification.enabled': true,
+  'event.vendor.type': 'polling',
+  'event.objects': 'incident',
+  'event.poller.refresh_interval': 0.05,
+};
+const DESK = { key: 'desk', type: 'elementInstance', required: true };
+const ON_DESK = { elementInstanceId: `\${config.desk}` };
+const END = { name: 'end', type: 'script', properties: { body: 'done({ trigger });' } };
+
+interface Execution {
+  readonly id: number;
+  readonly status: string;
+}
+
+describe('executions of formulas over HTTP', function overHttp() {
+  this.timeout(60_000);
+  const service = useApp({}, { pollerOptions: { lookMs: 50 } });
+
+  const ok = (answer: ApiAnswer) => {
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    return answer.body;
+  };
+  const get = async (path: string) => ok(await service.call(path));
+  const change = async (method: string, path: string, body?: unknown) => ok(await service.call(path, { method, body }));
+
+  /** A formula with an instance for an element instance. */
+  async function createFormula(template: object, configuration: object = {}): Promise<number> {
+    const formula = await change('POST', '/formulas', { name: 'formula', ...template });
+    const { id } = await change('POST', `/formulas/${formula.id}/instances`, { name: 'one', configuration });
+    return id;
+  }
+
+  async function untilExecutions(instanceId: number, count: number): Promise<readonly Execution[]> {
+    let found: readonly Execution[] = [];
+    await until(async () => {
+      found = await get(`/formulas/instances/${instanceId}/executions`);
+      return found.length >= count && found.every(({ status }) => status !== 'pending');
+    });
+    return found;
+  }
+
+  async function valuesOf(executionId: number, stepName: string) {
+    const steps: readonly { stepName: string; stepExecutionValues: { key: string; value: string }[] }[] = await get(
+      `/formulas/instances/executions/${executionId}/steps?includeValues=true`,
+    );
+    const values = steps.find((step) => step.stepName === stepName)?.stepExecutionValues ?? [];
+    return Object.fromEntries(values.map(({ key, value }) => [key, value]));
+  }
+
+  async function createIncident(token: string): Promise<{ readonly sys_id: string }> {
+    const [{ caller_id }] = ok(await service.call('/incident', { token, query: { pageSize: '1' } }));
+    return ok(
+      await service.call('/incident', { method: 'POST', token, body: { short_description: 'Broken', caller_id } }),
+    );
+  }
+
+  it('begin with an event of a poll, in its transaction, without any callback URL', async () => {
+    const { id, token } = await service.createInstance('servicenow', POLLED);
+    const onEvent = { type: 'event', properties: { ...ON_DESK, where: "eventType = 'CREATED'" }, onSuccess: ['get'] };
+    const read = { elementInstanceId: `\${config.desk}`, method: 'GET', api: `/incident/\${trigger.event.objectId}` };
+    const instanceId = await createFormula(
+      {
+        configuration: [DESK],
+        triggers: [onEvent],
+        steps: [{ name: 'get', type: 'elementRequest', properties: read }],
+      },
+      { desk: id },
+    );
+    await untilRun(service, id, { runs: 1, resource: 'incident' });
+    const created = await createIncident(token);
+    const [execution] = await untilExecutions(instanceId, 1);
+    expect(execution?.status).to.equal('success');
+    const trigger = await valuesOf(execution?.id ?? 0, 'trigger');
+    expect(trigger).to.include({ 'trigger.type': 'event', 'trigger.instanceId': String(id) });
+    expect(JSON.parse(trigger['trigger.event'] ?? '')).to.include({
+      elementKey: 'servicenow',
+      eventType: 'CREATED',
+      objectId: created.sys_id,
+      objectType: 'incident',
+    });
+    const got = await valuesOf(execution?.id ?? 0, 'get');
+    expect(got).to.include({ 'get.response.code': '200' });
+    expect(JSON.parse(got['get.response.body'] ?? '')).to.include({ short_description: 'Broken' });
+    expect(await get(`/formulas/instances/${instanceId}/executions`)).to.have.lengthOf(1);
+    await change('DELETE', `/instances/${id}`);
+  });
+
+  it('begin after a successful request of the method and path, by anybody but themselves', async () => {
+    const { id, token } = await service.createInstance('servicenow', SERVICENOW);
+    const properties = { ...ON_DESK, method: 'POST', api: '/hubs/helpdesk/incident' };
+    const again = {
+      elementInstanceId: `\${config.desk}`,
+      method: 'POST',
+      api: '/incident',
+      body: { short_description: 'Copy', caller_id: `\${trigger.response.body.caller_id}` },
+    };
+    const instanceId = await createFormula(
+      {
+        configuration: [DESK],
+        triggers: [{ type: 'elementRequest', properties, onSuccess: ['again'] }],
+        steps: [{ name: 'again', type: 'elementRequest', properties: again, onSuccess: ['end'] }, END],
+      },
+      { desk: id },
+    );
+    const created = await createIncident(token);
+    const [execution] = await untilExecutions(instanceId, 1);
+    expect(execution?.status).to.equal('success');
+    const trigger = await valuesOf(execution?.id ?? 0, 'trigger');
+    expect(trigger).to.include({
+      'trigger.type': 'request',
+      'trigger.request.path': '/incident',
+      'trigger.response.code': '200',
+    });
+    expect(JSON.parse(trigger['trigger.response.body'] ?? '')).to.include({ sys_id: created.sys_id });
+    expect(trigger['trigger.request.headers']).to.not.include(token);
+    // Its own request has had its time to start it.
+    const refused = await service.call('/incident', { method: 'POST', token, body: { unknown_field: 1 } });
+    expect(refused.status).to.equal(400);
+    await createIncident(token);
+    expect(await untilExecutions(instanceId, 2)).to.have.lengthOf(2);
+  });
+
+  it('begin by hand, with one execution for each event of a notification', async () => {
+    const { id } = await service.createInstance('servicenow', SERVICENOW);
+    const instanceId = await createFormula(
+      { configuration: [DESK], triggers: [{ type: 'event', properties: ON_DESK, onSuccess: ['end'] }], steps: [END] },
+      { desk: id },
+    );
+    const events = ['1', '2', '3'].map((objectId) => ({ objectId, objectType: 'incident', eventType: 'UPDATED' }));
+    const path = `/formulas/instances/${instanceId}/executions`;
+    const started = await change('POST', path, { message: { instance_id: id, events, raw: {} } });
+    expect(started).to.have.lengthOf(3);
+    const found = await untilExecutions(instanceId, 3);
+    expect(found.map(({ status }) => status)).to.deep.equal(['success', 'success', 'success']);
+    expectProblem(await service.call(path, { method: 'POST', body: {} }), 'REQUEST_INVALID', /"events"/);
+  });
+
+  it('are counted, paged and kept from other formulas', async () => {
+    const instanceId = await createFormula({ triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] });
+    const path = `/formulas/instances/${instanceId}/executions`;
+    for (let n = 0; n < 3; n++) await change('POST', path, { n });
+    await untilExecutions(instanceId, 3);
+    const first = await service.call(path, { query: { pageSize: '2' } });
+    expect([first.headers.get('elements-total-count'), first.headers.get('elements-returned-count')]).to.deep.equal([
+      '3',
+      '2',
+    ]);
+    const nextPage = first.headers.get('elements-next-page-token') ?? '';
+    const second = await service.call(path, { query: { pageSize: '2', nextPage } });
+    expect(second.body).to.have.lengthOf(1);
+    expect(second.headers.get('elements-next-page-token')).to.equal(null);
+    expectProblem(await service.call(`/formulas/999999/instances/${instanceId}/executions`), 'NOT_FOUND');
+    const [{ id: executionId }] = first.body;
+    expectProblem(
+      await service.call(`/formulas/instances/executions/${executionId}`, {
+        method: 'PATCH',
+        body: { status: 'cancelled' },
+      }),
+      'CONFLICT',
+      /it is success/,
+    );
+    expectProblem(
+      await service.call(`/formulas/instances/executions/${executionId}`, {
+        method: 'PATCH',
+        body: { status: 'success' },
+      }),
+      'REQUEST_INVALID',
+    );
+    const again = await change('PUT', `/formulas/instances/executions/${executionId}/retries`, {});
+    expect(again.id).to.be.greaterThan(executionId);
+  });
+
+  it('begin by the clock', async () => {
+    const instanceId = await createFormula({
+      triggers: [{ type: 'scheduled', properties: { cron: '0 0/1 * 1/1 * ? *' }, onSuccess: ['end'] }],
+      steps: [END],
+    });
+    const dueOf = async (): Promise<Date> => {
+      const row = await withDatabase(service, (knex) => knex('formula_instance').where({ id: instanceId }).first());
+      if (row?.next_due == null) throw new Error('The formula instance has no schedule.');
+      return row.next_due;
+    };
+    const planned = await dueOf();
+    expect(planned.getTime() % 60_000).to.equal(0);
+    // The time has come, and some more were missed.
+    await withDatabase(service, (knex) =>
+      knex('formula_instance')
+        .where({ id: instanceId })
+        .update({ next_due: new Date(planned.getTime() - 600_000) }),
+    );
+    // A change of any formula lets the scheduler look.
+    await createFormula({ triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] });
+    const [execution] = await untilExecutions(instanceId, 1);
+    expect(execution?.status).to.equal('success');
+    expect(await valuesOf(execution?.id ?? 0, 'trigger')).to.deep.equal({ 'trigger.type': 'scheduled' });
+    expect((await dueOf()).getTime()).to.be.at.least(planned.getTime());
+    expect(await get(`/formulas/instances/${instanceId}/executions`)).to.have.lengthOf(1);
+  });
+});

@@ -1,0 +1,39 @@
+import { OPERATIONS } from '../../../generated/operations.ts';
+import type { ApiCall, TestApp } from '../../support/app.ts';
+import { exampleNamed } from './documented-calls.ts';
+import { withDatabase } from './tenants.ts';
+
+type Service = Pick<TestApp, 'call' | 'databaseUrl'>;
+
+const TABLES = ['formula_instance', 'formula'];
+/** Sequences of ids. */
+const SEQUENCES = ['formula_id_seq', 'formula_instance_id_seq', 'formula_part_id'];
+/** What a formula of the examples must not have for an operation to succeed. */
+const WITHOUT: Readonly<Partial<Record<string, 'trigger' | 'instance'>>> = {
+  createFormulaTrigger: 'trigger',
+  deleteFormula: 'instance',
+  deleteFormulaVariable: 'instance',
+};
+
+/**
+ * Removes all formulas, and makes those that the examples name: formula 1 with the variable 1, the trigger 2, the steps 3 and 4, and
+ * the instance 1, which names the element instance 1; and formula 2, which is a resource. Nothing for operations of other things.
+ */
+export async function prepareFormulas(service: Service, id: string): Promise<void> {
+  const operation = Object.entries(OPERATIONS).find(([name]) => name === id)?.[1];
+  if (operation?.tag !== 'formulas' || operation.path === '/formulas') return;
+  await withDatabase(service, async (knex) => {
+    for (const table of TABLES) await knex(table).delete();
+    for (const name of SEQUENCES) await knex.raw('alter sequence ?? restart', [name]);
+  });
+  const ask = async (at: string, call: ApiCall) => {
+    const { status, body } = await service.call(at, call);
+    if (status !== 200) throw new Error(`${call.method} ${at}: ${status} ${JSON.stringify(body)}`);
+  };
+  const post = (at: string, body: unknown) => ask(at, { method: 'POST', body });
+  const without = WITHOUT[id];
+  await post('/formulas', exampleNamed('newFormula'));
+  await post('/formulas', exampleNamed('newResource'));
+  if (without !== 'instance') await post('/formulas/1/instances', { name: 'Acme', configuration: { crm: 1 } });
+  if (without === 'trigger') await ask('/formulas/1/triggers/2', { method: 'DELETE' });
+}
