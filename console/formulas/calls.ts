@@ -1,5 +1,5 @@
 import { ApiError, api, ask, askPage, type Schemas } from '../api.ts';
-import type { Content, Step, Trigger } from './flow.ts';
+import type { Content, Predecessor, Step, Trigger } from './flow.ts';
 
 export type Formula = Schemas['Formula'];
 export type FormulaInstance = Schemas['FormulaInstance'];
@@ -56,13 +56,6 @@ export async function saveTrigger(formulaId: number, before: Trigger | undefined
   await ask(
     api.PUT('/formulas/{id}/triggers/{triggerId}', { params: { path }, body: { ...body, async: before.async } }),
   );
-}
-
-/** The step, or the trigger, that a new step follows. */
-export interface Predecessor {
-  /** Undefined: the trigger. */
-  readonly stepName: string | undefined;
-  readonly member: 'onSuccess' | 'onFailure';
 }
 
 /**

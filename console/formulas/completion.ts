@@ -1,4 +1,13 @@
-import { type Content, listEarlier, type NodeKey, readFlow, type Step, type Trigger } from './flow.ts';
+import {
+  type Content,
+  listEarlier,
+  type NodeKey,
+  type Predecessor,
+  readFlow,
+  type Step,
+  TRIGGER_KEY,
+  type Trigger,
+} from './flow.ts';
 
 /** A reference that can be written at a place. */
 export interface Completion {
@@ -51,7 +60,7 @@ export function listCompletions(content: Content, key: NodeKey, isCode: boolean)
     return isPlain ? `${head}.${name}` : `${head}['${name.replaceAll("'", "\\'")}']`;
   };
   const [trigger] = content.triggers;
-  const steps = listEarlier(readFlow(content), key).flatMap((at) => content.steps[at - 1] ?? []);
+  const steps = listUsable(content, key);
   return [
     ...content.configuration.map((variable) => ({
       text: member('config', variable.key),
@@ -69,6 +78,28 @@ export function listCompletions(content: Content, key: NodeKey, isCode: boolean)
     })),
     ...INFO.map((each) => ({ text: `info.${each}`, detail: 'execution' })),
   ];
+}
+
+/** Returns the steps before a step; before one that nothing leads to yet, any of the others may come. */
+function listUsable(content: Content, key: NodeKey): readonly Step[] {
+  const earlier = listEarlier(readFlow(content), key);
+  if (earlier.length === 0 && key !== TRIGGER_KEY) return content.steps.filter((_, index) => index + 1 !== key);
+  return earlier.flatMap((at) => content.steps[at - 1] ?? []);
+}
+
+/** Returns the content with a step that is being added, so that the steps before it are known. */
+export function withNewStep(content: Content, after: Predecessor | undefined): Content {
+  const name = '\u0000new';
+  const follow = <Node extends Trigger | Step>(node: Node, isIt: boolean): Node =>
+    isIt && after !== undefined ? { ...node, [after.member]: [...node[after.member], name] } : node;
+  return {
+    ...content,
+    triggers: content.triggers.map((trigger) => follow(trigger, after?.stepName === undefined)),
+    steps: [
+      ...content.steps.map((step) => follow(step, step.name === after?.stepName)),
+      { id: 0, name, type: 'script', onSuccess: [], onFailure: [], properties: {} },
+    ],
+  };
 }
 
 /** Finds a reference that is being typed: behind `${`, or in a script behind one of the four names. */

@@ -70,9 +70,9 @@ function Facts({
           <a href={`${LIST_PATH}/${background.instance.formula.id}`}>
             {background.formulaName ?? `#${background.instance.formula.id}`}
           </a>
-          {formulaVersion !== undefined && <span class="soft"> · version {formulaVersion}</span>}
         </Fact>
       )}
+      {formulaVersion !== undefined && <Fact name="Version">{formulaVersion}</Fact>}
       <Fact name="Started">
         <Time at={createdDate} />
       </Fact>

@@ -80,3 +80,10 @@ const NEXT_WORDS: Readonly<Record<string, Readonly<Record<Way, string>>>> = {
 export function sayWay(type: FlowNode['type'], way: Way): string {
   return NEXT_WORDS[type]?.[way] ?? (way === 'success' ? '' : 'failure');
 }
+
+/** The step, or the trigger, that a new step follows. */
+export interface Predecessor {
+  /** Undefined: the trigger. */
+  readonly stepName: string | undefined;
+  readonly member: 'onSuccess' | 'onFailure';
+}

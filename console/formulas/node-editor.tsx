@@ -4,10 +4,10 @@ import { useAction } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/show.tsx';
-import { addStep, type LoadedFormula, type Predecessor, saveStep, saveTrigger } from './calls.ts';
-import { listCompletions } from './completion.ts';
+import { addStep, type LoadedFormula, saveStep, saveTrigger } from './calls.ts';
+import { listCompletions, withNewStep } from './completion.ts';
 import { findingsAt, type Messages, messagesOf, readFaults } from './findings.ts';
-import { type NodeKey, type Step, sayWay, TRIGGER_KEY, type Trigger } from './flow.ts';
+import { type Content, type NodeKey, type Predecessor, type Step, sayWay, TRIGGER_KEY, type Trigger } from './flow.ts';
 import { NextSteps } from './next-steps.tsx';
 import { type NodeForm, readNode, writeNode } from './node-form.ts';
 import { PropertyInput } from './property-input.tsx';
@@ -38,6 +38,7 @@ export function NodeEditor({ loaded, edited, needs, onChanged, onAdd, onClose }:
   const [isDeleting, setDeleting] = useState(false);
   const change = (changes: Partial<NodeForm>) => setForm((last) => ({ ...last, ...changes }));
   const after = edited.kind === 'new' ? edited.after : undefined;
+  const seen = useMemo(() => (before === undefined && !isTrigger ? withNewStep(content, after) : content), [content]);
   const root = after === undefined ? '/body' : `/body/steps/${content.steps.length}`;
   const save = useAction(async () => {
     const body = writeNode(form, before, isTrigger);
@@ -68,7 +69,7 @@ export function NodeEditor({ loaded, edited, needs, onChanged, onAdd, onClose }:
         <fieldset class="plain stack" disabled={needs.disabled === true}>
           <General says={messages.get('') ?? []} />
           <Head form={form} isTrigger={isTrigger} messages={messages} onChange={change} />
-          <PropertyList loaded={loaded} at={key} {...{ form, isTrigger, messages }} onChange={change} />
+          <PropertyList loaded={loaded} seen={seen} at={key} {...{ form, isTrigger, messages }} onChange={change} />
           <Following loaded={loaded} {...{ form, before, messages }} onChange={change} isTrigger={isTrigger} />
         </fieldset>
         <ErrorNote error={save.error} />
@@ -197,13 +198,23 @@ function TextInput({ label, value, hint, messages = [], onChange }: TextInputPro
 
 interface PropertyListProps extends PartProps {
   readonly loaded: LoadedFormula;
+  /** The formula with the step that is edited, for completions. */
+  readonly seen: Content;
   readonly at: NodeKey;
 }
 
-function PropertyList({ loaded: { formula, content }, at, form, isTrigger, messages, onChange }: PropertyListProps) {
+function PropertyList({
+  loaded: { formula, content },
+  seen,
+  at,
+  form,
+  isTrigger,
+  messages,
+  onChange,
+}: PropertyListProps) {
   const { fields } = infoOf(form.type, isTrigger);
-  const completions = useMemo(() => listCompletions(content, at, false), [content, at]);
-  const codeCompletions = useMemo(() => listCompletions(content, at, true), [content, at]);
+  const completions = useMemo(() => listCompletions(seen, at, false), [seen, at]);
+  const codeCompletions = useMemo(() => listCompletions(seen, at, true), [seen, at]);
   const isShown = ({ name, isRare }: PropertyField) =>
     isRare !== true || (form.texts[name] ?? '') !== '' || messages.has(`properties.${name}`);
   const [first] = useState(() => new Set(fields.filter(isShown).map(({ name }) => name)));

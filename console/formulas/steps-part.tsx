@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useQuery } from '../parts/query.ts';
 import { Empty } from '../parts/show.tsx';
-import type { LoadedFormula, Predecessor } from './calls.ts';
+import type { LoadedFormula } from './calls.ts';
 import { type Finding, placeFindings } from './findings.ts';
-import { type Content, type NodeKey, readFlow, TRIGGER_KEY } from './flow.ts';
+import { type Content, type NodeKey, type Predecessor, readFlow, TRIGGER_KEY } from './flow.ts';
 import { type BoxMark, Graph } from './graph.tsx';
 import { type Edited, NodeEditor } from './node-editor.tsx';
 import { StepList } from './step-list.tsx';

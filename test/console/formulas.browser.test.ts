@@ -148,7 +148,7 @@ describeInBrowser('the formulas of the console in a browser', () => {
     const step = sideDialog(page, 'Add a step');
     await step.getByLabel('Name').fill('build it');
     await step.getByLabel('Type').selectOption('Script');
-    const script = step.getByLabel('JavaScript');
+    const script = step.getByRole('textbox', { name: 'JavaScript *' });
     await script.fill('const a = 1;\nconst b = = 2;');
     await step.getByRole('button', { name: 'Add a step', exact: true }).click();
     await step.locator('.field .fault').getByText('line 2, column 11').waitFor();
@@ -309,7 +309,7 @@ describeInBrowser('the formulas of the console in a browser', () => {
     const get = formula.steps.find(({ name }: { readonly name: string }) => name === 'get');
     const properties = {
       ...get.properties,
-      ...{ api: '/employees/nobody', retry: true, retryDelay: 60_000, retryStatusCodes: '404' },
+      ...{ api: '/employees/nobody', retry: true, retryDelay: 60_000, retryStatusCodes: '400-499' },
     };
     await service.call(`/formulas/${formula.id}/steps/${get.id}`, { method: 'PUT', body: { ...get, properties } });
     const [{ id }] = await post(`/formulas/instances/${instance.id}/executions`, {});
@@ -318,6 +318,7 @@ describeInBrowser('the formulas of the console in a browser', () => {
     await box(page, 'get').getByText('…').waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('heading', { name: `Execution #${id} cancelled` }).waitFor();
+    await expectAccessible(page);
     await page.getByRole('link', { name: `← ${HOSTILE}` }).click();
     const rows = page.getByRole('region', { name: 'Executions of the instance' }).locator('tbody tr');
     await rows.nth(1).waitFor();

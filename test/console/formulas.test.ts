@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { complete, findBeginning, listCompletions, matchCompletions } from '../../console/formulas/completion.ts';
+import {
+  complete,
+  findBeginning,
+  listCompletions,
+  matchCompletions,
+  withNewStep,
+} from '../../console/formulas/completion.ts';
 import { findPosition, messagesOf, placeFindings, readFaults } from '../../console/formulas/findings.ts';
 import { type Content, listEarlier, readFlow } from '../../console/formulas/flow.ts';
 import { findNeighbour, type Move } from '../../console/formulas/graph-keys.ts';
@@ -220,6 +226,16 @@ describe('the completion of references', () => {
 
   it('offers the trigger no step and nothing of itself', () => {
     expect(textsAt(0).filter((text) => /^(?:steps|trigger)/.test(text))).to.deep.equal([]);
+  });
+
+  it('knows what a step that is being added follows, and offers all where it follows nothing', () => {
+    const at = (after: Parameters<typeof withNewStep>[1]) =>
+      listCompletions(withNewStep(CONTENT, after), CONTENT.steps.length + 1, false)
+        .map(({ text }) => text)
+        .filter((text) => /^steps\.[\w-]+$/.test(text));
+    expect(at({ stepName: 'get', member: 'onFailure' })).to.deep.equal(['steps.get']);
+    expect(at({ stepName: undefined, member: 'onSuccess' })).to.deep.equal([]);
+    expect(at(undefined)).to.have.length(CONTENT.steps.length);
   });
 
   it('writes names in a way that scripts can read', () => {
