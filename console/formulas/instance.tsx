@@ -68,7 +68,7 @@ function Warnings({ instance: { warnings = [], active }, formula }: PartProps) {
 function Facts({ instance: { id, configuration, settings, createdDate }, formula }: PartProps) {
   const variables = new Map(formula.configuration.map((variable) => [variable.key, variable]));
   return (
-    <dl class="facts">
+    <dl class="facts given">
       {Object.entries(configuration).map(([key, value]) => (
         <Fact key={key} name={variables.get(key)?.name ?? key}>
           {variables.get(key)?.type === 'elementInstance' ? (

@@ -286,11 +286,11 @@ function AddAfter({ before, needs, isTrigger, onAdd }: AddAfterProps) {
   return (
     <>
       <button type="button" onClick={() => onAdd({ stepName, member: 'onSuccess' })} {...needs}>
-        Add a step after it…
+        Add a step after it
       </button>
       {!isTrigger && (
         <button type="button" onClick={() => onAdd({ stepName, member: 'onFailure' })} {...needs}>
-          Add a step on {sayWay(before.type, 'failure')}…
+          Add a step on {sayWay(before.type, 'failure')}
         </button>
       )}
     </>

@@ -107,7 +107,7 @@ describeInBrowser('the formulas of the console in a browser', () => {
     await trigger.getByRole('button', { name: 'Add the trigger' }).click();
     await box(page, 'trigger').click();
 
-    await sideDialog(page, 'trigger').getByRole('button', { name: 'Add a step after it…' }).click();
+    await sideDialog(page, 'trigger').getByRole('button', { name: 'Add a step after it' }).click();
     const step = sideDialog(page, 'Add a step');
     await step.getByText('It follows the trigger, on success.').waitFor();
     await step.getByLabel('Name').fill('get');
@@ -144,7 +144,7 @@ describeInBrowser('the formulas of the console in a browser', () => {
     await page.getByRole('link', { name: HOSTILE }).click();
     await box(page, 'get').focus();
     await page.keyboard.press('Enter');
-    await sideDialog(page, 'get').getByRole('button', { name: 'Add a step on failure…' }).click();
+    await sideDialog(page, 'get').getByRole('button', { name: 'Add a step on failure' }).click();
     const step = sideDialog(page, 'Add a step');
     await step.getByLabel('Name').fill('build it');
     await step.getByLabel('Type').selectOption('Script');
