@@ -28,13 +28,17 @@ interface NodeEditorProps {
   readonly onClose: () => void;
 }
 
+const UNSAVED: Refused = { disabled: true, title: 'Save your changes first.' };
+
 /** The form of a step or of the trigger, beside the graph. */
 export function NodeEditor({ loaded, edited, needs, onChanged, onAdd, onClose }: NodeEditorProps) {
   const { formula, content } = loaded;
   const isTrigger = edited.kind === 'node' && edited.key === TRIGGER_KEY;
   const key = edited.kind === 'node' ? edited.key : content.steps.length + 1;
   const before: Step | Trigger | undefined = isTrigger ? content.triggers[0] : content.steps[key - 1];
-  const [form, setForm] = useState<NodeForm>(() => readNode(before, isTrigger));
+  const [start] = useState<NodeForm>(() => readNode(before, isTrigger));
+  const [form, setForm] = useState(start);
+  const [isLeaving, setLeaving] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const change = (changes: Partial<NodeForm>) => setForm((last) => ({ ...last, ...changes }));
   const after = edited.kind === 'new' ? edited.after : undefined;
@@ -52,7 +56,7 @@ export function NodeEditor({ loaded, edited, needs, onChanged, onAdd, onClose }:
     save.error instanceof ApiError ? readFaults(save.error, root) : messagesOf(findingsAt(loaded.findings, key));
   const title = before === undefined ? (isTrigger ? 'Add the trigger' : 'Add a step') : before.name;
   return (
-    <Dialog title={title} isSide onClose={onClose}>
+    <Dialog title={title} isSide isKept={form !== start} onClose={form === start ? onClose : () => setLeaving(true)}>
       {after !== undefined && (
         <p class="soft">
           It follows {after.stepName ?? 'the trigger'}, {after.member === 'onSuccess' ? 'on success' : 'on failure'}.
@@ -80,13 +84,25 @@ export function NodeEditor({ loaded, edited, needs, onChanged, onAdd, onClose }:
                 Delete…
               </button>
             )}
-            {before !== undefined && <AddAfter before={before} needs={needs} isTrigger={isTrigger} onAdd={onAdd} />}
+            {before !== undefined && (
+              <AddAfter before={before} needs={form === start ? needs : UNSAVED} isTrigger={isTrigger} onAdd={onAdd} />
+            )}
           </span>
           <button type="submit" class="main" {...(save.isRunning && { disabled: true })} {...needs}>
             {before === undefined ? title : 'Save'}
           </button>
         </div>
       </form>
+      {isLeaving && (
+        <Confirm
+          title="Discard your changes?"
+          action="Discard the changes"
+          onConfirm={async () => onClose()}
+          onClose={() => setLeaving(false)}
+        >
+          <p>They are not saved.</p>
+        </Confirm>
+      )}
       {isDeleting && before !== undefined && (
         <DeleteNode
           {...{ loaded, before, isTrigger }}

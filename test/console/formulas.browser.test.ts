@@ -182,6 +182,14 @@ describeInBrowser('the formulas of the console in a browser', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'List' }).click();
     const list = page.getByRole('list', { name: 'Trigger and steps' });
+    await list.getByRole('button', { name: 'build it' }).first().click();
+    await sideDialog(page, 'build it').getByLabel('Description').fill('Not saved');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Discard your changes?' }).getByRole('button', { name: 'Cancel' }).click();
+    expect(await sideDialog(page, 'build it').getByLabel('Description').inputValue()).to.equal('Not saved');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Discard the changes' }).click();
+    await sideDialog(page, 'build it').waitFor({ state: 'detached' });
     await list.getByRole('listitem').filter({ hasText: 'get' }).getByText('1 finding').first().waitFor();
     await expectAccessible(page);
   });
