@@ -175,7 +175,14 @@ function drawLine(start: Point, passages: readonly (readonly Point[])[], end: Po
     last = exit ?? entry;
   }
   const next = passages[0]?.[0] ?? end;
-  return { line, words: { x: (start.x + next.x) / 2, y: (start.y + next.y) / 2 } };
+  return { line, words: mix(start, next) };
+}
+
+/** Words stand nearer to the beginning of their arrow, so that those of two arrows between the same boxes do not meet. */
+const WORDS_AT = { x: 0.28, y: 0.38 };
+
+function mix(start: Point, end: Point): Point {
+  return { x: start.x + (end.x - start.x) * WORDS_AT.x, y: start.y + (end.y - start.y) * WORDS_AT.y };
 }
 
 /** Draws an arrow from a box to itself. */

@@ -25,9 +25,9 @@ export function PropertyInput(props: PropertyInputProps) {
   const common = { label: title, value, onChange, messages, isRequired, hint };
   switch (field.kind) {
     case 'code':
-      return <ReferenceField {...common} completions={codeCompletions} rows={rowsFor(value)} isCode />;
+      return <ReferenceField {...common} completions={codeCompletions} rows={rowsFor(value, 6, 20)} isCode />;
     case 'value':
-      return <ReferenceField {...common} completions={completions} rows={3} />;
+      return <ReferenceField {...common} completions={completions} rows={rowsFor(value, 3, 12)} />;
     case 'flag':
       return <Flag {...props} />;
     case 'method':
@@ -41,9 +41,9 @@ export function PropertyInput(props: PropertyInputProps) {
   }
 }
 
-/** Enough rows for a script, and a few more to write in. */
-function rowsFor(text: string): number {
-  return Math.min(20, Math.max(6, text.split('\n').length + 2));
+/** Enough rows for a text, and one more to write in. */
+function rowsFor(text: string, least: number, most: number): number {
+  return Math.min(most, Math.max(least, text.split('\n').length + 1));
 }
 
 function Flag({ field: { title }, value, onChange }: PropertyInputProps) {
