@@ -31,16 +31,17 @@ async function load(id: number, signal: AbortSignal): Promise<LoadedInstance> {
 /** A formula instance: its values and its executions. */
 export function InstancePage({ id }: { readonly id: number }) {
   const loaded = useLoad((signal) => load(id, signal), [id]);
+  const [turn, setTurn] = useState(0);
   return (
     <div class="stack">
       <Show loaded={loaded}>
         {({ instance, formula }) => (
           <>
             <a href={pathOfFormula(formula.id, 'instances')}>← {formula.name}</a>
-            <Head instance={instance} formula={formula} onChanged={loaded.reload} />
+            <Head instance={instance} formula={formula} onChanged={loaded.reload} onStarted={() => setTurn(turn + 1)} />
             <Warnings instance={instance} formula={formula} />
             <Facts instance={instance} formula={formula} />
-            <Executions instanceId={id} />
+            <Executions key={turn} instanceId={id} />
           </>
         )}
       </Show>
@@ -91,7 +92,12 @@ function Facts({ instance: { id, configuration, settings, createdDate }, formula
   );
 }
 
-function Head({ instance, formula, onChanged }: PartProps & { readonly onChanged: () => void }) {
+interface HeadProps extends PartProps {
+  readonly onChanged: () => void;
+  readonly onStarted: () => void;
+}
+
+function Head({ instance, formula, onChanged, onStarted }: HeadProps) {
   const { id, name, active } = instance;
   const needs = useNeeds()('createFormulaInstances');
   const [opened, setOpened] = useState<'run' | 'change' | 'delete'>();
@@ -125,7 +131,14 @@ function Head({ instance, formula, onChanged }: PartProps & { readonly onChanged
         </span>
       </header>
       <ErrorNote error={toggle.error} />
-      {opened === 'run' && <TestRun instanceId={id} trigger={formula.triggers[0]?.type ?? 'manual'} onClose={close} />}
+      {opened === 'run' && (
+        <TestRun
+          instanceId={id}
+          trigger={formula.triggers[0]?.type ?? 'manual'}
+          onSeveral={onStarted}
+          onClose={close}
+        />
+      )}
       {opened === 'change' && (
         <Dialog title={`Change ${name}`} onClose={close}>
           <InstanceForm

@@ -35,11 +35,13 @@ const MEANS: Readonly<Record<Trigger['type'], string>> = {
 interface TestRunProps {
   readonly instanceId: number;
   readonly trigger: Trigger['type'];
+  /** Called when several executions were started, which have no page in common. */
+  readonly onSeveral: () => void;
   readonly onClose: () => void;
 }
 
 /** Starts the instance with an input, and shows the execution. */
-export function TestRun({ instanceId, trigger, onClose }: TestRunProps) {
+export function TestRun({ instanceId, trigger, onSeveral, onClose }: TestRunProps) {
   const { route } = useLocation();
   const [text, setText] = useState(JSON.stringify(INPUTS[trigger], null, 2));
   const start = async () => {
@@ -49,6 +51,7 @@ export function TestRun({ instanceId, trigger, onClose }: TestRunProps) {
     const [first, ...more] = started;
     onClose();
     if (first !== undefined && more.length === 0) route(pathOfExecution(first.id));
+    else onSeveral();
   };
   return (
     <Dialog title="Run the instance" onClose={onClose}>

@@ -337,6 +337,33 @@ describeInBrowser('the formulas of the console in a browser', () => {
     await page.getByText('No execution has this status.').waitFor();
   });
 
+  it('show the warnings of an instance, run several events at once, and forget a planned retry', async () => {
+    const formula = await post('/formulas', {
+      name: 'Later',
+      configuration: [{ key: 'hr', type: 'elementInstance', required: true }],
+      triggers: [{ type: 'event', onSuccess: ['later'], properties: { elementInstanceId: '${config.hr}' } }],
+      steps: [{ name: 'later', type: 'retryFormulaExecution', properties: { retryAttempts: '2' } }],
+    });
+    const values = { name: 'Later', configuration: { hr: hr.id } };
+    const { id, warnings } = await post(`/formulas/${formula.id}/instances`, values);
+    const page = await open(`/console/formulas/instances/${id}`);
+    await page.getByRole('status').getByText(warnings[0]).waitFor();
+    await page.getByRole('button', { name: 'Run…' }).click();
+    const input = page.getByLabel('Input as JSON');
+    const { message } = JSON.parse(await input.inputValue());
+    const events = [...message.events, { ...message.events[0], objectId: '2' }];
+    await input.fill(JSON.stringify({ message: { ...message, events } }));
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const rows = page.getByRole('region', { name: 'Executions of the instance' }).locator('tbody tr');
+    await rows.nth(1).waitFor();
+    await until(async () => (await rows.getByText('retry', { exact: true }).count()) === 2);
+    await expectAccessible(page);
+    await rows.first().getByRole('link').click();
+    await page.getByRole('heading', { name: /retry$/ }).waitFor();
+    await page.getByRole('button', { name: 'Forget the planned retry' }).click();
+    await page.getByRole('heading', { name: /cancelled$/ }).waitFor();
+  });
+
   it('import a formula, export it, and delete it', async () => {
     const page = await open('/console/formulas');
     await page.getByRole('button', { name: 'Import…' }).click();
