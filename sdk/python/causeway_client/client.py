@@ -20,6 +20,7 @@ from causeway_client.api import (
     AsyncElementsApi,
     AsyncEventsApi,
     AsyncFederatedApi,
+    AsyncFormulasApi,
     AsyncHubsApi,
     AsyncInstancesApi,
     AsyncMappingsApi,
@@ -36,6 +37,7 @@ from causeway_client.api import (
     ElementsApi,
     EventsApi,
     FederatedApi,
+    FormulasApi,
     HubsApi,
     InstancesApi,
     MappingsApi,
@@ -50,6 +52,7 @@ from causeway_client.api import (
     UsersApi,
 )
 from causeway_client.bulk import AsyncBulkDownloads, BulkDownloads
+from causeway_client.executions import AsyncFormulaExecutions, FormulaExecutions
 from causeway_client.pages import all_of, all_of_async
 from causeway_client.records import AsyncRecords, Records
 
@@ -125,6 +128,9 @@ class Causeway:
         self.elements = ElementsApi(self)
         self.events = EventsApi(self)
         self.federated = FederatedApi(self)
+        #: The executions of formulas: `run` runs a formula instance and waits for the end.
+        self.formula_executions = FormulaExecutions(self, transport, session)
+        self.formulas = FormulasApi(self)
         self.hubs = HubsApi(self)
         self.instances = InstancesApi(self)
         self.mappings = MappingsApi(self)
@@ -254,6 +260,9 @@ class AsyncCauseway:
         self.elements = AsyncElementsApi(self)
         self.events = AsyncEventsApi(self)
         self.federated = AsyncFederatedApi(self)
+        #: The executions of formulas: `run` runs a formula instance and waits for the end.
+        self.formula_executions = AsyncFormulaExecutions(self, transport, session)
+        self.formulas = AsyncFormulasApi(self)
         self.hubs = AsyncHubsApi(self)
         self.instances = AsyncInstancesApi(self)
         self.mappings = AsyncMappingsApi(self)

@@ -21,7 +21,7 @@ class NetworkError(CausewayError):
 
 
 class CallTimeoutError(CausewayError, TimeoutError):
-    """One attempt took longer than the time-out of the client."""
+    """One attempt took longer than the time-out of the client, or an execution of a formula did not end in time."""
 
 
 class SignatureError(CausewayError):

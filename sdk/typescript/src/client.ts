@@ -5,6 +5,7 @@ import {
   ElementsApi,
   EventsApi,
   FederatedApi,
+  FormulasApi,
   HubsApi,
   InstancesApi,
   MappingsApi,
@@ -22,6 +23,7 @@ import { Configuration } from '../runtime.js';
 import { AGENT } from './agent.js';
 import { BulkDownloads } from './bulk.js';
 import { type Environment, readEnvironment, type Secrets } from './environment.js';
+import { FormulaExecutions } from './formula-executions.js';
 import type { ObjectRecord } from './object-record.js';
 import { allOf, type ListPage } from './pages.js';
 import { Records } from './records.js';
@@ -53,6 +55,9 @@ export class Causeway {
   readonly elements: ElementsApi;
   readonly events: EventsApi;
   readonly federated: FederatedApi;
+  /** The executions of formulas: `run` runs a formula instance and waits for the end. */
+  readonly formulaExecutions: FormulaExecutions;
+  readonly formulas: FormulasApi;
   readonly hubs: HubsApi;
   readonly instances: InstancesApi;
   readonly mappings: MappingsApi;
@@ -84,6 +89,8 @@ export class Causeway {
     this.elements = new ElementsApi(platform);
     this.events = new EventsApi(platform);
     this.federated = new FederatedApi(platform);
+    this.formulaExecutions = new FormulaExecutions(platform, this.#transport);
+    this.formulas = new FormulasApi(platform);
     this.hubs = new HubsApi(platform);
     this.instances = new InstancesApi(platform);
     this.mappings = new MappingsApi(platform);

@@ -95,9 +95,14 @@ export class Transport {
     return this.#fetch(url, init, attempt).finally(() => attempt.end());
   }
 
-  /** Waits as before the attempt of this number, from 1. */
-  pause(attempt: number, signal?: AbortSignal | null): Promise<void> {
-    return this.#surroundings.sleep(this.#pauseMs(attempt), signal);
+  /** The time in milliseconds, as pauses let it pass. */
+  now(): number {
+    return this.#surroundings.now();
+  }
+
+  /** Waits as before the attempt of this number, from 1, and at most the given time. */
+  pause(attempt: number, signal?: AbortSignal | null, atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
+    return this.#surroundings.sleep(Math.min(this.#pauseMs(attempt), atMostMs), signal);
   }
 
   async #retrying<Answer>(init: RequestInit, run: () => Promise<Answer>): Promise<Answer> {

@@ -7,6 +7,8 @@ import causeway.client.api.BulkApi;
 import causeway.client.api.ElementsApi;
 import causeway.client.api.EventsApi;
 import causeway.client.api.FederatedApi;
+import causeway.client.api.FormulaExecutionsApi;
+import causeway.client.api.FormulasApi;
 import causeway.client.api.HubsApi;
 import causeway.client.api.InstancesApi;
 import causeway.client.api.MappingsApi;
@@ -85,6 +87,20 @@ public final class Causeway {
     return new BulkDownload(this, jobId);
   }
 
+  /**
+   * Starts a formula instance with an input, which the formula sees as {@code trigger.args}. Null sends no input.
+   *
+   * @throws IllegalStateException when the input starts no execution or several, as the input of an event trigger can
+   */
+  public FormulaRun runFormula(long instanceId, Object input) {
+    return FormulaRun.start(this, instanceId, input);
+  }
+
+  /** A run of a formula instance that was started before, by the id of its execution. */
+  public FormulaRun formulaRun(long executionId) {
+    return new FormulaRun(this, executionId);
+  }
+
   /** Begins any call. Paths below {@code /passthrough} go to the provider unchanged. A client with an instance sends its token. */
   public Call call(String method, String path) {
     return new Call(this, method, path);
@@ -116,6 +132,14 @@ public final class Causeway {
 
   public FederatedApi federated() {
     return new FederatedApi(this);
+  }
+
+  public FormulaExecutionsApi formulaExecutions() {
+    return new FormulaExecutionsApi(this);
+  }
+
+  public FormulasApi formulas() {
+    return new FormulasApi(this);
   }
 
   public HubsApi hubs() {
