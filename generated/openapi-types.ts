@@ -5596,9 +5596,9 @@ export interface components {
             formulaVersion?: number;
             stepExecutions?: components["schemas"]["FormulaStepExecution"][];
         };
-        FormulaExecutionEnd: "cancelled";
+        FormulaExecutionChange: "cancelled";
         FormulaExecutionUpdate: {
-            status: components["schemas"]["FormulaExecutionEnd"];
+            status: components["schemas"]["FormulaExecutionChange"];
         };
         FormulaInput: unknown;
         StartedFormulaExecution: {
@@ -16677,22 +16677,18 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFormulaStepExecutions: {
@@ -16772,22 +16768,18 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     forgetFormulaRetry: {
@@ -16916,7 +16908,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -16925,13 +16917,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFailedFormulaExecutions: {
@@ -17044,7 +17033,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadInstance"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -17053,13 +17042,10 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            429: components["responses"]["ProviderRateLimited"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
         };
     };
     listFederatedRecords: {

@@ -66,6 +66,7 @@ describe('the code of the guides', () => {
         'docs/how-to/connect-by-oauth.md',
         'docs/how-to/files.md',
         'docs/how-to/find-failures.md',
+        'docs/how-to/formulas.md',
         'docs/how-to/map-objects.md',
         'docs/how-to/oauth-proxies.md',
         'docs/how-to/receive-events.md',
@@ -75,6 +76,7 @@ describe('the code of the guides', () => {
         'docs/tutorials/connector.md',
         'docs/tutorials/first-event.md',
         'docs/tutorials/first-query.md',
+        'docs/tutorials/formulas.md',
         'docs/tutorials/mappings.md',
       ],
     ]);

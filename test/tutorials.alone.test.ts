@@ -47,7 +47,7 @@ describe('the tutorials, followed from start to end', function tutorials() {
     }
   }
 
-  for (const page of ['first-query.md', 'first-event.md', 'mappings.md'])
+  for (const page of ['first-query.md', 'first-event.md', 'mappings.md', 'formulas.md'])
     it(`${page} works as it stands`, async () => {
       await follow(page);
     });

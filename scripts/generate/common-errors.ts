@@ -37,7 +37,7 @@ const RULES: readonly Rule[] = [
   { of: all(isTagged('records'), isVerb('post', 'put', 'patch', 'delete')), errors: { 409: 'Conflict' } },
   // The provider verifies the credentials before they are stored.
   {
-    of: all(takesBody, isBelow('instances'), not(isTagged('mappings', 'formulas'))),
+    of: all(takesBody, isBelow('instances'), not(isTagged('mappings', 'formulas', 'formula-executions'))),
     errors: {
       400: 'BadInstance',
       404: 'NotFound',

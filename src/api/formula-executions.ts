@@ -109,7 +109,7 @@ export function createFormulaExecutionHandlers({ formulaRuns, formulas }: Formul
     }),
 
     cancelFormulaExecution: async ({ principal: { accountId }, path: { executionId: id } }) => ({
-      body: toExecutionView(await executions.cancel({ accountId, id })),
+      body: await showWhole(await executions.cancel({ accountId, id })),
     }),
 
     listFormulaStepExecutions: async ({ principal: { accountId }, path: { executionId: id }, query, url }) => {
@@ -144,11 +144,11 @@ export function createFormulaExecutionHandlers({ formulaRuns, formulas }: Formul
     },
 
     retryFormulaExecution: async ({ principal: { accountId }, path: { executionId: id }, query }) => ({
-      body: toExecutionView(await executions.retry({ accountId, id }, query.from)),
+      body: await showWhole(await executions.retry({ accountId, id }, query.from)),
     }),
 
     forgetFormulaRetry: async ({ principal: { accountId }, path: { executionId: id } }) => ({
-      body: toExecutionView(await executions.forgetRetry({ accountId, id })),
+      body: await showWhole(await executions.forgetRetry({ accountId, id })),
     }),
   } satisfies Partial<Handlers>;
 }

@@ -7,6 +7,7 @@ import {
   exampleNamed,
   parametersWithoutExample,
 } from './support/documented-calls.ts';
+import { prepareExecutions } from './support/executions.ts';
 import { prepareFormulas } from './support/formulas.ts';
 import { prepareMappings } from './support/mappings.ts';
 import { findDifferences } from './support/shape.ts';
@@ -109,6 +110,7 @@ describe('the examples of the reference', () => {
     it(`work as they stand: ${call.operationId} ${call.body ?? ''}`.trim(), async () => {
       await prepare[call.operationId]?.();
       await prepareFormulas(service, call.operationId);
+      await prepareExecutions(service, call.operationId);
       await prepareMappings(service.call, call.operationId, { instanceId: 1, objectName: 'people' });
       const { status, body } = await send(call);
       expect(status, JSON.stringify(body)).to.equal(OTHER_STATUS[call.operationId] ?? 200);

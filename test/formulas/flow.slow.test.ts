@@ -413,3 +413,45 @@ describe('executions of formulas', () => {
     expect(body).to.include('filename=\\"a.txt\\"').and.include('hello').and.include('{\\"path\\":\\"/a\\"}');
   });
 });
+
+describe('executions of formulas whose process ended in the middle of a request', () => {
+  const bench = useFormulaBench(useDatabase());
+  const post = { name: 'send', type: 'request' as const, properties: { method: 'POST', api: '/x', body: { a: 1 } } };
+
+  /** Begins an execution whose worker ends while the API works on its request. */
+  async function cutOff(formula: GivenFormula) {
+    const key = await bench.addFormula(formula);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bench.playApi(async () => {
+      await promise;
+      return { status: 200 };
+    });
+    const first = bench.startWorker();
+    const [id = 0] = await bench.executions.start(key, {});
+    await bench.until(async () => bench.calls[0]);
+    const stopped = first.stop(0);
+    resolve();
+    await stopped;
+    return id;
+  }
+
+  it('are sent again with the same key, and say so', async () => {
+    const id = await cutOff({ steps: [post] });
+    bench.playApi(() => ({ status: 200, body: { id: 'same' } }));
+    bench.startWorker();
+    await bench.untilStatus(1, id, 'success');
+    const keys = bench.calls.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).to.have.lengthOf(2);
+    expect(new Set(keys).size).to.equal(1);
+    const [, step] = await bench.stepsOf(1, id);
+    expect(step).to.include({ stepName: 'send', isRestarted: true });
+  });
+
+  it('are sent with another key where the service only knows that the first was cut off', async () => {
+    const id = await cutOff({ steps: [post] });
+    bench.playApi(({ headers }) => ({ status: headers['idempotency-key']?.endsWith('-restarted') ? 200 : 409 }));
+    bench.startWorker();
+    await bench.untilStatus(1, id, 'success');
+    expect(bench.calls).to.have.lengthOf(3);
+  });
+});

@@ -261,6 +261,7 @@ function createExecution(
       caller: { accountId, userId: instance.userId },
       key: `formula-${run.id}-${ordinal}`,
       retries,
+      isRestarted: begun > 1,
       origin,
       isOfFirstEngine: instance.engine === 'v1',
       signal,
@@ -385,6 +386,8 @@ function createExecution(
         if (outcome.kind === 'retry') return await wait(outcome.afterMs);
         replaceTop(after(live.frame, step, outcome));
         note(step, outcome, startedAt, top());
+        if (EFFECTS.has(step.type) && !isRecognized(step) && !isAtEnd())
+          await store({ kind: 'go', position: toPosition() });
       }
     } catch (error) {
       const values = faultValues(error);
@@ -401,6 +404,10 @@ function createExecution(
     begun = 0;
     await store({ kind: 'later', position: toPosition(), due: new Date(clock.now() + afterMs) });
     return { status: undefined, execution: undefined };
+  }
+
+  function isAtEnd(): boolean {
+    return frames.length === 1 && top().frame.stack.length === 0;
   }
 
   function overrun(): string | undefined {
@@ -440,6 +447,12 @@ function createExecution(
       }
     },
   };
+}
+
+/** Whether a request that is sent again has no second effect. The outcome of any other one is stored before the next step. */
+function isRecognized({ type, properties }: Step): boolean {
+  const method = String(properties.method).toUpperCase();
+  return method === 'GET' || (method === 'POST' && (type === 'elementRequest' || type === 'request'));
 }
 
 /** A POST to a foreign server has no key by which that server knows it again. */

@@ -28,6 +28,7 @@ export const MOST_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** Maximum time of a request, in milliseconds. */
 export const REQUEST_MS = 120_000;
 const BASE_PATH = '/elements/api-v2';
+const CONFLICT = 409;
 /** Headers that the service sets by itself. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
@@ -60,13 +61,19 @@ async function sendStep(
   input: StepInput,
   readInstance: (properties: Properties) => number | undefined,
 ): Promise<StepOutcome> {
-  const { step, context, caller, retries, signal } = input;
+  const { step, context, retries } = input;
   const properties = readProperties(step.properties, context);
   const rule = readRetryRule(properties);
   const request = readApiRequest(properties, readInstance(properties));
   const shown = showRequest(request, retries);
-  const idempotencyKey = isRepeatedByKey(request) ? `${input.key}-${retries}` : undefined;
-  const sent = await exchange(callApi, { ...request, caller, origin: input.origin, idempotencyKey, signal });
+  const { caller, origin, signal } = input;
+  const send = (idempotencyKey: string | undefined) =>
+    exchange(callApi, { ...request, caller, origin, idempotencyKey, signal });
+  const key = isRepeatedByKey(request) ? `${input.key}-${retries}` : undefined;
+  let sent = await send(key);
+  // The first request with this key was cut off with its process, so nobody knows its outcome. It is sent once more.
+  if (key !== undefined && input.isRestarted && sent.kind === 'response' && sent.status === CONFLICT)
+    sent = await send(`${key}-restarted`);
   if (sent.kind === 'broken') {
     if (mayRetry(rule, undefined, retries, matchesCodes)) return { kind: 'retry', afterMs: rule.delayMs };
     return fail([...shown, errorValue(sent.reason)]);
