@@ -180,7 +180,7 @@ describe('mail of formulas', function mail() {
     await until(async () => (await formulas.notices(id)).length > 0);
     const [notice] = await formulas.notices(id);
     expect(notice?.type).to.equal('email.pending');
-    expect(String(notice?.data.reason)).to.contain('450 busy');
+    expect(notice?.data.reason).to.equal('The mail server refused it: 450 busy');
     expect(await waiting()).to.equal(undefined);
   });
 });

@@ -206,10 +206,9 @@ export function createTeller(
       await sendMail(mail);
       await store.remove(notice);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
       const tries = notice.attempts + 1;
       log.warn({ err: error, accountId: notice.accountId, tries }, 'could not send a mail of a formula');
-      if (tries >= MOST_TRIES) return list(notice, mail, reason);
+      if (tries >= MOST_TRIES) return list(notice, mail, reasonOf(error));
       const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (tries - 1));
       await store.postpone(notice, new Date(clock.now() + waitMs));
     }
@@ -284,6 +283,14 @@ function toMail(to: string, { formulaName, formulaInstanceName, executionId, cre
     subject: `Execution ${executionId} of formula ${formulaName} failed`.replace(/\s+/g, ' '),
     body: `Formula: ${formulaName}\nFormula instance: ${formulaInstanceName}\nExecution: ${executionId}, of ${createdDate}\n${step}Error: ${error.message}\n`,
   };
+}
+
+/** Tells an account what the mail server said about its mail, and nothing about the network of the service. */
+function reasonOf(error: unknown): string {
+  const { response } = Object(error);
+  return typeof response === 'string'
+    ? `The mail server refused it: ${response}`
+    : 'The service could not reach its mail server.';
 }
 
 function textOf(value: unknown): string | undefined {
