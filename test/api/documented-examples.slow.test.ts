@@ -109,13 +109,8 @@ describe('the examples of the reference', () => {
   for (const call of calls) {
     it(`work as they stand: ${call.operationId} ${call.body ?? ''}`.trim(), async () => {
       await prepare[call.operationId]?.();
-<<<<<<< HEAD
       await prepareExecutions(service, call.operationId);
       await prepareFormulas(service, call.operationId);
-=======
-      await prepareFormulas(service, call.operationId);
-      await prepareExecutions(service, call.operationId);
->>>>>>> f-api
       await prepareMappings(service.call, call.operationId, { instanceId: 1, objectName: 'people' });
       const { status, body } = await send(call);
       expect(status, JSON.stringify(body)).to.equal(OTHER_STATUS[call.operationId] ?? 200);
