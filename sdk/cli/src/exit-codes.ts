@@ -1,6 +1,6 @@
 import { ApiError, BulkJobError, NetworkError, ProviderError, RateLimitedError, TimeoutError } from '@causeway/client';
 import { CommanderError } from 'commander';
-import { NotReadyError, UnreachableError, UsageError } from './failures.js';
+import { NamedNothingError, NotReadyError, UnreachableError, UsageError } from './failures.js';
 
 /** The exit codes that scripts can rely on. The README lists them. */
 export const EXIT = {
@@ -30,6 +30,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof NamedNothingError) return EXIT.notFound;
   if (error instanceof NotReadyError) return EXIT.notAllowed;
   if (error instanceof RateLimitedError) return EXIT.later;
   if (error instanceof ProviderError) return EXIT.provider;

@@ -17,3 +17,18 @@ export class UnreachableError extends Error {
 export class RowsFailedError extends Error {
   override name = 'RowsFailedError';
 }
+
+/** A name on the command line stands for nothing. */
+export class NamedNothingError extends Error {
+  override name = 'NamedNothingError';
+}
+
+/** Formulas are not as their files have them. */
+export class DifferentError extends Error {
+  override name = 'DifferentError';
+}
+
+/** An execution of a formula came to an end other than success. */
+export class ExecutionFailedError extends Error {
+  override name = 'ExecutionFailedError';
+}

@@ -6,6 +6,7 @@ import { addActivity } from './commands/activity.js';
 import { addBulk } from './commands/bulk.js';
 import { addConnect } from './commands/connect.js';
 import { addEvents } from './commands/events.js';
+import { addFormulas } from './commands/formulas.js';
 import { addInstances } from './commands/instances.js';
 import { addLogin } from './commands/login.js';
 import { addObjects } from './commands/objects.js';
@@ -25,6 +26,7 @@ const COMMANDS: readonly AddCommands[] = [
   addQuery,
   addEvents,
   addBulk,
+  addFormulas,
   addActivity,
 ];
 const AFTER_HELP = `

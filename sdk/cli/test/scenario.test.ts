@@ -27,6 +27,26 @@ const NO_LOGIN: Environment = {
 const POLL_MS = 100;
 const MOST_POLLS = 100;
 
+const FORMULA = 'cli: adds';
+/** Its request fails, and is tried again after a minute. */
+const SLOW = {
+  name: 'cli: retries',
+  triggers: [{ type: 'manual', onSuccess: ['ask'] }],
+  steps: [
+    {
+      name: 'ask',
+      type: 'request',
+      properties: {
+        method: 'GET',
+        api: '/instances/0',
+        retry: 'true',
+        retryDelay: '60000',
+        retryStatusCodes: '400-599',
+      },
+    },
+  ],
+};
+
 const skip = CAUSEWAY_URL === undefined && 'CAUSEWAY_URL is not set: node scripts/sdk-scenario.ts sets it';
 
 describe('the command line', { skip }, () => {
@@ -376,11 +396,129 @@ describe('the command line', { skip }, () => {
     assert.ok(!operations.includes('listActivity'));
   });
 
+  it('keeps formulas in files: gets, applies and checks them', async () => {
+    const file = (body: string, more: object = {}) => JSON.stringify({ ...formulaWith(body), ...more });
+    await writeFile(join(folder, 'formula.json'), file('done({ sum: trigger.args.a + 1 });'));
+    const check = ['formulas', 'apply', 'formula.json', '--check'];
+    const missing = await causeway(...check);
+    assert.equal(missing.code, 1);
+    assert.match(missing.out, /^to be created {2}cli: adds, formula\.json$/m);
+    assert.equal((await causeway('formulas', 'get', FORMULA)).code, 3);
+
+    const [created] = await answers('formulas', 'apply', 'formula.json');
+    assert.equal(created.action, 'created');
+    const again = await prints('formulas', 'apply', 'formula.json');
+    assert.equal(again, `unchanged  ${FORMULA} (${created.id}), formula.json\n`);
+    assert.match(await prints(...check), /^unchanged/);
+
+    await writeFile(
+      join(folder, 'formula.json'),
+      file('done({\n sum: trigger.args.a + 2 });', { singleThreaded: true }),
+    );
+    assert.equal((await causeway(...check)).code, 1);
+    assert.equal(
+      await prints('formulas', 'apply', 'formula.json'),
+      `changed    ${FORMULA} (${created.id}), formula.json\n  ~ singleThreaded: false → true\n` +
+        '  ~ steps/add/properties/body: "done({ sum: trigger.args.a + 1 });" → 2 lines\n',
+    );
+    assert.equal((await answers('formulas', 'apply', 'formula.json'))[0].action, 'unchanged');
+
+    assert.match(await prints('formulas', 'list'), new RegExp(`^${created.id} +${FORMULA} +true +manual`, 'm'));
+    await prints('formulas', 'get', FORMULA, '--out', 'got.json');
+    assert.equal(await readFile(join(folder, 'got.json'), 'utf8'), await prints('formulas', 'get', String(created.id)));
+    assert.match(await prints('formulas', 'get', FORMULA, '--out', 'got.json'), /already has/);
+    assert.equal((await causeway('formulas', 'get', FORMULA, '--out', 'formula.json')).code, 2);
+    assert.equal((await answers('formulas', 'apply', 'got.json'))[0].action, 'unchanged');
+
+    await writeFile(join(folder, 'broken.json'), '{ "name": "cli: broken", "token": "top-secret" ');
+    await writeFile(
+      join(folder, 'wrong.json'),
+      JSON.stringify({ name: 'cli: wrong', steps: [{ name: 's', type: 'no' }] }),
+    );
+    for (const wrong of ['broken.json', 'none.json', 'password']) {
+      const refused = await causeway('formulas', 'apply', 'formula.json', wrong);
+      assert.deepEqual([refused.code, refused.out], [2, ''], refused.err);
+      assert.doesNotMatch(refused.err, /top-secret|demo-password/);
+    }
+    assert.equal((await causeway('formulas', 'apply', 'got.json', 'formula.json')).code, 2);
+    const rejected = await causeway('formulas', 'apply', 'wrong.json');
+    assert.equal(rejected.code, 2);
+    assert.match(rejected.err, /wrong\.json is not applied\.[^]*\/body\/steps\/0\/type/);
+  });
+
+  it('runs a formula, follows its steps, and lists its executions', async () => {
+    const [formula] = await answers('formulas', 'list', '--where', `name = '${FORMULA}'`);
+    const made = await platform(`/formulas/${formula.id}/instances`, { name: 'cli: runs' });
+    assert.match(await prints('formulas', 'instances', FORMULA), new RegExp(`^${made.id} +cli: runs`, 'm'));
+
+    const run = ['formulas', 'run', 'cli: runs'];
+    const ran = await prints(...run, '--input', '{ "a": 1 }', '--wait', '--values');
+    assert.match(
+      ran,
+      /^\S+Z {2}success {2}trigger {2}.*\n {4}trigger\.args: \{"a":1\}\n\S+Z {2}success {2}add {2}.*\n {4}add\.sum: 3\n/,
+    );
+    assert.match(ran, /^Execution \d+ ended as success after \d+ ms\.$/m);
+    await writeFile(join(folder, 'input.json'), '{ "a": 5 }');
+    const [ended] = await answers(...run, '--input', 'input.json', '--wait', '--values');
+    assert.equal(ended.status, 'success');
+    assert.deepEqual(ended.stepExecutions[1].stepExecutionValues, [{ id: 1, key: 'add.sum', value: '7' }]);
+
+    const failed = await causeway(...run, '--input', 'null', '--wait');
+    assert.equal(failed.code, 1);
+    assert.match(failed.out, /^\S+Z {2}failed {3}add {2}\d+ ms {2}\S/m);
+    assert.match(failed.err, /Execution \d+ ended as failed\./);
+
+    const [started] = await answers('formulas', 'run', String(made.id), '-i', '{"a":1,"password":"cli-secret"}');
+    const lines = (await prints('formulas', 'watch', String(started.id), '--values', '--format', 'ndjson'))
+      .trim()
+      .split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).stepName),
+      ['trigger', 'add'],
+    );
+    assert.ok(!lines.join().includes('cli-secret'));
+    const watched = await answers('formulas', 'watch', String(started.id));
+    assert.deepEqual([watched.status, watched.stepExecutions.length], ['success', 2]);
+
+    const ids = async (...more: string[]) =>
+      (await answers('formulas', 'executions', 'cli: runs', ...more)).map(({ id }: { id: number }) => id);
+    assert.equal((await ids()).length, 4);
+    assert.equal((await ids('--status', 'failed', '--since', '1h')).length, 1);
+    assert.deepEqual(await ids('-n', '1'), [started.id]);
+    assert.deepEqual(await ids('--status', 'queued'), []);
+
+    assert.equal((await causeway(...run, '--input', 'neither')).code, 2);
+    assert.equal((await causeway('formulas', 'run', 'cli: nothing')).code, 3);
+    assert.equal((await causeway('formulas', 'watch', '1')).code, 3);
+    assert.equal((await causeway('formulas', 'executions', 'cli: runs', '--status', 'lost')).code, 2);
+    await platform(`/formulas/instances/${made.id}`, undefined, 'DELETE');
+    await platform(`/formulas/${formula.id}`, undefined, 'DELETE');
+  });
+
+  it('ends a watch by Ctrl-C, while the execution continues', async () => {
+    await writeFile(join(folder, 'slow.json'), JSON.stringify(SLOW));
+    const [{ id }] = await answers('formulas', 'apply', 'slow.json');
+    const made = await platform(`/formulas/${id}/instances`, { name: 'cli: slow' });
+    const running = begin('formulas', 'run', 'cli: slow', '--wait');
+    await running.says(/success {2}trigger/);
+    running.interrupt();
+    const { code, err } = noted(await running.ended);
+    assert.equal(code, 130, err);
+    const [, execution] = /Execution (\d+) continues\. Follow it: causeway formulas watch \1/.exec(err) ?? [];
+    await platform(`/formulas/instances/executions/${execution}`, { status: 'cancelled' }, 'PATCH');
+    const cancelled = await causeway('formulas', 'watch', String(execution));
+    assert.deepEqual([cancelled.code, /ended as cancelled/.test(cancelled.err)], [1, true]);
+    await platform(`/formulas/instances/${made.id}`, undefined, 'DELETE');
+    await platform(`/formulas/${id}`, undefined, 'DELETE');
+  });
+
   it('completes commands in a shell', async () => {
     for (const shell of ['bash', 'zsh', 'fish']) assert.match(await prints('completion', shell), /causeway/);
     assert.match(await prints('complete', '--', 'que'), /^query/m);
     assert.match(await prints('complete', '--', 'typ'), /^types/m);
     assert.match(await prints('complete', '--', 'types', '--'), /^--out/m);
+    assert.match(await prints('complete', '--', 'formulas', 'a'), /^apply/m);
+    assert.match(await prints('complete', '--', 'formulas', 'run', '--'), /^--wait/m);
   });
 
   it('deletes the account, and has printed no secret at any time', async () => {
@@ -412,6 +550,22 @@ async function platform(path: string, method = 'GET', body?: object) {
   const answer = await response.text();
   assert.equal(response.status, 200, answer);
   return JSON.parse(answer);
+async function platform(path: string, body?: object, method = body === undefined ? 'GET' : 'POST') {
+  const headers = {
+    Authorization: `User ${CAUSEWAY_USER_SECRET}, Organization ${CAUSEWAY_ORGANIZATION_SECRET}`,
+    'Content-Type': 'application/json',
+  };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  return JSON.parse(await (await fetch(`${CAUSEWAY_URL}${path}`, { method, headers, ...sent })).text());
+}
+
+/** A formula that adds. */
+function formulaWith(body: string) {
+  return {
+    name: FORMULA,
+    triggers: [{ type: 'manual', onSuccess: ['add'] }],
+    steps: [{ name: 'add', type: 'script', properties: { body } }],
+  };
 }
 
 async function serve(take: (body: string) => void, port = 0) {

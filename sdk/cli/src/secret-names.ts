@@ -1,0 +1,27 @@
+/** What stands in the place of a secret. */
+export const MASK = '********';
+const SECRET_NAME = /(?:token|password|passphrase|secret|authorization|api[-_.]?key|credentials?|cookie)$/i;
+const USER_OF_URL = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi;
+
+/** Whether the value of a member with this name is a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+/** A value without its secrets: of members by their name, of URLs by their place. */
+export function withoutSecretsIn(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(USER_OF_URL, `$1${MASK}@`);
+  if (Array.isArray(value)) return value.map(withoutSecretsIn);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      isSecretName(name) && isText(member) ? MASK : withoutSecretsIn(member),
+    ]),
+  );
+}
+
+/** A reference such as `${config.token}` is no secret. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && !/^\$\{[^{}]*\}$/.test(value);
+}
