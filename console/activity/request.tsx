@@ -6,6 +6,7 @@ import { Fact } from '../parts/fact.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
 import { isTraced } from './messages.tsx';
+import { ScriptNotes } from './scripts.tsx';
 import { Status } from './status.tsx';
 import { Waterfall } from './waterfall.tsx';
 
@@ -56,6 +57,7 @@ function Details({ request }: { readonly request: Request }) {
         </div>
       )}
       <Facts request={request} />
+      {request.scripts !== undefined && <ScriptNotes scripts={request.scripts} />}
       <section class="stack tight" aria-label="Provider calls">
         <h2>Provider calls</h2>
         {providerCalls.length === 0 ? (

@@ -163,6 +163,28 @@ describeInBrowser('the activity in a browser', () => {
     await rowsOf(page).nth(49).waitFor();
   });
 
+  it('shows what the script of a mapping wrote and why it failed', async () => {
+    const send = async (path: string, body: object, token?: string) => {
+      const { status, body: said } = await service.call(path, { method: 'POST', body, token });
+      expect(status, JSON.stringify(said)).to.equal(200);
+    };
+    await send('/organizations/objects/staff/definitions', { fields: [{ path: 'key', type: 'string' }] });
+    const script = {
+      body: `console.log('${HOSTILE}'); if (originalObject.id) throw 'it is wrong'; done(transformedObject);`,
+    };
+    const mapped = { vendorName: 'employees', fields: [{ path: 'key', vendorPath: 'id' }], script };
+    await send('/instances/transformations/staff', mapped, instance.token);
+    const id = await call('/staff/105');
+    const page = await open(`/console/activity/${id}`);
+    const notes = page.getByRole('region', { name: 'Scripts' });
+    await notes.getByText('The script failed once.').waitFor();
+    expect(await notes.innerText())
+      .to.include('it is wrong')
+      .and.include('record 105')
+      .and.include(HOSTILE);
+    await expectAccessible(page);
+  });
+
   it('shows headers and bodies that were kept, and what is hostile in them as text', async () => {
     await service.call(`/instances/${instance.id}/trace-logging`, { method: 'PUT', query: { seconds: 600 } });
     const body = { firstName: HOSTILE, lastName: 'Doe' };

@@ -128,7 +128,9 @@ describeInBrowser('the mappings of the console in a browser', () => {
       .filter({ has: pathOf(page, 'mail') })
       .locator('.fault')
       .waitFor();
-    await script.fill("transformedObject.source = transformedObject.source + '!'; done(transformedObject);");
+    await script.fill(
+      "if (fromVendor) transformedObject.source = transformedObject.source + '!'; done(transformedObject);",
+    );
     await pathOf(page, 'mail').fill('email_addresses[0].email');
     await save(page);
 
@@ -144,12 +146,18 @@ describeInBrowser('the mappings of the console in a browser', () => {
       .getByRole('combobox', { name: 'Direction' })
       .selectOption('POST');
     await result.getByText('"given_name"').waitFor();
+    await result.getByText('because a request cannot set it: ').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Your people' }).inputValue()).to.not.include('"key"');
     await page.getByRole('textbox', { name: 'Your people' }).fill('{ "nothing": ');
     await page.getByRole('button', { name: 'Transform', exact: true }).click();
     await result.getByRole('alert').getByText('This is no JSON').waitFor();
     await page.getByRole('textbox', { name: 'Your people' }).fill('{ "firstName": "Ada" }');
     await page.getByRole('button', { name: 'Transform', exact: true }).click();
     await result.getByText('"given_name": "Ada"').waitFor();
+    // What the user writes is the user's: it is refused as the write refuses it.
+    await page.getByRole('textbox', { name: 'Your people' }).fill('{ "firstName": "Ada", "key": "1" }');
+    await page.getByRole('button', { name: 'Transform', exact: true }).click();
+    await result.getByRole('alert').getByText("'key' cannot be set on create.").waitFor();
   });
 
   it('change what was saved, and keep the rest as it was', async () => {
