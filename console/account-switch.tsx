@@ -10,7 +10,7 @@ import { useMay, useWho } from './who.ts';
 
 const SHOWN = 12;
 
-/** For those who may work in every account of the organization. */
+/** The button that switches the account. Only users who may manage the organization see it. */
 export function AccountSwitch() {
   const [isOpen, setOpen] = useState(false);
   if (!useMay()('manageOrganization')) return null;

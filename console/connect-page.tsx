@@ -8,11 +8,11 @@ import './design.css';
 document.documentElement.lang = language;
 document.documentElement.dir = direction;
 
-const place = document.querySelector('#page');
-if (place !== null)
+const root = document.querySelector('#page');
+if (root !== null)
   render(
     <LocationProvider scope={location.pathname}>
       <ConnectPage pageKey={location.pathname.split('/').at(-1) ?? ''} />
     </LocationProvider>,
-    place,
+    root,
   );

@@ -70,5 +70,5 @@ function Refused() {
 
 document.documentElement.lang = language;
 document.documentElement.dir = direction;
-const place = document.querySelector('#page');
-if (place !== null) render(<Refused />, place);
+const root = document.querySelector('#page');
+if (root !== null) render(<Refused />, root);

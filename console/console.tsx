@@ -62,11 +62,11 @@ function withoutSession(): 'none' | 'ended' {
   return localStorage.getItem(LOGGED_IN) === null ? 'none' : 'ended';
 }
 
-const place = document.querySelector('#page');
-if (place !== null)
+const root = document.querySelector('#page');
+if (root !== null)
   render(
     <LocationProvider scope="/console">
       <Console />
     </LocationProvider>,
-    place,
+    root,
   );

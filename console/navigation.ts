@@ -16,6 +16,7 @@ export const CONSOLE_PAGES = [
   { path: '/console/instances', title: 'Instances', key: 'i' },
   { path: '/console/explore', title: 'Explore', key: 'x' },
   { path: '/console/mappings', title: 'Mappings', key: 't' },
+  { path: '/console/formulas', title: 'Formulas', key: 'f' },
   { path: '/console/events', title: 'Events', key: 'e' },
   { path: '/console/activity', title: 'Activity', key: 'a' },
   { path: '/console/usage', title: 'Usage', key: 'u' },

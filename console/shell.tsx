@@ -15,6 +15,7 @@ const PAGES = {
   instances: lazy(() => import('./instances/index.tsx').then((file) => file.Instances)),
   explore: lazy(() => import('./explore/index.tsx').then((file) => file.Explore)),
   mappings: lazy(() => import('./mappings/index.tsx').then((file) => file.Mappings)),
+  formulas: lazy(() => import('./formulas/index.tsx').then((file) => file.Formulas)),
   events: lazy(() => import('./events/index.tsx').then((file) => file.Events)),
   activity: lazy(() => import('./activity/index.tsx').then((file) => file.Activity)),
   usage: lazy(() => import('./usage/index.tsx').then((file) => file.Usage)),

@@ -15,7 +15,7 @@ export interface Who {
 
 export const WhoContext = createContext<Who | undefined>(undefined);
 
-/** For whatever stands inside the shell. */
+/** Returns the logged-in user. Only components inside the shell can call it. @throws Error if nobody is logged in */
 export function useWho(): Who {
   const who = useContext(WhoContext);
   if (who === undefined) throw new Error('You are not logged in.');

@@ -5253,6 +5253,17 @@ export interface components {
             retries: number;
         };
         QueryPushdown: "full" | "partial" | "none";
+        ScriptReason: {
+            reason: string;
+            count: number;
+            recordIds: string[];
+        };
+        ActivityScripts: {
+            console: string[];
+            moreConsoleLines?: number;
+            failures: number;
+            reasons: components["schemas"]["ScriptReason"][];
+        };
         Activity: {
             requestId: string;
             kind?: components["schemas"]["RunKind"];
@@ -5275,6 +5286,7 @@ export interface components {
             rows?: number;
             events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
+            scripts?: components["schemas"]["ActivityScripts"];
         };
         TraceLogging: {
             id: number;
@@ -5372,6 +5384,7 @@ export interface components {
             rows?: number;
             events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
+            scripts?: components["schemas"]["ActivityScripts"];
         };
         Usage: {
             user_id: number;

@@ -87,6 +87,8 @@ export interface ActivityColumns {
   readonly events: number | null;
   /** The console read it for itself; false as well for those of a release that did not tell them apart. */
   readonly is_console_read: boolean;
+  /** What scripts of mappings wrote to their console and why they failed, redacted and cut; null: nothing. */
+  readonly scripts: unknown;
 }
 
 /** What trace logging kept of a request, redacted: for each of activity.calls its headers and bodies, or null. */
@@ -735,6 +737,10 @@ export interface PollColumns {
   readonly failing_since: Date | null;
   /** The mapping of the object whose records were read last; null: the object is not mapped. */
   readonly mapping_version: string | null;
+  /** The mapped object whose records were read last; null: the object was not mapped. */
+  readonly mapped_object: string | null;
+  /** It is stopped because nothing maps mapped_object any more, and is due again when something does. */
+  readonly awaits_mapping: boolean;
 }
 
 /** Versions of records that events were made of, or that were there before: kept as long as the poller may read them again. */

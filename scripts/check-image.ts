@@ -169,7 +169,7 @@ async function untilReady(child: ChildProcess): Promise<string> {
 
 async function assertAnswers(url: URL | string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
   const { status } = await fetch(url, { headers });
-  if (status !== 200) throw new Error(`${url} answered ${status}`);
+  if (status !== 200) throw new Error(`${url} returned ${status}`);
 }
 
 const database = await openDatabase();

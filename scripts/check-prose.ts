@@ -15,7 +15,7 @@ const DOCUMENTS = [
   'src/README.md',
   'spec/**/*.yaml',
 ];
-const SOURCES = ['src', 'suite', 'console', 'embedded', 'scripts', 'connectors'].map(
+const SOURCES = ['src', 'suite', 'console', 'embedded', 'scripts', 'connectors', 'sdk/*/src'].map(
   (folder) => `${folder}/**/*.{ts,tsx}`,
 );
 
@@ -37,9 +37,17 @@ const RULES: readonly Rule[] = [
   { pattern: phrase('what c[ao]mes? of'), instead: 'the outcome of' },
   { pattern: phrase('what became of'), instead: 'the outcome of' },
   { pattern: phrase('who has it'), instead: 'the owner' },
-  { pattern: phrase('goes on with'), instead: 'continues with, or resumes' },
-  { pattern: phrase(`${BE} told`), instead: 'receives, or is reported' },
-  { pattern: phrase(`${BE} asked for`), instead: 'is requested' },
+  { pattern: phrase('go(?:es)? on'), instead: 'continues, or resumes' },
+  { pattern: phrase(`${BE} (?:not )?told`), instead: 'receives, or is reported' },
+  { pattern: phrase(`${BE} (?:not )?asked`), instead: 'is requested, called or searched' },
+  {
+    pattern: phrase('gives (?:back )?(?:(?:a|an|the|no|all|its) )?(?:error|page|response|result)s?'),
+    instead: 'returns',
+  },
+  {
+    pattern: phrase('takes (?:(?:a|an|the|no|any|only) )?(?:condition|field|filter|parameter|request|value)s?'),
+    instead: 'accepts',
+  },
   { pattern: phrase('t(?:ells?|old) of'), instead: 'reports' },
   { pattern: phrase('whose (?:it is|they are)'), instead: 'the owner' },
   { pattern: phrase('what (?:has |have )?(?:come|becomes?) of'), instead: 'the outcome of' },
@@ -50,6 +58,12 @@ const COMMENT_RULES: readonly Rule[] = [
   { pattern: /(?<=\/\*\*\s+(?:\*\s+)?)Of\b/g, instead: 'a sentence that stands alone' },
   { pattern: /(?<=\/\*\*\s+(?:\*\s+)?)The most\b/g, instead: 'Maximum' },
 ];
+
+/** Openings of a fragment, unless a comma or a colon leads to a main clause. */
+const PREPOSITIONS =
+  'After|Among|As|At|Before|Behind|Below|Beside|By|For|From|In|Into|Like|On|The same|Those|To|Until|Under|With|Without';
+const DOC_COMMENT_OF_EXPORT = /\/\*\*(?<text>(?:(?!\*\/)[\s\S])*)\*\/\s*export\b/g;
+const FRAGMENT = new RegExp(String.raw`^[\s*]*(?<opening>${PREPOSITIONS})\b(?:(?!\.\s)[^,:])*(?:\.\s|$)`);
 
 interface ProseFault {
   readonly line: number;
@@ -62,9 +76,22 @@ export function findInDocument(text: string): readonly ProseFault[] {
   return findIn(proseOfDocument(text), RULES);
 }
 
-/** Returns each phrase in the doc comments of a TypeScript text that a rule rejects, with its line. Inline code is skipped. */
+/**
+ * Returns each phrase in the doc comments of a TypeScript text that a rule rejects, with its line, and each comment of an export that begins
+ * with a fragment. Inline code is skipped.
+ */
 export function findInSource(text: string): readonly ProseFault[] {
-  return findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
+  const phrases = findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
+  return [...phrases, ...findFragments(text)].sort((a, b) => a.line - b.line);
+}
+
+function findFragments(text: string): readonly ProseFault[] {
+  return [...text.matchAll(DOC_COMMENT_OF_EXPORT)].flatMap(({ index, groups }) => {
+    const opening = FRAGMENT.exec(groups?.text ?? '')?.groups?.opening;
+    return opening === undefined
+      ? []
+      : [{ line: lineOf(text, index), found: opening, instead: 'a sentence that stands alone' }];
+  });
 }
 
 function findIn(prose: string, rules: readonly Rule[]): readonly ProseFault[] {

@@ -27,10 +27,18 @@ interface Seeded {
   readonly instance: number;
   readonly delivery: number | undefined;
   readonly requestId: string;
+  readonly formula: FormulaIds;
   /** The path of the page of a session in which an element is chosen, and of one in which it is given. */
   readonly connect: { readonly choice: string; readonly form: string };
   /** The path of the page of a teammate who is invited, with the key of the link. */
   readonly invitation: string;
+}
+
+/** A formula, an instance of it, and an execution. */
+interface FormulaIds {
+  readonly id: number | undefined;
+  readonly instanceId: number | undefined;
+  readonly executionId: number | undefined;
 }
 
 /** The parts of a response that are read. */
@@ -61,6 +69,11 @@ const PAGES: Readonly<Record<string, (seeded: Seeded) => string>> = {
   'mapping-coverage': () => '/console/mappings/definitions/contacts/transformations',
   'mapping-editor': ({ instance }) => `/console/mappings/definitions/people/account/bamboohr?instance=${instance}`,
   'mapping-try-out': ({ instance }) => `/console/mappings/definitions/people/try?instance=${instance}`,
+  formulas: () => '/console/formulas',
+  formula: ({ formula }) => `/console/formulas/${formula.id}`,
+  'formula-step': ({ formula }) => `/console/formulas/${formula.id}?step=trigger`,
+  'formula-instance': ({ formula }) => `/console/formulas/instances/${formula.instanceId}`,
+  'formula-execution': ({ formula }) => `/console/formulas/executions/${formula.executionId}`,
   events: () => '/console/events',
   deliveries: () => '/console/events/deliveries',
   delivery: ({ delivery }) => `/console/events/deliveries/${delivery ?? ''}`,
@@ -96,6 +109,30 @@ const MAPPED = [
     configuration: [{ type: 'defaultValue', properties: { value: 'Engineering' } }],
   },
   { path: 'since', type: 'date', vendorPath: 'hireDate' },
+];
+
+const FORMULA_STEPS = [
+  {
+    ...{ name: 'getEmployees', type: 'elementRequest', onSuccess: ['each'], onFailure: ['report'] },
+    properties: {
+      ...{ elementInstanceId: '${config.hr}', method: 'GET', api: '/employees' },
+      query: { where: "department = '${config.department}'", pageSize: 4 },
+    },
+  },
+  {
+    ...{ name: 'each', type: 'loop', onSuccess: ['isActive'], onFailure: ['summary'] },
+    properties: { list: '${steps.getEmployees.response.body}' },
+  },
+  {
+    ...{ name: 'isActive', type: 'filter', onSuccess: ['message'], onFailure: ['each'] },
+    properties: { body: 'done(steps.each.index !== 2);' },
+  },
+  {
+    ...{ name: 'message', type: 'script', onSuccess: ['each'], onFailure: ['report'] },
+    properties: { body: "done({ text: 'Welcome, ' + steps.each.entry.firstName + '!' });" },
+  },
+  { name: 'summary', type: 'script', properties: { body: 'done({ isDone: true });' } },
+  { name: 'report', type: 'script', properties: { body: "done({ text: 'It failed.' });" } },
 ];
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-screenshots-'));
@@ -147,6 +184,7 @@ async function seed({ baseUrl, authorization, secrets }: RunningService): Promis
   for (const { token } of made) await send('/objects', { token });
   const { requestId } = await send('/employees?pageSize=5&orderBy=lastName', { token: first.token });
   await map(post);
+  const formula = await makeFormula(post, first.id);
   await post('/events/test', { instanceId: first.id });
   await post('/bulk/query', { objectName: 'employees', format: 'csv' }, first.token);
   await new Promise((done) => setTimeout(done, 4000));
@@ -162,7 +200,7 @@ async function seed({ baseUrl, authorization, secrets }: RunningService): Promis
   };
   const [{ url: link = '' } = {}] = (await post('/organizations/me/invitations', { email: 'ada@example.com' })).entries;
   const { pathname, hash } = new URL(link);
-  return { instance: first.id, delivery: deliveries[0]?.id, requestId, connect, invitation: pathname + hash };
+  return { instance: first.id, delivery: deliveries[0]?.id, requestId, formula, connect, invitation: pathname + hash };
 }
 
 /** Makes a definition and takes one over from the catalogue, for the pictures of mappings. */
@@ -176,6 +214,26 @@ async function map(post: (path: string, body: object) => Promise<unknown>): Prom
     configuration: [{ type: 'passThrough', properties: directions }],
     script: { body: "transformedObject.team += ' team';\ndone(transformedObject);" },
   });
+}
+
+type Post = (path: string, body: object) => Promise<{ readonly entries: readonly Answered[] }>;
+
+/** Makes a formula over the employees of an instance, and runs it, for the pictures of formulas. */
+async function makeFormula(post: Post, elementInstanceId: number): Promise<FormulaIds> {
+  const idOf = async (path: string, body: object) => (await post(path, body)).entries[0]?.id;
+  const id = await idOf('/formulas', {
+    name: 'Welcome new employees',
+    description: 'Writes a message about each employee of a department.',
+    configuration: [
+      { key: 'hr', name: 'HR system', type: 'elementInstance', required: true },
+      { key: 'department', name: 'Department', type: 'value', required: true },
+    ],
+    triggers: [{ type: 'manual', onSuccess: ['getEmployees'] }],
+    steps: FORMULA_STEPS,
+  });
+  const configuration = { hr: elementInstanceId, department: 'Engineering' };
+  const instanceId = await idOf(`/formulas/${id}/instances`, { name: 'Acme', configuration });
+  return { id, instanceId, executionId: await idOf(`/formulas/instances/${instanceId}/executions`, {}) };
 }
 
 async function demoConfigurationOf(key: string): Promise<object> {

@@ -45,7 +45,7 @@ async function connectFirstAccount(baseUrl: string, authorization: string): Prom
     body: JSON.stringify(FIRST_ACCOUNT),
   });
   const { token }: { readonly token?: string } = JSON.parse(await response.text());
-  if (token === undefined) throw new Error(`POST /instances answered ${response.status} and no token.`);
+  if (token === undefined) throw new Error(`POST /instances returned ${response.status} without a token.`);
   return token;
 }
 

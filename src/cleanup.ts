@@ -3,7 +3,7 @@ import type { Logger } from './log.ts';
 /** The steps that undo a start. */
 export interface Cleanup {
   readonly add: (what: string, stop: () => Promise<void>) => void;
-  /** Last added, first stopped; one that fails does not keep the others. */
+  /** Runs the steps in reverse order. If one fails, the others still run. */
   readonly run: () => Promise<void>;
 }
 

@@ -1,12 +1,12 @@
 /** The time of the process. All code of the service reads the time and waits by this interface, so that a test can control it. */
 export interface Clock {
-  /** Milliseconds since 1970, by which other machines count as well. It can be set back. */
+  /** Milliseconds since 1970, comparable with the clocks of other machines. The clock can be set back. */
   readonly now: () => number;
-  /** Milliseconds since some moment, never decreasing, for measuring durations. */
+  /** Milliseconds since an arbitrary moment, for measuring durations. They never decrease. */
   readonly steady: () => number;
   /**
-   * Calls once, after that many milliseconds at the earliest.
-   * @returns what ends the wait without a call; it does nothing after the call
+   * Calls the function once, after at least this many milliseconds.
+   * @returns a function that cancels the call; it has no effect after the call
    */
   readonly after: (ms: number, call: () => void) => EndWait;
 }
@@ -22,7 +22,10 @@ export const SYSTEM_CLOCK: Clock = {
   },
 };
 
-/** @throws the reason of the signal as soon as it aborts */
+/**
+ * Waits for this many milliseconds.
+ * @throws the reason of the signal as soon as it aborts
+ */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -38,5 +41,5 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Clocks of providers and ours differ by less. */
+/** Maximum difference in milliseconds between the clocks of providers and ours. */
 export const MOST_SKEW_MS = 15 * 60_000;

@@ -3,8 +3,8 @@ const WHOLE_PIECES = 16;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
- * The pieces of a body until it is whole. A piece is a view of a larger buffer that it keeps, and an object of some hundred bytes
- * itself; one byte in each would cost a hundred times what was counted. So all but the first are copied together.
+ * Collects the pieces of a body. Each piece is a view that keeps a larger buffer in memory, and itself an object of some hundred bytes;
+ * pieces of one byte would need a hundred times the counted memory. So all pieces but the first are copied into shared blocks.
  */
 export class CollectedBytes {
   #buffers: Buffer[] = [];
@@ -17,7 +17,7 @@ export class CollectedBytes {
     return this.#length;
   }
 
-  /** How many buffers are held. */
+  /** Number of buffers in use. */
   get buffers(): number {
     return this.#buffers.length;
   }
@@ -34,7 +34,7 @@ export class CollectedBytes {
     this.#length = 0;
   }
 
-  /** All of it in one. */
+  /** Returns all bytes as one buffer. */
   join(): Buffer {
     const [first] = this.#buffers;
     return this.#buffers.length === 1 && first !== undefined ? first : Buffer.concat(this.#buffers, this.#length);

@@ -6,15 +6,15 @@ import type { Bundle, Entry, Script } from '../console/build.ts';
 export interface Console {
   /** Returns a page. `data` becomes `data-…` attributes for its scripts, percent-encoded. */
   readonly page: (entry: Entry, data?: PageData) => Promise<string>;
-  /** Undefined for a name that is none of them. */
+  /** Returns a file by its name; undefined for an unknown name. */
   readonly file: (name: string) => Promise<Uint8Array | undefined>;
-  /** A script of a page that is not one of these. */
+  /** Returns a script that is not part of the console's pages, such as `connect.js`. */
   readonly script: (script: Script) => Promise<ScriptFile>;
 }
 
 export type PageData = Readonly<Record<string, string>>;
 
-/** One of `SCRIPTS`. */
+/** The bytes of a script with its path. */
 export interface ScriptFile {
   readonly path: string;
   readonly bytes: Uint8Array;

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Every error of the API: code → status (decisions D4). A code that is not in this table cannot be thrown. */
+/** Status of every error code of the API (decisions D4). A code that is not in this table cannot be thrown. */
 export const ERROR_STATUS = {
   REQUEST_INVALID: 400,
   WHERE_SYNTAX: 400,
@@ -34,7 +34,10 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** One entry of `details`: where the fault is (`path`, a `pointer` into the request, or a `position` in a `where`) and what is wrong. */
+/**
+ * One entry of `details`: the location of the fault (`path` is a `pointer` into the request, `position` an offset in a `where`) and its
+ * description.
+ */
 export interface ErrorDetail {
   readonly path?: string;
   readonly position?: number;
@@ -44,22 +47,22 @@ export interface ErrorDetail {
   readonly nearest?: string;
 }
 
-/** The place of a fault in a request, as a JSON pointer (RFC 6901) whose first segment is `body`, `query`, `path` or `headers`. */
+/** Returns the location of a fault in a request as a JSON pointer (RFC 6901). Its first segment is `body`, `query`, `path` or `headers`. */
 export function pointer(...segments: readonly string[]): string {
   return segments.map((segment) => `/${escapeName(cutText(segment))}`).join('');
 }
 
-/** As it stands in a pointer. */
+/** Escapes a name for a JSON pointer. */
 export function escapeName(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** `body.name` for `/body/name`, in messages. */
+/** Returns a pointer in the form for messages: `body.name` for `/body/name`. */
 export function inWords(pointer: string): string {
   return segmentsOf(pointer).join('.');
 }
 
-/** The names that a pointer leads by. */
+/** Returns the names in a pointer. */
 export function segmentsOf(pointer: string): readonly string[] {
   return pointer
     .slice(1)
@@ -76,12 +79,12 @@ export function redactPointer(whole: string, redact: (text: string) => string): 
   return redacted.startsWith('/') ? pointer(...segmentsOf(redacted).map(redact)) : redacted;
 }
 
-/** How a caller stands with a limit of this service. */
+/** State of a caller's rate limit. */
 export interface CallerBudget {
-  /** Requests in a full budget. */
+  /** Maximum number of requests. */
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until it is full again. */
+  /** Seconds until all requests are available again. */
   readonly resetSeconds: number;
 }
 
@@ -89,18 +92,18 @@ export interface AppErrorOptions {
   readonly details?: readonly ErrorDetail[];
   /** The provider's own words, already redacted. */
   readonly providerMessage?: string;
-  /** Seconds after which another try makes sense; becomes the Retry-After header. */
+  /** Seconds after which the caller should try again. They become the Retry-After header. */
   readonly retryAfterSeconds?: number;
-  /** How the caller stands with the limit that refused it; becomes the RateLimit headers. */
+  /** State of the limit that rejected the caller. It becomes the RateLimit headers. */
   readonly budget?: CallerBudget;
   /** The methods or media types that the resource supports. They become the Allow header of a 405. */
   readonly allow?: readonly string[];
-  /** Bytes of the file that a range is not in; becomes the Content-Range header of a 416. */
+  /** Size of the file in bytes, for a range outside of it. It becomes the Content-Range header of a 416. */
   readonly byteCount?: number;
   readonly cause?: unknown;
 }
 
-/** The only error that carries text meant for the caller. Anything else that is thrown becomes INTERNAL without its text. */
+/** The only error whose text callers may read. Any other error becomes INTERNAL without its text. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
@@ -127,7 +130,7 @@ export class AppError extends Error {
 
 const SHOWN_CHARACTERS = 100;
 
-/** A name or a value for a message: what is longer than anything sensible is cut. */
+/** Shortens a name or a value for a message, if it is unreasonably long. */
 export function cutText(text: string): string {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
 }
@@ -149,7 +152,7 @@ export function reasonOf(error: AppError): string {
 
 const MOST_CAUSES = 4;
 
-/** The provider, or the way to it, made the call fail: the reason holds nothing that the caller sent. */
+/** Codes of errors that the provider, or the connection to it, caused. Their reasons contain nothing that the caller sent. */
 export const OF_PROVIDER = [
   'INSTANCE_CREDENTIALS_FAILED',
   'PROVIDER_RATE_LIMITED',
@@ -191,8 +194,8 @@ const LONGEST_NAME = 100;
 const MOST_COMPARED = { candidates: 2000, characters: 20_000 };
 
 /**
- * The name most like the one given, if it is near enough to be what was meant. Not looked for when the name has more than 100
- * characters, and only among the first 2,000 candidates of about its length (fewer, when they are long).
+ * Returns the most similar name, if it is similar enough to be a likely typo. Names of more than 100 characters have no suggestion. Only
+ * the first 2,000 candidates of about the same length are compared, and fewer if they are long.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;
@@ -215,9 +218,9 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return nearest;
 }
 
-/** A suggestion for a message, and the same by itself for `details`. */
+/** A suggestion for a message, and for `details`. */
 export interface Suggestion {
-  /** ` Did you mean 'x'?`, or nothing where no name is near. */
+  /** ` Did you mean 'x'?`, or an empty text without a similar name. */
   readonly hint: string;
   readonly nearest: { readonly nearest?: string };
 }
@@ -229,7 +232,7 @@ export function suggest(name: string, candidates: Iterable<string>): Suggestion 
     : { hint: ` Did you mean '${nearest}'?`, nearest: { nearest } };
 }
 
-/** ` Did you mean 'x'?`, or nothing where no name is near. */
+/** Returns ` Did you mean 'x'?`, or an empty text without a similar name. */
 export function suggestName(name: string, candidates: Iterable<string>): string {
   return suggest(name, candidates).hint;
 }
@@ -252,24 +255,24 @@ export const MOST_FAULTS = 50;
 
 const AND_MORE: ErrorDetail = { message: '… and more.' };
 
-/** The faults for `details`: at most 50, of which the last says so when there are more. */
+/** Returns the faults for `details`, at most 50. The last one says so if there are more. */
 export function listFaults(faults: readonly ErrorDetail[]): readonly ErrorDetail[] {
   return faults.length > MOST_FAULTS ? [...faults.slice(0, MOST_FAULTS - 1), AND_MORE] : faults;
 }
 
-/** The first fault and how many there are beside it, as the message of all. */
+/** Returns a message for all faults: the first one, and the number of others. */
 export function summarise(faults: readonly ErrorDetail[]): string {
   const others = Math.min(faults.length - 1, MOST_FAULTS);
   if (others < 1) return faults[0]?.message ?? '';
   return `${faults[0]?.message} (and ${others === MOST_FAULTS ? 'at least ' : ''}${others} more, see details)`;
 }
 
-/** One error for all faults of a request; the message is the first one's. */
+/** Creates one error for all faults of a request. Its message is that of the first fault. */
 export function invalidRequest(faults: readonly ErrorDetail[], introduction = ''): AppError {
   return new AppError('REQUEST_INVALID', introduction + summarise(faults), { details: listFaults(faults) });
 }
 
-/** A start that fails for a reason that the operator can fix. The message is one line without secrets, and says what to do. */
+/** The error of a start that fails for a reason that the operator can fix. Its message is one line without secrets, and says what to do. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

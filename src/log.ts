@@ -11,11 +11,11 @@ import { currentSpan, currentTrace, type Span, type Trace } from './trace.ts';
 type Write = (record: object | string, message?: string) => void;
 
 /**
- * Writes one JSON object per line, without secrets: those of the process, those of the current call, and values whose name is that of a
- * secret are redacted. A line that is written during a request has the id of the request.
+ * Writes one JSON object per line. It redacts the secrets of the process and of the current call, and values under names of secrets. Lines
+ * that are written during a request have its id.
  */
 export interface Logger extends Readonly<Record<Level, Write>> {
-  /** Adds the bindings to each line. */
+  /** Returns a logger that adds the bindings to each line. */
   readonly child: (bindings: object) => Logger;
 }
 
@@ -25,7 +25,7 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** Redacts the secrets of the process. */
   readonly redactor?: Redactor;
-  /** Default: standard output. */
+  /** Stream that lines are written to. Default: standard output. */
   readonly destination?: DestinationStream;
   readonly clock?: Clock;
 }

@@ -52,7 +52,7 @@ function figuresOfProcess(): Registry {
   return ofProcess;
 }
 
-/** A registry of its own, so that several services in one process (tests) do not share their figures. */
+/** Creates metrics with a registry of their own, so that several services in one process (tests) do not share their figures. */
 export function createMetrics({ processMetrics = true }: { readonly processMetrics?: boolean } = {}): Metrics {
   const registry = processMetrics ? Registry.merge([figuresOfProcess()]) : new Registry();
   const registers = [registry];

@@ -1,13 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 
-/** Divides work over bytes that a caller chose into slices, so that other requests are not blocked, however much it is. */
+/** Divides long work into slices, so that other requests run in between. */
 export interface Pacer {
   /** Returns whether the slice has lasted long enough to pause. */
   readonly isDue: () => boolean;
   /** Begins a slice, after a wait that blocked nobody. */
   readonly begin: () => void;
-  /** Lets everything else that is ready go first. @throws the reason of the signal, when it has aborted */
+  /**
+   * Ends the slice and lets all other ready work run first.
+   * @throws the reason of the signal if it has aborted
+   */
   readonly pause: () => Promise<void>;
 }
 
@@ -52,9 +55,12 @@ const LATELY_MS = 1_000;
 
 /** The requests that are in progress in a process, and the queue of work behind them. */
 export interface Callers {
-  /** A request begins. @returns what says that it has ended; once */
+  /**
+   * Notes that a request began.
+   * @returns a function to call once when the request has ended
+   */
   readonly came: () => () => void;
-  /** When the next slice behind them may begin. */
+  /** Resolves when the next slice of work behind the requests may begin: when no request is in progress, or after a while. */
   readonly takeTurnBehind: () => Promise<void>;
 }
 
@@ -100,12 +106,15 @@ export function createCallers(clock: Pick<Clock, 'steady' | 'after'>): Callers {
   };
 }
 
-/** The requests of this process. */
+/** The requests in progress in this process. */
 export const callers: Callers = createCallers(SYSTEM_CLOCK);
 
 const waiting: (() => void)[] = [];
 
-/** One slice a turn of the event loop, over all of the process: the slices of many requests would be one long stretch again. */
+/**
+ * Waits for a turn of the event loop. Each turn has one slice of the whole process; otherwise the slices of many requests would form one
+ * long block.
+ */
 export function takeTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);

@@ -6,7 +6,7 @@ import { AppError } from './errors.ts';
  */
 export const MOST_PAIRS = 1_000;
 
-/** Whether a form or a query string has more pairs than that. Counts separators: nothing is decoded, nothing is built. */
+/** Returns whether a form or a query string has more than the given number of pairs. It only counts separators, without decoding. */
 export function hasMorePairs(text: string, most = MOST_PAIRS): boolean {
   let pairs = 1;
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) if (++pairs > most) return true;
@@ -19,7 +19,7 @@ export function decodeForm(text: string): URLSearchParams {
   throw new AppError('PAYLOAD_TOO_LARGE', `The form has more than ${MOST_PAIRS} fields.`);
 }
 
-/** The query string of a URL or of its path, without the question mark. */
+/** Returns the query string of a URL or a path, without the question mark. */
 export function searchOf(url: string): string {
   const mark = url.indexOf('?');
   return mark < 0 ? '' : url.slice(mark + 1);

@@ -32,16 +32,16 @@ export interface Platform {
   readonly egress: Egress;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Undefined: nothing is traced. */
+  /** Tracer of this process; undefined if nothing is traced. */
   readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly random: Random;
 }
 
 export interface Random {
-  /** Fit for secrets. */
+  /** Returns random bytes that are secure enough for secrets. */
   readonly bytes: (size: number) => Buffer;
-  /** From 0 to 1, and not fit for secrets: it spreads retries. */
+  /** Returns a random number from 0 to 1, such as for spreading retries. It is not secure enough for secrets. */
   readonly fraction: () => number;
 }
 
@@ -57,7 +57,7 @@ export interface PlatformOptions {
 
 /** The platform, with functions that report its health. */
 export interface OpenedPlatform extends Platform {
-  /** One round trip to the database; false when it fails or the signal aborts first. */
+  /** Returns whether one round trip to the database succeeds before the signal aborts. */
   readonly isReachable: (signal: AbortSignal) => Promise<boolean>;
   /** Returns whether statements of this process have failed for a while although the database serves others. */
   readonly isStuck: () => boolean;
@@ -76,7 +76,10 @@ export async function prepareDatabase(
   await migrateDatabase({ url, log });
 }
 
-/** @throws ConfigError when the keys do not fit the database; whatever else the database says */
+/**
+ * Builds the platform.
+ * @throws ConfigError when the keys do not fit the database; the errors of the database
+ */
 export async function composePlatform(options: PlatformOptions): Promise<OpenedPlatform> {
   const { config, databaseUrl: url, simulatorsUrl, log, cleanup } = options;
   const { databasePoolSize: poolSize } = config;
@@ -85,12 +88,12 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
   measureBuild(metrics);
   const tracer = await openTracer(options, metrics);
 
-  const { knex, isReachable, answersOthers, close } = openDatabase({ url, poolSize, log });
+  const { knex, isReachable, respondsToOthers, close } = openDatabase({ url, poolSize, log });
   cleanup.add('database', close);
   measurePool(knex, metrics);
   const behind = openAside({ url, log });
-  cleanup.add('connection behind answers', () => behind.destroy());
-  const liveness = watchLiveness({ works: isReachable, couldWork: answersOthers, clock, log });
+  cleanup.add('connection behind responses', () => behind.destroy());
+  const liveness = watchLiveness({ works: isReachable, couldWork: respondsToOthers, clock, log });
   cleanup.add('liveness', liveness.stop);
   const shares = createPoolShares({ knex, poolSize, clock });
   const keyring = createKeyring(config.encryptionKeys ?? (await createDevelopmentKeys(config.dataDir)));

@@ -10,7 +10,7 @@ export interface Redactor {
 
 export interface SecretForm {
   readonly text: string;
-  /** Its first characters. */
+  /** First characters of the form. */
   readonly head: string;
 }
 
@@ -39,7 +39,26 @@ const KNOWN_BY_CHARACTERS = 32;
 /** JSON inside a JSON string is escaped once more: a message that quotes a body that quotes a body. */
 const JSON_LEVELS = 4;
 
-/** Secrets of fewer than 6 characters are ignored. Costs next to nothing until there is text to redact. */
+/**
+ * Number of characters at the end of a text that was cut in which the beginning of a secret may be too short to be recognized. It is more
+ * than `KNOWN_BY_CHARACTERS`.
+ */
+export const DOUBTFUL_CHARACTERS = 64;
+
+/** Returns the part of a text to keep until `redactBeginning`: what is shown, and enough to recognize a secret at its end. */
+export function beginningOf(text: string, most: number): string {
+  return text.slice(0, most + DOUBTFUL_CHARACTERS);
+}
+
+/** Redacts what `beginningOf` kept, and returns at most that number of characters, with `…` at the end of a text that was cut. */
+export function redactBeginning({ redact }: Redactor, kept: string, most: number): string {
+  const redacted = redact(kept);
+  const end = kept.length > most ? Math.min(most, redacted.length - DOUBTFUL_CHARACTERS) : most;
+  const shown = redacted.length > end ? `${redacted.slice(0, Math.max(0, end))}…` : redacted;
+  return shown.replaceAll('\0', '').toWellFormed();
+}
+
+/** Creates a redactor. Secrets of fewer than 6 characters are ignored. It costs almost nothing until there is text to redact. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   return fromForms(() => {
     const texts = new Set([...secrets].slice(0, MAX_SECRETS).flatMap(formsOf));
@@ -49,7 +68,10 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
 
 const pairs = new WeakMap<Redactor, WeakMap<Redactor, Redactor>>();
 
-/** Knows what any of them knows. For the same two, the combination is made once: those of callers and instances are kept. */
+/**
+ * Returns a redactor with the secrets of all given ones. The combination of the same two is cached, because redactors of callers and
+ * instances live long.
+ */
 export function combineRedactors(redactors: readonly Redactor[]): Redactor {
   const [one, other, ...more] = redactors;
   if (one === undefined || other === undefined) return one ?? NO_SECRETS;

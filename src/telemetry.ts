@@ -64,7 +64,9 @@ const LONGEST_TEXT = 4_096;
 const LONGEST_READ_TEXT = 2 * LONGEST_TEXT;
 const QUIET_MS = 60_000;
 
-/** This file is imported only where there is a collector: nothing else of the service knows the SDK. */
+/**
+ * Starts sending traces. Import this file only if there is a collector, because it loads the SDK, which no other part of the service uses.
+ */
 export function createTelemetry(ports: TelemetryPorts): Telemetry {
   const { config, clock, log } = ports;
   const provider = new TracerProvider({

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Redactor } from './redaction.ts';
 
-/** The path of the audit log that an entry stands under, beside the one with all. */
+/** Path of the audit log that lists an entry, in addition to the list of all entries. */
 export type AuditSection =
   | 'authentication'
   | 'element-instances'
@@ -17,7 +17,7 @@ export interface AuditEntry {
   readonly at: Date;
   readonly requestId: string;
   readonly organizationId: number;
-  /** The account that is changed. */
+  /** Id of the account that was changed. */
   readonly accountId: number;
   readonly userId: number;
   readonly method: string;
@@ -26,7 +26,7 @@ export interface AuditEntry {
   action: string;
   /** The kind of thing that is changed. */
   readonly target: string;
-  /** By what is changed. Refusals and what shows secrets stand under `authentication`, whatever they are about. */
+  /** Section by the kind of target. Rejected requests and shown secrets are in `authentication`, whatever they are about. */
   readonly section?: AuditSection | undefined;
   targetId?: string;
   instanceId?: number;
@@ -35,7 +35,7 @@ export interface AuditEntry {
   changes?: Readonly<Record<string, unknown>>;
   /** Redacts the secrets of the request in the texts of the entry. */
   readonly redactor: Redactor;
-  /** Its row is committed. */
+  /** Whether the row of the entry is committed. */
   isWritten: boolean;
 }
 
@@ -47,17 +47,40 @@ export interface Trace {
   redactor?: Redactor;
   /** The audit entry of a call that changes something. */
   audit?: AuditEntry;
-  /** Requests to the provider, retries and redirects included. */
+  /** Number of requests to the provider, including retries and redirects. */
   providerCalls: number;
-  /** Set for a list: how much of the filter was pushed, and how many records were returned. */
+  /** How much of the filter was pushed. It is set for lists, together with the number of returned records. */
   pushdown?: string;
   rows?: number;
-  /** The first of them, those for access tokens included, each when it has ended. */
+  /** The first calls in the order of their ends, including those for access tokens. */
   readonly calls: TracedCall[];
-  /** How many there would be without that bound. */
+  /** Number of all calls, including those that are not kept. */
   callCount: number;
-  /** There while headers and bodies of the requests to the provider are kept. */
+  /** Log of headers and bodies of the calls, while they are kept. */
   wire?: WireLog;
+  /** Set when the script of a mapping failed, or wrote to its console. */
+  scripts?: TracedScripts;
+}
+
+/** What the scripts of mappings wrote and why they failed, during one request. Nothing of it is redacted yet. */
+export interface TracedScripts {
+  /** The first lines that they wrote to their console. */
+  readonly console: string[];
+  /** Number of lines without that bound. */
+  lineCount: number;
+  /** Number of calls of scripts that failed. */
+  failures: number;
+  /** The first different reasons. */
+  readonly reasons: TracedReason[];
+}
+
+/** Why scripts failed, and for which records. */
+export interface TracedReason {
+  readonly reason: string;
+  /** Number of calls that failed for this reason. */
+  count: number;
+  /** The ids of the first records, where they have one. */
+  readonly recordIds: string[];
 }
 
 /** One request to a provider, and its outcome. Nothing of it is redacted yet. */
@@ -65,10 +88,10 @@ export interface TracedCall {
   readonly method: string;
   /** The provider's URL, even if a simulator responds. */
   readonly url: URL;
-  /** The status; or why there was no response, like `timeout`. */
+  /** Status of the response, or the reason why there was none, such as `timeout`. */
   readonly outcome: number | string;
   readonly durationMs: number;
-  /** How often the same was sent before: retries and redirects. */
+  /** Number of earlier sends of the same request: retries and redirects. */
   readonly resends?: number;
   /** Redacts the secrets of the request. */
   readonly redactor: Redactor;
@@ -83,9 +106,9 @@ export interface WireLog {
 }
 
 export interface WireMessage {
-  /** Lower-case names. */
+  /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A body that can be read only once is not kept. */
+  /** Body of the request. A body that can be read only once is not kept. */
   readonly body?: string | Buffer | AsyncIterable<Buffer> | undefined;
 }
 
@@ -107,46 +130,46 @@ export interface WireEntry {
   readonly watch: (response: WireMessage & { readonly body: AsyncIterable<Buffer> }) => AsyncIterable<Buffer>;
 }
 
-/** A part of the work in the words of OpenTelemetry, measured from its start to its end. */
+/** A timed piece of work as OpenTelemetry defines it. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  /** False: the sampler left it out. Nothing that is below it is recorded either. */
+  /** Whether the span is recorded. If the sampler left it out, its children are not recorded either. */
   readonly isRecorded: boolean;
   /** The `traceparent` header that lets a receiver continue the trace (W3C Trace Context); undefined if the span is not recorded. */
   readonly traceparent: string | undefined;
   readonly child: (start: SpanStart) => Span;
-  /** Begins a trace of its own, with a link to this span: for what goes on long after it. */
+  /** Begins a new trace with a link to this span, for work that continues long after it. */
   readonly follow: (start: SpanStart) => Span;
-  /** The W3C headers for a request to that host; undefined unless it is configured to get them. */
+  /** Returns the W3C headers for a request to this host; undefined unless the host is configured to get them. */
   readonly headersFor: (hostname: string) => Readonly<Record<string, string>> | undefined;
-  /** `describe` is called where the span is recorded. */
+  /** Adds attributes. `describe` is called only if the span is recorded. */
   readonly note: (describe: () => SpanAttributes) => void;
-  /** Once, when the work is over; `describe` as in `note`. What is not ended is not exported. */
+  /** Ends the span; call it once. `describe` is as in `note`. A span that does not end is not exported. */
   readonly end: (describe?: () => SpanEnd) => void;
 }
 
-/** By their names in the semantic conventions, or `causeway.…`. Secrets are taken out of texts; what is undefined is left out. */
+/** Attributes by their names in the semantic conventions, or `causeway.…`. Secrets are redacted, and undefined values are left out. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanStart {
-  /** The same name for all work of a kind, without ids. */
+  /** Name of the span, the same for all work of a kind, without ids. */
   readonly name: string;
-  /** Default: internal. */
+  /** Kind of the span. Default: internal. */
   readonly kind?: 'internal' | 'server' | 'client' | 'producer';
 }
 
 export interface SpanEnd {
-  /** In place of that of the start. */
+  /** Name that replaces the one from the start. */
   readonly name?: string;
   readonly attributes?: SpanAttributes;
-  /** The work failed: a code or the name of a class, never a message. */
+  /** Code or class name of the error if the work failed, never a message. */
   readonly errorType?: string | undefined;
   /** Redacts further secrets, in addition to those of the process and of the request. */
   readonly redactor?: Redactor;
 }
 
-/** Begins spans that are below none of this process. There is none where nothing is exported. */
+/** Begins spans without a parent in this process. There is no tracer if nothing is exported. */
 export interface Tracer {
   /**
    * Begins a span.
@@ -168,6 +191,16 @@ interface TraceContext {
 /** Maximum number of calls per request. A query may make hundreds, and more would add no information. */
 const MOST_CALLS = 50;
 
+/** Maximum sizes of what is kept of scripts. The texts are that long when they are shown. */
+export const SCRIPT_LIMITS = {
+  lines: 50,
+  lineCharacters: 1000,
+  reasons: 5,
+  reasonCharacters: 500,
+  ids: 10,
+  idCharacters: 100,
+};
+
 const contexts = new AsyncLocalStorage<TraceContext | undefined>();
 
 export function createTrace(requestId: string): Trace {
@@ -179,17 +212,17 @@ export function withTrace<Result>(context: TraceContext, work: () => Result): Re
   return contexts.run(context, work);
 }
 
-/** Undefined in background work. */
+/** Returns the trace of the current request; undefined in background work. */
 export function currentTrace(): Trace | undefined {
   return contexts.getStore()?.trace;
 }
 
-/** Undefined in background work, and where nothing is exported. */
+/** Returns the current span; undefined in background work, and if nothing is exported. */
 export function currentSpan(): Span | undefined {
   return contexts.getStore()?.span;
 }
 
-/** For work that a request happens to start and that is not its own: it serves others as well. */
+/** Runs work outside the trace of the current request, because it also serves other requests. */
 export function inBackground<Result>(work: () => Result): Result {
   return contexts.getStore() === undefined ? work() : contexts.run(undefined, work);
 }
@@ -199,7 +232,7 @@ export function within<Result>(span: Span, work: () => Result): Result {
   return contexts.run({ trace: currentTrace(), span }, work);
 }
 
-/** Does the work in a span below the current one, and nothing but the work where there is none. */
+/** Runs work in a child of the current span. Without a current span it just runs the work. */
 export function inSpan<Result>(start: SpanStart, work: () => Promise<Result>): Promise<Result> {
   const parent = currentSpan();
   return parent?.isRecorded === true ? spanning(parent.child(start), work) : work();
@@ -216,13 +249,13 @@ async function spanning<Result>(span: Span, work: () => Promise<Result>): Promis
   }
 }
 
-/** Its code, where it has one. */
+/** Returns the code of an error, or the name of its class. */
 export function errorTypeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** Keeps a request to a provider that has ended, where it was made for a call. */
+/** Adds a completed request to a provider to the current trace. */
 export function noteCall(call: TracedCall): void {
   const trace = currentTrace();
   if (trace === undefined) return;

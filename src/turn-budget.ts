@@ -5,9 +5,9 @@ const PIECES_A_TURN = 4096;
 /** Each of them has up to 64 kB at once. */
 const RESUMED_A_TURN = 16;
 
-/** The connection from which a body is read. */
+/** Connection that a body is read from. */
 export interface Flow {
-  /** May be called again while nothing is read. */
+  /** Pauses reading. It can be called again while reading is paused. */
   readonly pause: () => void;
   readonly resume: () => void;
 }

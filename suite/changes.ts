@@ -82,17 +82,16 @@ async function follow({ target }: Subject, { provider, name, object, table }: Ch
   const late = [...next, ...(await poll())];
   const again = await poll();
 
-  const words =
-    object.changes?.updated === undefined ? '' : `; its changes are to be told by '${object.changes.updated}'`;
+  const words = object.changes?.updated === undefined ? '' : `; polls find its changes by '${object.changes.updated}'`;
   const faults = [
     ...before.map((event) => `${describe(event)} was there before the first poll`),
-    ...again.map((event) => `${describe(event)} is told once more without a change`),
+    ...again.map((event) => `${describe(event)} is reported again without a change`),
   ];
   const expect = (action: ChangeAction, ids: readonly string[], events: readonly NewEvent[], [least, most]: Range) => {
     for (const id of ids) {
       const found = events.filter(({ type, objectId }) => type === `${name}.${action}` && objectId === id).length;
-      if (found < least) faults.push(`${id} was ${action}, and no poll tells of it${words}`);
-      if (found > most) faults.push(`${id} was ${action}, and polls tell of it ${found} times${words}`);
+      if (found < least) faults.push(`${id} was ${action}, and no poll reports it${words}`);
+      if (found > most) faults.push(`${id} was ${action}, and polls report it ${found} times${words}`);
     }
   };
   const all = [...early, ...late];
@@ -104,7 +103,7 @@ async function follow({ target }: Subject, { provider, name, object, table }: Ch
     [first, second].flatMap(({ created, updated, deleted }) => [...created, ...updated, ...deleted]),
   );
   const others = all.filter(({ objectId = '' }) => !changed.has(objectId));
-  faults.push(...others.map((event) => `${describe(event)} is told, and nothing happened`));
+  faults.push(...others.map((event) => `${describe(event)} is reported, and nothing happened`));
   return faults.map((fault) => `${name}: ${fault}`);
 }
 

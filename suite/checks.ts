@@ -42,15 +42,15 @@ export const CHECKS: readonly Check[] = [
     find: ({ target, large, effort }) => faultsOf(large, (listing) => measureClaims(target, listing, effort)),
   },
   {
-    name: 'answers random filters with exactly the rows that they mean',
+    name: 'returns exactly the rows that match random filters',
     find: ({ target, large, effort }) =>
       faultsOf(large, async (listing) => {
         await assertSound(target, listing, effort);
         return [];
       }),
   },
-  { name: 'is asked filters that tell rows apart', find: askTelling },
-  { name: 'gives the same rows in pages of any size, and tells the last page', find: walkAll },
+  { name: 'gets random filters that match some rows, and not all', find: askTelling },
+  { name: 'returns the same rows in pages of any size, and marks the last page', find: walkAll },
   { name: 'refuses the page token of another query', find: mistakeTokens },
   {
     name: 'sorts by the type of the field and loses nothing by it',
@@ -77,8 +77,8 @@ export const CHECKS: readonly Check[] = [
       ]),
   },
   { name: 'reports what goes wrong at the provider as what it is', find: meetTroubles },
-  { name: 'tells of every change that it declares, and of each once', find: followChanges },
-  { name: 'takes no webhook that its provider has not signed', find: forgeWebhooks },
+  { name: 'reports every change that it declares, and each one once', find: followChanges },
+  { name: 'rejects webhooks that its provider has not signed', find: forgeWebhooks },
   { name: 'calls no host that is not its own', find: async (subject) => findStrangeHosts(subject) },
   { name: 'leaves no secret in logs, errors and addresses', find: async (subject) => findLeaks(subject) },
   { name: 'has a README that explains every setting', find: checkReadme },
@@ -106,7 +106,7 @@ async function askTelling({ large, effort: { filters, seed } }: Subject): Promis
       filters: Math.min(Math.max(2 * filters, LEAST_TELLING), MOST_TELLING),
       seed,
     });
-    return share > LEAST_SHARE ? [] : [`${listing.name}: only ${share} of the filters leave some rows and not all`];
+    return share > LEAST_SHARE ? [] : [`${listing.name}: only ${share} of the filters match some rows and not all`];
   });
 }
 
@@ -140,7 +140,7 @@ async function mistakeTokens({ target, large }: Subject): Promise<readonly strin
     const query = { pageSize: 5, nextPage, where: `\`${field}\` IS NOT NULL` };
     const { status, body } = await target.call(listing.path, { query });
     const isRefused = status === 400 && body.code === 'REQUEST_INVALID';
-    return isRefused ? [] : [`${listing.name}: it was answered ${status} ${JSON.stringify(body).slice(0, 300)}`];
+    return isRefused ? [] : [`${listing.name}: the service returned ${status} ${JSON.stringify(body).slice(0, 300)}`];
   });
 }
 

@@ -133,7 +133,7 @@ async function callMissing(
       allow.every((each) => response.body.message?.includes(each)) &&
       (response.headers.get('allow') ?? '') === allow.join(', ').replace('GET', 'GET, HEAD');
     if (response.status !== 405 || response.body.code !== 'OPERATION_UNSUPPORTED' || !names) {
-      faults.push(`${method} ${path} is not declared and answered ${response.status} ${JSON.stringify(response.body)}`);
+      faults.push(`${method} ${path} is not declared and returned ${response.status} ${JSON.stringify(response.body)}`);
     }
   }
   return faults;

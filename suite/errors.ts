@@ -24,7 +24,7 @@ export async function makeMistakes(target: Target, listing: Listing): Promise<re
   const check = async (where: string, isRight: (response: ApiAnswer) => boolean) => {
     const answer = await target.call(listing.path, { query: { where } });
     if (answer.status === 400 && isRight(answer)) return;
-    faults.push(`${listing.name} where ${where} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    faults.push(`${listing.name} where ${where} returned ${answer.status} ${JSON.stringify(answer.body)}`);
   };
   await check(`${misspelt} IS NULL AND nosuchfieldatall = 1`, ({ body }) => {
     const [first, second] = body.details ?? [];
@@ -48,7 +48,7 @@ export async function askForNothing(target: Target, listings: readonly Listing[]
   const expectNotFound = async (path: string, statuses = [404]) => {
     const response = await target.call(path);
     if (!statuses.includes(response.status)) {
-      faults.push(`GET ${path} answered ${response.status} ${JSON.stringify(response.body).slice(0, 300)}`);
+      faults.push(`GET ${path} returned ${response.status} ${JSON.stringify(response.body).slice(0, 300)}`);
     }
     return response;
   };

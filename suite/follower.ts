@@ -117,7 +117,13 @@ interface Memory {
 
 /** Every transaction is committed at once. */
 function createMemory(): Memory {
-  let progress: MappedProgress = { mappingVersion: null, kind: null, watermark: null, feedWatermark: null };
+  let progress: MappedProgress = {
+    mappingVersion: null,
+    mappedObject: null,
+    kind: null,
+    watermark: null,
+    feedWatermark: null,
+  };
   let versions: readonly (NewlySeen & { readonly missed: number })[] = [];
   const transaction: PollStore['transaction'] = (work) =>
     // There is no database, and the store needs none.

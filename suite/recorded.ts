@@ -10,7 +10,7 @@ import { allFields, normalise, runIn, withDefaults } from './testing.ts';
  * and pages return, because values are not recorded. The connector must declare its objects, not discover them.
  */
 export function describeRecorded(connector: Connector, folder: string, configuration: Config = {}): void {
-  describe(`${connector.key} reads recorded answers`, () => {
+  describe(`${connector.key} reads recorded responses`, () => {
     for (const [name, object] of Object.entries(recordable(connector))) {
       it(name, async () => {
         const { faults, unseen } = await readRecorded({ connector, configuration, name, object, folder });
@@ -92,7 +92,9 @@ function replay(fixtures: readonly Fixture[]): ConnectorContext['send'] {
     const [found] = index < 0 ? [] : left.splice(index, 1);
     if (found !== undefined) return found.response;
     const others = [...new Set(left.map((fixture) => describeRequest(fixture.request)))];
-    throw new Error(`The connector sends ${wanted}. Recorded are answers to ${others.join(', ') || 'nothing more'}.`);
+    throw new Error(
+      `The connector sends ${wanted}. The recording has responses to ${others.join(', ') || 'nothing more'}.`,
+    );
   };
 }
 

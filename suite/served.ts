@@ -55,7 +55,7 @@ export async function serveSimulator(key: string, create: CreateSimulator): Prom
       const headers = { 'content-type': 'application/json' };
       const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) });
       const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+      if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
       return text === '' ? undefined : JSON.parse(text);
     },
     reset: () => {

@@ -194,7 +194,7 @@ export async function getOk(target: Pick<Target, 'call'>, path: string, call: Ap
   if (response.status === 200) return response;
   const query = JSON.stringify(call.query ?? {});
   throw new Error(
-    `${call.method ?? 'GET'} ${path} ${query} answered ${response.status}: ${JSON.stringify(response.body)}`,
+    `${call.method ?? 'GET'} ${path} ${query} returned ${response.status}: ${JSON.stringify(response.body)}`,
   );
 }
 

@@ -102,7 +102,7 @@ async function meet(stage: Stage, each: Case): Promise<readonly string[]> {
   }
   const reported = 'retryAfterSeconds' in outcome ? outcome.retryAfterSeconds : undefined;
   const isTold = retryAfterSeconds === undefined || reported === retryAfterSeconds;
-  return isTold ? [] : [`'${trouble}' tells a caller to wait ${reported} s, not ${retryAfterSeconds}`];
+  return isTold ? [] : [`'${trouble}' makes a caller wait ${reported} s, not ${retryAfterSeconds}`];
 }
 
 function toError(error: unknown): Error {
@@ -130,7 +130,7 @@ async function recover(stage: Stage): Promise<readonly string[]> {
     const connection = connectTo(stage, { retry: true });
     const list = () => connection.list(stage.listing.object).then(() => undefined, toError);
     const error = await withTrouble(stage, { trouble, times: 1 }, list);
-    if (error !== undefined) faults.push(`one '${trouble}' at a list is not tried again: ${wordsOf(error)}`);
+    if (error !== undefined) faults.push(`one '${trouble}' at a list is not repeated: ${wordsOf(error)}`);
   }
   return faults;
 }

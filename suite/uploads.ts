@@ -69,5 +69,5 @@ async function failToUpload(target: Target, path: string, values: object): Promi
   const { status, body: problem } = await target.call(path, { method: 'POST', body });
   if (status === 400 && problem.code === 'REQUEST_INVALID' && problem.details?.[0]?.path === '/body/nosuchfield')
     return [];
-  return [`a file with an unknown field answered ${status} ${JSON.stringify(problem)}`];
+  return [`a file with an unknown field returned ${status} ${JSON.stringify(problem)}`];
 }

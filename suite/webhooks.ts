@@ -50,15 +50,15 @@ export async function forgeWebhooks({ target }: Subject): Promise<readonly strin
       return isRefused ? [] : [`${JSON.stringify(body.slice(0, 40))} under headers of '${header}' is ${verdict}`];
     }),
   );
-  const answered = await Promise.all(
+  const unsigned = await Promise.all(
     BODIES.map(async (body) => {
       const { status } = await fetch(instance.eventUrl, { method: 'POST', body });
       return status === UNVERIFIED
         ? []
-        : [`${JSON.stringify(body.slice(0, 40))} without a signature is answered ${status}`];
+        : [`${JSON.stringify(body.slice(0, 40))} without a signature returned ${status}`];
     }),
   );
-  return [...judged, ...answered.flat()];
+  return [...judged, ...unsigned.flat()];
 }
 
 function callOf(url: string, body: string, header: string | undefined): WebhookCall {

@@ -87,7 +87,7 @@ async function updateTexts(target: Target, path: string, { fields, texts }: Text
     const body = Object.fromEntries(fields.map((field) => [field, text]));
     const response = await target.call(path, { method: 'PATCH', body });
     if (response.status !== 200) {
-      faults.push(`PATCH ${JSON.stringify(body)} answered ${response.status} ${JSON.stringify(response.body)}`);
+      faults.push(`PATCH ${JSON.stringify(body)} returned ${response.status} ${JSON.stringify(response.body)}`);
       continue;
     }
     faults.push(...compareValues('updated', body, response.body));
@@ -159,7 +159,7 @@ async function expectRefusal(target: Target, { path, method, body, paths }: Refu
     [...named].sort().join() === [...paths].sort().join()
   )
     return [];
-  return [`${method} ${JSON.stringify(body)} answered ${response.status} ${JSON.stringify(response.body)}`];
+  return [`${method} ${JSON.stringify(body)} returned ${response.status} ${JSON.stringify(response.body)}`];
 }
 
 /** Fields that a replacement leaves out must become empty. */
@@ -180,7 +180,7 @@ async function remove(target: Target, path: string): Promise<readonly string[]> 
   const statuses = [await target.call(path), await target.call(path, { method: 'DELETE' })].map(({ status }) => status);
   return statuses.every((status) => status === 404)
     ? []
-    : [`after delete, GET and DELETE answered ${statuses.join(' and ')}`];
+    : [`after delete, GET and DELETE returned ${statuses.join(' and ')}`];
 }
 
 /**
@@ -212,7 +212,7 @@ export async function writeHostileIds(
     const removed = object.remove === undefined ? got : await target.call(path, { method: 'DELETE' });
     const statuses = [created, got, removed].map(({ status }) => status);
     if (statuses.join() !== '200,200,200' || created.body[idField] !== text || got.body[idField] !== text) {
-      faults.push(`${path} (${JSON.stringify(text)}): create, get and delete answered ${statuses.join(', ')}`);
+      faults.push(`${path} (${JSON.stringify(text)}): create, get and delete returned ${statuses.join(', ')}`);
     }
   }
   return faults;

@@ -31,6 +31,44 @@ describe('the check of prose', () => {
     });
   }
 
+  for (const comment of [
+    'In this turn.',
+    'By the name of a field',
+    'Without an order. SOQL knows no star.',
+    'The same for programs.',
+  ]) {
+    it(`finds '${comment}' above an export, and nowhere else`, () => {
+      const [opening] = /^(?:The same|\w+)/.exec(comment) ?? [];
+      expect(findInSource(`/** ${comment} */\nexport const a = 1;\n`).map(({ found }) => found)).to.deep.equal([
+        opening,
+      ]);
+      expect(findInSource(`const b = 1;\n/**\n * ${comment}\n */\nexport const a = 1;\n`)).to.have.length(1);
+      expect(findInSource(`/** ${comment} */\nconst a = 1;\nexport const b = a;\n`)).to.deep.equal([]);
+    });
+  }
+
+  it('passes over an opening that leads to a sentence', () => {
+    const comments = ['In a transaction, nothing is sent.', 'Without a name: returns all.', 'Returns all. In order.'];
+    for (const comment of comments)
+      expect(findInSource(`/** ${comment} */\nexport const a = 1;\n`), comment).to.deep.equal([]);
+  });
+
+  for (const [text, found] of [
+    ['A retry goes on where the first one ended.', 'goes on'],
+    ['The provider is not asked again.', 'is not asked'],
+    ['A second call gives an error.', 'gives an error'],
+    ['A list takes no filter.', 'takes no filter'],
+  ] as const) {
+    it(`finds '${found}'`, () => {
+      expect(findInDocument(text).map((fault) => fault.found)).to.deep.equal([found]);
+    });
+  }
+
+  it('passes over the same verbs in their own meaning', () => {
+    const text = 'A role gives its users a privilege. The start takes three seconds. An event tells the product.';
+    expect(findInDocument(text)).to.deep.equal([]);
+  });
+
   it('finds the same phrases in documents and doc comments', () => {
     const text = 'The subscriber is told at once.';
     expect(findInSource(`/** ${text} */\n`).map(({ found }) => found)).to.deep.equal(['is told']);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { array, assert, property, string } from 'fast-check';
-import { combineRedactors, createRedactor } from '../src/redaction.ts';
+import { beginningOf, combineRedactors, createRedactor, redactBeginning } from '../src/redaction.ts';
 
 const CANARY = 'caña/ry+"7f\\3=?&x y';
 
@@ -150,5 +150,37 @@ describe('createRedactor', () => {
     const { user, system } = process.cpuUsage(before);
     // Some 40 ms each; with a search of characters × characters, minutes.
     expect((user + system) / 1000).to.be.below(texts.length * 1000);
+  });
+});
+
+describe('a text that is cut', () => {
+  const MOST = 100;
+  const show = (text: string, secret = 'a secret of many words that nobody may read') =>
+    redactBeginning(createRedactor([secret]), beginningOf(text, MOST), MOST);
+
+  it('shows nothing of a secret, wherever it is cut', () => {
+    const secret = 'a secret of many words that nobody may read';
+    for (let before = 0; before < 200; before++) {
+      const shown = show('.'.repeat(before) + secret + '.'.repeat(300));
+      for (let end = 6; end <= secret.length; end++) expect(shown).to.not.contain(secret.slice(0, end));
+      expect(shown.length).to.be.at.most(MOST + 1);
+    }
+  });
+
+  it('shows nothing of a secret behind another one that makes the text shorter', () => {
+    const [one, other] = ['x'.repeat(90), 'another secret of many words'];
+    const redactor = createRedactor([one, other]);
+    for (let end = 1; end <= other.length; end++) {
+      const text = `${one}${'.'.repeat(74 - end)}${other}`;
+      expect(redactBeginning(redactor, beginningOf(text, MOST), MOST)).to.not.contain('another');
+    }
+  });
+
+  it('is whole when it is short, and ends with … otherwise', () => {
+    expect(show('short')).to.equal('short');
+    expect(show('x'.repeat(MOST))).to.equal('x'.repeat(MOST));
+    expect(show('x'.repeat(MOST + 1))).to.match(/^x+…$/);
+    expect(show('x'.repeat(1000))).to.equal(`${'x'.repeat(MOST)}…`);
+    expect(show('a\0b\ud800')).to.equal('ab\ufffd');
   });
 });

@@ -155,7 +155,7 @@ const WELL_KNOWN: readonly Known[] = [
 /** Kinds that rest on what the column is, whatever word the catalogue has for its type. */
 const FIXED: ReadonlySet<string> = new Set(['id', 'status', 'amount']);
 
-/** By the name in the dataset. */
+/** The name of the employee endpoints for each well-known field, by its name in the dataset. */
 export const WELL_KNOWN_NAMES: ReadonlyMap<string, string> = new Map(
   WELL_KNOWN.map(([dataset, name]) => [dataset, name]),
 );

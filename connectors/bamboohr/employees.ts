@@ -219,8 +219,8 @@ export function readCreatedId({ headers, body }: ProviderResponse): string {
 }
 
 /**
- * BambooHR answers 200 whether it knows and takes a field or not. What the employee was before shows which of the fields it left
- * alone, as opposed to those that it stores in another spelling.
+ * Updates an employee. BambooHR returns 200 whether it accepts a field or not. The values before the update show which fields it ignored, as
+ * opposed to those that it stores in another spelling.
  * @throws what `send` throws; rejected when a field kept its value
  */
 async function updateEmployee(ports: Ports, input: UpdateInput): Promise<Json> {

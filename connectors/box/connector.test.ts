@@ -21,7 +21,7 @@ describe('Box, from the connector to its simulator', () => {
   after(() => provider.stop());
   beforeEach(() => provider.reset());
 
-  /** What is asked of the search for a `where` and parameters; what is not there is undefined. */
+  /** Returns the parameters of the search request for a `where` and parameters; a missing one is undefined. */
   async function asked(where: string | undefined, parameters: object = {}) {
     const connection = provider.connect();
     const { plan } = prepareQuery({ ...(where !== undefined && { where }) }, search);

@@ -40,7 +40,7 @@ export const contents = list<never>({
   paging: { kind: 'cursor', cursor: 'marker', size: 'limit', max: LARGEST_PAGE, next: ({ body }) => nextMarker(body) },
 });
 
-/** Some rows of a list, and where it goes on. */
+/** Some rows of a list, and the position at which the next part begins. */
 export interface FolderPart {
   readonly rows: readonly Json[];
   readonly next?: string | undefined;

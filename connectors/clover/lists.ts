@@ -9,7 +9,7 @@ const CONDITION = {
   text: (native, operator, value) => (operator === 'IN' ? `${native} in ('${value}')` : `${native}${operator}${value}`),
 } as const satisfies Input;
 
-/** Where the translator puts the conditions that only windows of the last 90 days are asked with. */
+/** The key under which the translator collects conditions that only windows of the last 90 days support. */
 export const RECENT = 'filter of recent rows';
 
 const SEPARATOR = "','";

@@ -48,7 +48,7 @@ const CREATED = {
 const MODIFIED = { ...TIME, filter: { ...can.only('superset', '='), ...can.order('superset') } } as const;
 
 /**
- * Fields of orders whose conditions restrict the list to the last 90 days. Older windows are asked without them, so every row is
+ * Fields of orders whose conditions restrict the list to the last 90 days. Requests for older windows leave them out, so every row is
  * checked again. Sources: "Clover API updates - May 2023", "Get all orders".
  */
 const RECENT_FIELDS = [

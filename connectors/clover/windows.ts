@@ -13,7 +13,7 @@ import { boundsOf, listOf, RECENT } from './lists.ts';
  * from window to window, and each call names both ends of its own. Source: "Apply filters to API requests".
  *
  * Conditions on some fields restrict a list of orders to the last 90 days. Whether that holds beside the ends of an older window is not
- * documented, so older windows are asked without them. Source: "Clover API updates - May 2023".
+ * documented, so requests for older windows leave them out. Source: "Clover API updates - May 2023".
  */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -50,8 +50,8 @@ interface Cursor {
 }
 
 /**
- * One call for each part: what is asked of Clover for one answer is counted elsewhere. A part may be empty and not the last; but where
- * rows were found the last of them comes with the next part, so that there never is a next part of nothing.
+ * Lists a collection window by window, with one call for each part. The core counts the calls of one request. A part may be empty without
+ * being the last. If a part found rows, the last of them comes with the next part, so a next part is never empty.
  */
 export function listInWindows(collection: string): ListOperation<Inputs> {
   const page = listOf(collection);

@@ -13,7 +13,7 @@ function inputOf(where: string, object: typeof reports): Pick<ListInput<unknown>
   return { filter: plan.native, parameters: plan.parameters };
 }
 
-/** What Concur is asked, without the size of the page. */
+/** Returns the requests to Concur, without the size of the page. */
 function asked(where: string, object = reports, config: Config = {}): unknown {
   if (object.list === undefined || !('request' in object.list)) throw new Error('Two halves were expected.');
   const input = { fields: [], orderBy: [], limit: 5, ...inputOf(where, object) };

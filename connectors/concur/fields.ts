@@ -56,7 +56,7 @@ function named(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, spec]) => [small(name), { native: name, ...spec }]));
 }
 
-/** Without `WorkflowActionUrl`, which repeats the query that it was asked with. */
+/** The fields of reports. `WorkflowActionUrl` is left out, because it repeats the query of the request. */
 export const REPORT_FIELDS = named({
   ID: { ...TEXT, nullable: false },
   Name: { ...TEXT, ...WRITTEN, required: true },

@@ -106,7 +106,7 @@ function show(collection: Collection<Resource>, row: TableRow, call: Call): Simu
   return print(call, ['Response'], { ID: shown.ID, URI: shown.URI });
 }
 
-/** The address of a workflow repeats what was asked, as in the provider's own example. */
+/** The address of a workflow repeats the query of the request, as in the provider's own example. */
 function present({ name: collection }: Collection<Resource>, row: TableRow, { origin, search }: Call): TableRow {
   const address = `${origin}${ROOT}/${collection}`;
   const { WorkflowActionUrl: key = '' } = row;

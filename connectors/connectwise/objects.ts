@@ -184,7 +184,7 @@ const incidents = entity('/service/tickets', {
 const ADDRESS = ['addressLine1', 'city', 'state', 'zip'] as const;
 const SOCIAL = ['facebookUrl', 'twitterUrl', 'linkedInUrl'] as const;
 
-/** A deleted company goes on being there, and is shown with a mark. Here it is gone. */
+/** ConnectWise still returns a deleted company, with a mark. The connector reports it as missing. */
 function presentCompany({ body }: ProviderResponse): unknown {
   const company = json.object(body, 'a company');
   if (company.deletedFlag === true) throw notFound('The company was deleted.');

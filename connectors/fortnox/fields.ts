@@ -22,7 +22,7 @@ export const ARRAY = { type: 'array' } as const;
 
 export const WRITTEN = { createable: true, updateable: true } as const;
 export const REQUIRED = { ...WRITTEN, required: true, nullable: false } as const;
-/** In single records only. */
+/** Marks a field that only single records have. */
 export const UNLISTED = { unlisted: true } as const;
 
 /**

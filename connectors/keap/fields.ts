@@ -20,7 +20,7 @@ export const ID = { ...REFERENCE, nullable: false, filter: can.only('exact', '='
 export const TEXT = { type: 'string' } as const;
 
 /**
- * How Keap compares texts is not documented, nor is how a value could hold what has a meaning in a filter: such texts are not asked for, and
+ * How Keap compares texts is not documented, nor is how a value could hold what has a meaning in a filter: such texts are not pushed, and
  * what is found is checked again. `NONE` is no text but no value.
  */
 const SPECIAL = /[;*,=<>!\\\p{Cc}\p{Cs}\u{10000}-\u{10ffff}]/u;

@@ -57,7 +57,7 @@ const TRANSACTION_FIELDS = {
   test: { type: 'boolean' },
 } as const satisfies Fields;
 
-/** In the second version they have no ids. */
+/** Transactions are read in the first version, because they have no ids in the second one. */
 export const transactions = defineObject<Inputs>({
   label: 'Transactions',
   description: 'Payments and refunds of orders.',

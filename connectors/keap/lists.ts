@@ -46,7 +46,8 @@ export function fieldsOf(natives: readonly string[], available: NonNullable<Sour
 export const SINCE = 'not before ';
 
 /**
- * Where nothing else is asked to order a list, it comes with the latest first if there is a bound, and ends with the first row that is older.
+ * Lists rows with the latest first if the request has a bound of the time and no order of its own. No page is read after a row
+ * that is older than the bound.
  * @param time the member of a row, and what it is called in orders
  */
 export function latestFirst(base: ReturnType<typeof listOf>, time: string, order: string): ReturnType<typeof listOf> {

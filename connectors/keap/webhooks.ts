@@ -66,7 +66,7 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
 
 type Sender = Pick<ConnectorContext, 'send'>;
 
-/** Those of an earlier time at the same address go on. */
+/** Creates the missing subscriptions of an address. Existing ones at the same address remain in use. */
 async function subscribe({ send }: Sender, url: string): Promise<Registration> {
   const there = await subscriptionsOf({ send }, url);
   const keys: string[] = [];

@@ -64,8 +64,8 @@ async function isGuarded({ send, signal }: ConnectorContext, request: ProviderRe
 }
 
 /**
- * Some servers filter wrongly: they ignore what they do not know, or find no text. Nothing in their answers shows it, so they are asked
- * what is known beforehand: nothing is null and not null, and a word of a record finds it.
+ * Some servers filter wrongly: they ignore what they do not know, or find no text. Nothing in their responses shows it, so the connector
+ * sends filters with known results: no row is null and not null, and a word of a record finds it.
  *
  * A request that is refused says nothing about the filter, and another set or property is tried.
  */

@@ -58,9 +58,9 @@ const kindOfPrimitive = kinds({
 export interface FieldOptions {
   /** The service compares text character by character. */
   readonly textIsBinary: boolean;
-  /** Nothing is asked of the service's own filter. */
+  /** The service's own filter is not used. */
   readonly filtersHere: boolean;
-  /** Nothing is asked of it about enumerations. */
+  /** The service's own filter is not used for enumerations. */
   readonly comparesEnumsHere: boolean;
 }
 

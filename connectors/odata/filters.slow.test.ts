@@ -33,7 +33,7 @@ function meantIds({ object, rows, idField }: Subject, where: string): unknown[] 
 
 /**
  * The service finds at least what is meant; exactly that when nothing is left to check; and exactly that after the check.
- * What it was asked is valid for a parser that nobody here wrote.
+ * The filter is valid for a parser that nobody here wrote.
  */
 async function expectRows(subject: Subject, where: string, expected: readonly unknown[]): Promise<void> {
   const { plan } = prepareQuery({ where }, subject.object);

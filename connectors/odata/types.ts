@@ -50,7 +50,7 @@ export interface DefinitionData {
   readonly underlying: string;
 }
 
-/** In place of a type that has too much of something. */
+/** Replaces a type that exceeds a limit. */
 export interface FaultData {
   /** `has 7,213 fields; the maximum is 5,000` */
   readonly fault: string;

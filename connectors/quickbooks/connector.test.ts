@@ -5,7 +5,7 @@ import { prepareQuery } from '../../src/where/index.ts';
 import quickbooks from './index.ts';
 import { OBJECTS } from './objects.ts';
 
-/** What QuickBooks is asked, in one call after the other, without what every statement has. */
+/** Returns the statements for QuickBooks, one call after the other, without their common parts. */
 function asked(name: string, where: string): readonly unknown[] {
   const object = objectOf(OBJECTS, name);
   const { plan } = prepareQuery({ where }, object);

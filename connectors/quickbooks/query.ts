@@ -18,8 +18,8 @@ export function queryFor(statement: string): ProviderRequest {
 }
 
 /**
- * A query with a character beyond ASCII is refused or misread, and `\'` is the only escape that is documented. Equality with a text that has
- * another character is not asked for; in patterns `%` stands for it. A blank by itself stands for null.
+ * A query with a character beyond ASCII is refused or misread, and `\'` is the only escape that is documented. An equality with a text that has
+ * another character is not pushed; in patterns `%` stands for it. A blank by itself stands for null.
  */
 const ODD = /[^\x20-\x5b\x5d-\x7e]/;
 

@@ -3,7 +3,7 @@ import { describeConnector, loggedIn } from '#connector/suite';
 import quickbooks from './index.ts';
 import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
-/** Text without a letter takes a value away. */
+/** A text without a letter removes a value. */
 const alteredTexts = HOSTILE_TEXTS.filter((text) => text.trim() === '');
 
 /** As QuickBooks numbers and completes them. */

@@ -13,7 +13,7 @@ import { quote } from './query.ts';
 
 type Query = NonNullable<ProviderRequest['query']>;
 
-/** Something that is asked in TicketSQL or TransactionSQL. */
+/** A collection that is searched with TicketSQL or TransactionSQL. */
 export interface Searched {
   readonly path: string;
   /** Condition of every query. Without one, Request Tracker lists nothing. */
@@ -26,7 +26,7 @@ export function search({ path, always }: Searched, query: string | undefined, mo
   return { method: 'POST', idempotent: true, path, query: more, form: { query: whole } };
 }
 
-/** Some collections are asked by a list of conditions, and list nothing without one. */
+/** Returns a condition on the id. Some collections are searched by a list of conditions, and return nothing without one. */
 export function conditionOnId(operator: '=' | '>', id: string): string {
   return JSON.stringify([{ field: 'id', operator, value: id }]);
 }
@@ -57,7 +57,7 @@ export const listAt = (place: (parentId: string) => string, more: Query = {}) =>
     ...ROWS,
   });
 
-/** Those who may not see everything are not told how many rows there are. */
+/** Request Tracker hides the total from users who may not see every row. */
 function nextPage({ body }: ProviderResponse): string | undefined {
   const countOf = (name: string) => json.count(json.at(body, name), `the number '${name}'`);
   const [page, size] = [countOf('page'), countOf('per_page')];

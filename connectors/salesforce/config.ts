@@ -46,7 +46,7 @@ export function getLoginUrl(config: Config): string {
   return `https://${setting(config, 'salesforce.sandbox') ? 'test' : 'login'}.salesforce.com`;
 }
 
-/** Until somebody has logged in there is no other place than the login's. */
+/** Returns the origin of the organization's API. Before the first log-in, only that of the log-in is known. */
 export function getInstanceUrl(config: Config): string {
   return setting(config, 'instance.url')?.replace(/\/+$/, '') ?? getLoginUrl(config);
 }

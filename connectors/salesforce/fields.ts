@@ -35,7 +35,7 @@ const IDS = {
 } as const;
 const COMPARED = { ...can.null, ...can.compare('exact') };
 
-/** A formula may have more digits than a double shows. Without `!=`: what is not told from a literal must not be left out. */
+/** A formula may have more digits than a double shows. `!=` is missing, because it would leave out values that merely look equal. */
 const FORMULA = { ...can.null, ...can.only('superset', '='), ...can.order('superset') };
 
 const kindOf = kinds<string, Source>({

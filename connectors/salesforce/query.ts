@@ -162,7 +162,7 @@ function batchSize(limit: number): { readonly [header: string]: string } {
   return { 'sforce-query-options': `batchSize=${Math.max(MIN_PAGE_SIZE, limit)}` };
 }
 
-/** Without an order. SOQL knows no `*`. */
+/** Returns a SOQL statement without an order. It names each field, because SOQL has no `*`. */
 export function statementOf(objectName: string, input: Pick<ListInput<string>, 'fields' | 'filter'>): string {
   const natives = [...new Set(input.fields.map(({ native }) => native))];
   const selected = natives.length === 0 ? [ID] : natives;

@@ -15,7 +15,7 @@ describe('ServiceNow', () => {
   });
   after(() => provider.stop());
 
-  /** What ServiceNow is asked, in one call after the other. */
+  /** Returns the requests to ServiceNow, one call after the other. */
   const asked = (where: string) => (prepareQuery({ where }, incident).plan.queries ?? []).map(({ native }) => native);
 
   const queryOf = (request: string) => new URL(request.slice(4)).searchParams;

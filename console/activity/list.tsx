@@ -121,7 +121,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-/** Without what all of them begin with. */
+/** Returns a path without the base path that all requests to the API begin with. */
 export function shorten(path: string): string {
   return path.startsWith(`${BASE_PATH}/`) ? path.slice(BASE_PATH.length) : path;
 }

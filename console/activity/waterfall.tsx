@@ -37,11 +37,11 @@ export function Waterfall({ request }: { readonly request: Schemas['TracedActivi
             <Status status={status} /> {sayDuration(durationMs)}
           </span>
         </li>
-        {providerCalls.map((call, place) => (
+        {providerCalls.map((call, index) => (
           <CallLine
-            key={place}
+            key={index}
             call={call}
-            span={spans[place] ?? { startMs: 0, endMs: call.durationMs }}
+            span={spans[index] ?? { startMs: 0, endMs: call.durationMs }}
             endMs={endMs}
           />
         ))}

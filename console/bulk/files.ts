@@ -64,7 +64,7 @@ export function sendingForm(form: FormData, onPart: (part: number) => void) {
       // That of the form has a boundary, which the sender makes itself.
       for (const [name, value] of request.headers) if (name !== 'content-type') sender.setRequestHeader(name, value);
       sender.upload.addEventListener('progress', ({ loaded, total }) => onPart(total === 0 ? 0 : loaded / total));
-      sender.addEventListener('load', () => resolve(answerOf(sender)));
+      sender.addEventListener('load', () => resolve(responseOf(sender)));
       sender.addEventListener('error', () => reject(new TypeError('The connection was interrupted. Try again.')));
       sender.addEventListener('abort', () => reject(new DOMException('The upload was cancelled.', 'AbortError')));
       request.signal.addEventListener('abort', () => sender.abort());
@@ -72,7 +72,7 @@ export function sendingForm(form: FormData, onPart: (part: number) => void) {
     });
 }
 
-function answerOf(sender: XMLHttpRequest): Response {
+function responseOf(sender: XMLHttpRequest): Response {
   const lines = sender.getAllResponseHeaders().trim().split('\r\n');
   const headers = lines.map((line): [string, string] => {
     const [name = '', ...value] = line.split(': ');

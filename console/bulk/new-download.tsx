@@ -90,16 +90,16 @@ interface WhereProps {
 
 /** The filter, written as in Explore: with the fields of the object, once it is chosen. */
 function Where({ instanceId, objectName, onChange }: WhereProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const element = useRef<HTMLDivElement>(null);
   const metadata = useMetadata(instanceId, objectName);
   return (
-    <div class="field" ref={place}>
+    <div class="field" ref={element}>
       <span>Filter</span>
       <WhereEditor
         text=""
         source={editorSource(metadata.value)}
         onChange={onChange}
-        onRun={() => place.current?.closest('form')?.requestSubmit()}
+        onRun={() => element.current?.closest('form')?.requestSubmit()}
       />
       <ErrorNote error={metadata.error} retry={metadata.reload} />
     </div>

@@ -19,14 +19,14 @@ export function Fixed({ elements }: { readonly elements: readonly string[] }) {
           <option key={key} value={key} />
         ))}
       </datalist>
-      {rows.map((row, place) => (
+      {rows.map((row, index) => (
         <div key={row} class="pair">
-          <input name="fixedKey" list={list} aria-label={`Key ${place + 1}`} placeholder="key" autocomplete="off" />
-          <input name="fixedValue" aria-label={`Value ${place + 1}`} placeholder="value" autocomplete="off" />
+          <input name="fixedKey" list={list} aria-label={`Key ${index + 1}`} placeholder="key" autocomplete="off" />
+          <input name="fixedValue" aria-label={`Value ${index + 1}`} placeholder="value" autocomplete="off" />
           <button
             type="button"
             class="plain"
-            aria-label={`Remove setting ${place + 1}`}
+            aria-label={`Remove setting ${index + 1}`}
             onClick={() => setRows(rows.filter((each) => each !== row))}
           >
             ✕
@@ -45,7 +45,7 @@ export function Fixed({ elements }: { readonly elements: readonly string[] }) {
 /** Returns the entered values. Lines without a key are ignored. */
 export function readFixed(form: FormData): Record<string, string> {
   const values = form.getAll('fixedValue').map(String);
-  const pairs = form.getAll('fixedKey').map((key, place) => [String(key).trim(), values[place] ?? ''] as const);
+  const pairs = form.getAll('fixedKey').map((key, index) => [String(key).trim(), values[index] ?? ''] as const);
   return Object.fromEntries(pairs.filter(([key]) => key !== ''));
 }
 

@@ -36,7 +36,7 @@ function readableOn(color: string, { back, towards }: typeof LIGHT | typeof DARK
   return towards;
 }
 
-/** From 1 to 21. */
+/** Returns the contrast ratio of two colours, from 1 to 21, as WCAG defines it. */
 export function contrastOf(one: string, other: string): number {
   const [less = 0, more = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b);
   return (more + 0.05) / (less + 0.05);

@@ -49,14 +49,14 @@ export function failedOf(error: unknown): Failed {
   return error.code === 'NETWORK' ? { message: texts.failure.unreachable } : error;
 }
 
-const PLACE = '/body/configuration/';
+const PREFIX = '/body/configuration/';
 
 /** Returns the faults of single fields, by their keys. */
 export function faultsOf(error: unknown): Readonly<Record<string, string>> {
   const details = error instanceof ApiError ? error.details : [];
   return Object.fromEntries(
     details.flatMap(({ path, message }) =>
-      path?.startsWith(PLACE) ? [[readSegment(path.slice(PLACE.length)), message]] : [],
+      path?.startsWith(PREFIX) ? [[readSegment(path.slice(PREFIX.length)), message]] : [],
     ),
   );
 }

@@ -18,8 +18,8 @@ export const isReported = isFramed || (opener !== null && claimed !== undefined)
 
 type ReportedSession = Pick<SessionState, 'id' | 'origins'>;
 
-/** Only to registered origins, and to the right one where it is known. */
-export function tell({ id: sessionId, origins }: ReportedSession, event: ConnectEvent): void {
+/** Posts an event of the session to the registered origins, or to the right one if it is known. */
+export function report({ id: sessionId, origins }: ReportedSession, event: ConnectEvent): void {
   const known = origins.find((each) => each === origin);
   for (const target of known === undefined ? origins : [known]) post({ source: SOURCE, sessionId, ...event }, target);
 }

@@ -8,7 +8,7 @@ import type { ConnectingProps } from './connecting.ts';
 import { Ended } from './ended.tsx';
 import { Failure, failedOf } from './failure.tsx';
 import { ElementForm } from './form.tsx';
-import { addressOf, isFramed, isReported, tell } from './host.ts';
+import { addressOf, isFramed, isReported, report } from './host.ts';
 import { endingOf, endingTexts, type SessionEnd } from './outcome.ts';
 import { createCalls, isUnknown, type SessionState } from './session.ts';
 import { texts } from './texts.ts';
@@ -80,7 +80,7 @@ function useEnding(session: SessionState | undefined, isOurs: boolean): SessionE
   // Once, however often the session is read again.
   useEffect(() => {
     if (session === undefined || ending === undefined) return;
-    tell(session, ending.event);
+    report(session, ending.event);
     const url = webUrl(session.returnUrl);
     if (isOurs && !isReported && url !== undefined) location.replace(url.href);
   }, [kind]);
@@ -93,7 +93,7 @@ function useHeight(main: { readonly current: HTMLElement | null }, session: Sess
   useEffect(() => {
     const element = main.current;
     if (element === null || session === undefined) return;
-    const observer = new ResizeObserver(() => tell(session, { type: 'resize', height: element.offsetHeight }));
+    const observer = new ResizeObserver(() => report(session, { type: 'resize', height: element.offsetHeight }));
     observer.observe(element);
     return () => observer.disconnect();
   }, [id]);

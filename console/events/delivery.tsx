@@ -223,7 +223,7 @@ interface RecordLinkProps {
 /** The record by its name, and where it, or others of its object, can be seen. */
 function RecordLink({ record, instanceId, isGone }: RecordLinkProps) {
   const { objectName, id, name } = record;
-  const told = (
+  const label = (
     <>
       {name ?? objectName} {id !== undefined && <code>{id}</code>}
     </>
@@ -231,7 +231,7 @@ function RecordLink({ record, instanceId, isGone }: RecordLinkProps) {
   const page = instanceId === undefined ? ownPage(record) : pageOnInstance(record, instanceId);
   return (
     <>
-      {page === undefined || isGone ? told : <a href={page}>{told}</a>}{' '}
+      {page === undefined || isGone ? label : <a href={page}>{label}</a>}{' '}
       {name !== undefined && <span class="soft">{objectName}</span>}
     </>
   );

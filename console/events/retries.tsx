@@ -43,7 +43,7 @@ export function RetryLine({ attempts, plan }: RetriesProps) {
         ))}
       </svg>
       <p id={id} class="small">
-        {tell(attempts, plan, nowMs)}
+        {describeRetries(attempts, plan, nowMs)}
       </p>
     </div>
   );
@@ -65,8 +65,8 @@ function pointsOf(attempts: readonly DeliveryAttempt[], plan: RetryPlan | undefi
   return [...past, ...planned];
 }
 
-/** In words what the line shows. */
-function tell(attempts: readonly DeliveryAttempt[], plan: RetryPlan | undefined, nowMs: number): string {
+/** Returns in words what the line shows. */
+function describeRetries(attempts: readonly DeliveryAttempt[], plan: RetryPlan | undefined, nowMs: number): string {
   const failed = attempts.filter(({ delivered }) => !delivered).length;
   const past =
     attempts.length === failed

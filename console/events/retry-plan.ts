@@ -46,14 +46,14 @@ function findScheduleStep(
   nextAttemptMs: number,
   { offsetsMs }: Schedule,
 ): ScheduleStep {
-  const places = attempts
+  const steps = attempts
     .slice(-offsetsMs.length)
     .map((attempt, index, { length }): ScheduleStep & { offMs: number } => {
       const retry = length - index;
       const failedAtMs = Date.parse(attempt.date) + attempt.durationMs;
       return { retry, failedAtMs, offMs: Math.abs(failedAtMs + (offsetsMs[retry - 1] ?? 0) - nextAttemptMs) };
     });
-  return places.reduce((best, each) => (each.offMs < best.offMs ? each : best), {
+  return steps.reduce((best, each) => (each.offMs < best.offMs ? each : best), {
     retry: 1,
     failedAtMs: nextAttemptMs - (offsetsMs[0] ?? 0),
     offMs: Number.POSITIVE_INFINITY,

@@ -1,6 +1,13 @@
 import { useState } from 'preact/hooks';
 import { printName } from '../../src/where/print.ts';
-import { ANSWERERS, type Answerer, answererOf, type ObjectField, type ObjectFields, operatorsOf } from './metadata.ts';
+import {
+  EVALUATORS,
+  type Evaluator,
+  evaluatorOf,
+  type ObjectField,
+  type ObjectFields,
+  operatorsOf,
+} from './metadata.ts';
 
 interface FieldsProps {
   readonly metadata: ObjectFields;
@@ -85,7 +92,7 @@ function NameButton({ name, onInsert }: { readonly name: string; readonly onInse
   );
 }
 
-const ORDER: readonly Answerer[] = ['exact', 'superset', 'here'];
+const ORDER: readonly Evaluator[] = ['exact', 'superset', 'here'];
 
 function FieldFacts({ field }: { readonly field: ObjectField }) {
   const operators = operatorsOf(field);
@@ -99,9 +106,9 @@ function FieldFacts({ field }: { readonly field: ObjectField }) {
     field.unlisted === true && 'only in single records, not in lists, filters and orders',
     field.collation === 'ci' && 'ignores letter case',
   ].filter((ability) => ability !== false);
-  const groups = ORDER.map((answerer) => ({
-    answerer,
-    operators: operators.filter((operator) => answererOf(field, operator) === answerer),
+  const groups = ORDER.map((evaluator) => ({
+    evaluator,
+    operators: operators.filter((operator) => evaluatorOf(field, operator) === evaluator),
   }));
   return (
     <div class="stack tight field-facts small">
@@ -116,8 +123,8 @@ function FieldFacts({ field }: { readonly field: ObjectField }) {
         groups
           .filter((group) => group.operators.length > 0)
           .map((group) => (
-            <p key={group.answerer}>
-              <span class="soft">Evaluated {ANSWERERS[group.answerer]}: </span>
+            <p key={group.evaluator}>
+              <span class="soft">Evaluated {EVALUATORS[group.evaluator]}: </span>
               <code>{group.operators.join(', ')}</code>
             </p>
           ))}

@@ -53,9 +53,9 @@ const OPERATORS: Readonly<Record<ObjectField['type'], readonly string[]>> = {
 };
 
 /** The side that evaluates an operator. `here`: the service, row by row. */
-export type Answerer = 'exact' | 'superset' | 'here';
+export type Evaluator = 'exact' | 'superset' | 'here';
 
-export const ANSWERERS: Readonly<Record<Answerer, string>> = {
+export const EVALUATORS: Readonly<Record<Evaluator, string>> = {
   exact: 'by the provider, exactly',
   superset: 'by the provider, and checked again by Causeway',
   here: 'by Causeway, row by row',
@@ -66,7 +66,7 @@ export function operatorsOf({ type }: Pick<ObjectField, 'type'>): readonly strin
 }
 
 /** Returns the side that evaluates an operator of a field. For a range, it is that of its worse bound. */
-export function answererOf({ filter }: ObjectField, operator: string): Answerer {
+export function evaluatorOf({ filter }: ObjectField, operator: string): Evaluator {
   if (operator !== 'BETWEEN') return filter[operator] ?? 'here';
   const bounds = [filter['>='], filter['<=']];
   if (bounds.includes(undefined)) return 'here';

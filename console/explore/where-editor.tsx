@@ -13,14 +13,14 @@ interface WhereEditorProps {
 
 /** Where the filter is written. It keeps its text by itself; another `text` replaces it. */
 export function WhereEditor({ text, source, onChange, onRun, onOpen }: WhereEditorProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const element = useRef<HTMLDivElement>(null);
   const editor = useRef<OpenWhereEditor | undefined>(undefined);
   const latest = useRef({ source, onChange, onRun });
   latest.current = { source, onChange, onRun };
   useEffect(() => {
-    if (place.current === null) return;
+    if (element.current === null) return;
     const opened = openWhereEditor({
-      place: place.current,
+      element: element.current,
       text,
       source: () => latest.current.source,
       onChange: (next) => latest.current.onChange(next),
@@ -32,5 +32,5 @@ export function WhereEditor({ text, source, onChange, onRun, onOpen }: WhereEdit
   }, []);
   useEffect(() => editor.current?.setText(text), [text]);
   useEffect(() => editor.current?.checkAgain(), [source.metadata, source.faults]);
-  return <div ref={place} class="where-editor" />;
+  return <div ref={element} class="where-editor" />;
 }

@@ -8,7 +8,7 @@ interface SimulatorSwitchProps {
   readonly onChange: (change: (last: Given) => Given) => void;
 }
 
-/** For those who have no account at the provider. */
+/** The switch that connects the simulator of an element, for users without an account at the provider. */
 export function SimulatorSwitch({ element, given, onChange }: SimulatorSwitchProps) {
   const fill = (isSimulated: boolean) =>
     onChange((last) => ({ ...last, isSimulated, values: { ...last.values, ...demoValues(element, isSimulated) } }));

@@ -166,10 +166,10 @@ export async function saveTransformation(
   target: Target,
   body: WrittenTransformation['body'],
 ): Promise<string | undefined> {
-  const place =
+  const owner =
     target.level === 'instance' ? { elementInstanceId: target.instanceId } : { elementKey: target.elementKey };
   const { headers } = await askWithHeaders(
-    api.PUT('/transformations', { body: { ...body, objectName, level: target.level, ...place } }),
+    api.PUT('/transformations', { body: { ...body, objectName, level: target.level, ...owner } }),
   );
   return headers.get('Elements-Error') ?? undefined;
 }

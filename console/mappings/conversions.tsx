@@ -158,32 +158,32 @@ export function Conversions({ field, onChange }: ConversionsProps) {
 }
 
 function ValueMap({ field: { path, values, otherwise, otherwiseValue }, onChange }: ConversionsProps) {
-  const changePair = (place: number, changes: Partial<ValuePair>) =>
-    onChange({ values: values.map((pair, index) => (index === place ? { ...pair, ...changes } : pair)) });
+  const changePair = (position: number, changes: Partial<ValuePair>) =>
+    onChange({ values: values.map((pair, index) => (index === position ? { ...pair, ...changes } : pair)) });
   return (
     <fieldset class="stack tight plain">
       <legend>Values</legend>
-      {values.map((pair, place) => (
-        <div key={place} class="pair">
+      {values.map((pair, position) => (
+        <div key={position} class="pair">
           <input
-            aria-label={`Value ${place + 1} of the provider for ${path}`}
+            aria-label={`Value ${position + 1} of the provider for ${path}`}
             placeholder="value of the provider"
             autocomplete="off"
             value={pair.vendor}
-            onInput={({ currentTarget }) => changePair(place, { vendor: currentTarget.value })}
+            onInput={({ currentTarget }) => changePair(position, { vendor: currentTarget.value })}
           />
           <input
-            aria-label={`Your value ${place + 1} for ${path}`}
+            aria-label={`Your value ${position + 1} for ${path}`}
             placeholder="your value"
             autocomplete="off"
             value={pair.ours}
-            onInput={({ currentTarget }) => changePair(place, { ours: currentTarget.value })}
+            onInput={({ currentTarget }) => changePair(position, { ours: currentTarget.value })}
           />
           <button
             type="button"
             class="plain"
-            aria-label={`Remove value ${place + 1} of ${path}`}
-            onClick={() => onChange({ values: values.filter((_, index) => index !== place) })}
+            aria-label={`Remove value ${position + 1} of ${path}`}
+            onClick={() => onChange({ values: values.filter((_, index) => index !== position) })}
           >
             ✕
           </button>

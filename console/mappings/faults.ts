@@ -15,18 +15,18 @@ interface Faulty {
   readonly details?: NonNullable<Schemas['ErrorResponse']['details']>;
 }
 
-/** Returns the faults in a response of the service. @param places the mapped fields of the entries in the body that was sent */
-export function readFaults({ details = [] }: Faulty, places: readonly string[], script: string): FormFaults {
+/** Returns the faults in a response of the service. @param mappedFields the mapped fields of the entries in the body that was sent */
+export function readFaults({ details = [] }: Faulty, mappedFields: readonly string[], script: string): FormFaults {
   const ofFields = details.flatMap(({ path, message }) => {
-    const place = places[Number(/^\/body\/fields\/(\d+)(?:\/|$)/.exec(path ?? '')?.[1] ?? Number.NaN)];
-    return place === undefined ? [] : [{ place, message }];
+    const field = mappedFields[Number(/^\/body\/fields\/(\d+)(?:\/|$)/.exec(path ?? '')?.[1] ?? Number.NaN)];
+    return field === undefined ? [] : [{ field, message }];
   });
   const find = (start: string) => details.find(({ path }) => path?.startsWith(start) === true);
   const inScript = find('/body/script');
   return {
     byField: new Map(
-      [...Map.groupBy(ofFields, ({ place }) => place)].map(([place, all]) => [
-        place,
+      [...Map.groupBy(ofFields, ({ field }) => field)].map(([field, all]) => [
+        field,
         all.map(({ message }) => message),
       ]),
     ),
@@ -34,12 +34,12 @@ export function readFaults({ details = [] }: Faulty, places: readonly string[], 
     script:
       inScript === undefined
         ? undefined
-        : `${inScript.position === undefined ? '' : `${sayPlace(script, inScript.position)}: `}${inScript.message}`,
+        : `${inScript.position === undefined ? '' : `${describePosition(script, inScript.position)}: `}${inScript.message}`,
   };
 }
 
 /** Says where a position in a text is. */
-function sayPlace(text: string, position: number): string {
+function describePosition(text: string, position: number): string {
   const lines = text.slice(0, position).split('\n');
   return `Line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }

@@ -31,16 +31,16 @@ function onInstance(path: string, instanceId: number | undefined): string {
   return instanceId === undefined ? path : `${path}?instance=${instanceId}`;
 }
 
-/** The parts of an address below the list. */
-export type Place =
+/** What the rest of an address below the list names. */
+export type MappingsAddress =
   | { readonly kind: 'list' | 'catalogue' | 'nowhere' }
   | { readonly kind: 'definition'; readonly name: string; readonly tab: DefinitionTab }
   | { readonly kind: 'editor'; readonly name: string; readonly target: Target };
 
-const NOWHERE: Place = { kind: 'nowhere' };
+const NOWHERE: MappingsAddress = { kind: 'nowhere' };
 
 /** Reads the rest of an address behind `/console/mappings`. */
-export function readPlace(below: string | undefined): Place {
+export function readAddress(below: string | undefined): MappingsAddress {
   const [first = '', name = '', part = '', id = '', ...more] = (below ?? '').split('/').map(decode);
   if (first === '') return { kind: 'list' };
   if (first === 'catalogue') return name === '' ? { kind: 'catalogue' } : NOWHERE;

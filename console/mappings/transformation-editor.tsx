@@ -45,7 +45,7 @@ const TYPING_PAUSE_MS = 300;
 const FLAGS: readonly (readonly [flag: Flag, title: string])[] = [
   ['passFromVendor', 'Responses also have the provider’s fields that are not mapped'],
   ['passToVendor', 'Requests may also have the provider’s fields that are not mapped'],
-  ['addToDocumentation', 'Show the object in the reference of the instance'],
+  ['addToDocumentation', 'addToDocumentation: kept for files of other systems, without an effect here'],
 ];
 const INHERIT = ['inherit', 'Fields that a higher level maps hold too'] as const;
 
@@ -92,13 +92,13 @@ export function TransformationEditor(props: TransformationEditorProps) {
     setSuggested(`${pairs.size} of ${open.length} fields without a mapping got one. Check them before you save.`);
   };
   const save = useAction(async () => {
-    const { body, places } = writeForm(form);
+    const { body, mappedFields } = writeForm(form);
     setFaults(NO_FAULTS);
     try {
       const ignored = await saveTransformation(objectName, target, body);
       onSaved(ignored ?? 'Saved.');
     } catch (error) {
-      setFaults(readFaults(error instanceof ApiError ? error : {}, places, form.script));
+      setFaults(readFaults(error instanceof ApiError ? error : {}, mappedFields, form.script));
       throw error;
     }
   });

@@ -197,7 +197,7 @@ function readDirection(entries: ReadonlyMap<string, Properties>): Direction {
 /** The body of a request, and the mapped field that each entry of its fields belongs to. */
 export interface WrittenTransformation {
   readonly body: Pick<Body, 'vendorName' | 'fields' | 'configuration' | 'script'>;
-  readonly places: readonly string[];
+  readonly mappedFields: readonly string[];
 }
 
 /** Returns the body that stores a form. Fields that are inherited or not mapped are left out. */
@@ -216,7 +216,7 @@ export function writeForm({
       configuration: writeFlags(flags),
       ...(script.trim() !== '' && { script: { body: script, filterEmptyResponse: dropsEmpty } }),
     },
-    places: own.map(({ path }) => path),
+    mappedFields: own.map(({ path }) => path),
   };
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { isJsonObject, parseJson } from '../../src/numbers/exact-json.ts';
 import type { Row } from '../../src/where/row-values.ts';
-import { api, askWithHeaders } from '../api.ts';
+import { ApiError, api, askWithHeaders } from '../api.ts';
 import { useAction } from '../load.ts';
 import { InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import { ErrorNote, Skeleton } from '../parts/show.tsx';
@@ -54,6 +54,8 @@ interface Outcome {
   readonly text: string;
   /** The values that could not be converted, in the words of the service. */
   readonly faults: string | undefined;
+  /** The members that were left out of the record, because requests cannot have them. */
+  readonly leftOut: readonly string[];
 }
 
 const WAYS: readonly (readonly [way: Way, title: string])[] = [
@@ -74,16 +76,27 @@ export function TryOut({ objectName, instanceId, elementKey, version }: TryOutPr
   const [way, setWay] = useState<Way>();
   const [text, setText] = useState('');
   const [outcome, setOutcome] = useState<Outcome>();
-  const { run, isRunning, error } = useAction(async (given: string, towards: Way) => {
-    setOutcome(undefined);
-    const payload = readRecord(given);
+  const execute = async (payload: Record<string, unknown>, towards: Way, leftOut: readonly string[]) => {
     const where = instanceId === undefined ? { elementKey: elementKey ?? '' } : { instanceId };
     const body = { payload, ...where, ...(towards !== undefined && { method: towards }) };
     const params = { path: { objectName } };
     const { data, headers } = await askWithHeaders(
       api.POST('/transformations/{objectName}/execute', { params, body, parseAs: 'text' }),
     );
-    setOutcome({ text: printRecord(parseJson(data)), faults: headers.get('Elements-Error') ?? undefined });
+    setOutcome({ text: printRecord(parseJson(data)), faults: headers.get('Elements-Error') ?? undefined, leftOut });
+  };
+  const { run, isRunning, error } = useAction(async (given: string, towards: Way, isTurned = false) => {
+    setOutcome(undefined);
+    const payload = readRecord(given);
+    try {
+      await execute(payload, towards, []);
+    } catch (refusal) {
+      // A record that was read has members that no request may set, such as its id.
+      const { record, leftOut } = withoutRefused(payload, isTurned ? refusal : undefined);
+      if (leftOut.length === 0) throw refusal;
+      setText(printRecord(record));
+      await execute(record, towards, leftOut);
+    }
   });
   const show = (record: Row) => {
     const printed = printRecord(record);
@@ -96,7 +109,7 @@ export function TryOut({ objectName, instanceId, elementKey, version }: TryOutPr
     const given = isTurned && outcome !== undefined ? outcome.text : text;
     setWay(next);
     setText(given);
-    if (given !== '') run(given, next);
+    if (given !== '') run(given, next, isTurned && next !== undefined);
   };
   const [first] = examples.value ?? [];
   useEffect(() => {
@@ -161,6 +174,9 @@ export function TryOut({ objectName, instanceId, elementKey, version }: TryOutPr
           <span>{isFromProvider ? `Your ${objectName}` : 'Body for the provider'}</span>
           <ErrorNote error={error} />
           {outcome?.faults !== undefined && <p class="note warn">{outcome.faults}</p>}
+          {outcome !== undefined && outcome.leftOut.length > 0 && (
+            <p class="note">Left out of the record, because a request cannot set it: {outcome.leftOut.join(', ')}.</p>
+          )}
           {isRunning && outcome === undefined && <Skeleton lines={4} />}
           {outcome !== undefined && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
@@ -186,18 +202,18 @@ interface ExampleChoiceProps {
 function ExampleChoice({ rows, text, onChoose }: ExampleChoiceProps) {
   if (rows.length === 0) return null;
   const shown = rows.findIndex((row) => printRecord(row) === text);
-  const choose = (place: string) => {
-    const row = rows[Number(place)];
-    if (place !== '' && row !== undefined) onChoose(row);
+  const choose = (index: string) => {
+    const row = rows[Number(index)];
+    if (index !== '' && row !== undefined) onChoose(row);
   };
   return (
     <label>
       Record
       <select value={shown < 0 ? '' : shown} onChange={({ currentTarget }) => choose(currentTarget.value)}>
         <option value="">Pasted</option>
-        {rows.map((row, place) => (
-          <option key={place} value={place}>
-            {sayRecord(row, place)}
+        {rows.map((row, index) => (
+          <option key={index} value={index}>
+            {sayRecord(row, index)}
           </option>
         ))}
       </select>
@@ -206,11 +222,38 @@ function ExampleChoice({ rows, text, onChoose }: ExampleChoiceProps) {
 }
 
 /** The first few values of a record. */
-function sayRecord(row: Row, place: number): string {
+function sayRecord(row: Row, index: number): string {
   const texts = Object.values(row).filter(
     (value) => typeof value === 'number' || (typeof value === 'string' && value !== ''),
   );
-  return `${place + 1}: ${texts.slice(0, 3).join(' · ').slice(0, 60)}`;
+  return `${index + 1}: ${texts.slice(0, 3).join(' · ').slice(0, 60)}`;
+}
+
+/** Returns a record without the members that an error of the API names, and their names. */
+function withoutRefused(record: Record<string, unknown>, error: unknown) {
+  const begin = '/body/payload/';
+  const paths = error instanceof ApiError ? error.details.map(({ path = '' }) => path) : [];
+  const names = paths
+    .filter((path) => path.startsWith(begin))
+    .map((path) => path.slice(begin.length).replaceAll('~1', '/').replaceAll('~0', '~'));
+  const leftOut = names.filter((name) => holds(record, name));
+  return { record: leftOut.reduce(without, record), leftOut };
+}
+
+/** `address.city` is a member of that name, or one in another. */
+function holds(record: Record<string, unknown>, name: string): boolean {
+  if (Object.hasOwn(record, name)) return true;
+  const [first = '', ...rest] = name.split('.');
+  const inner = record[first];
+  return rest.length > 0 && isJsonObject(inner) && holds(inner, rest.join('.'));
+}
+
+function without(record: Record<string, unknown>, name: string): Record<string, unknown> {
+  const { [name]: removed, ...others } = record;
+  if (removed !== undefined) return others;
+  const [first = '', ...rest] = name.split('.');
+  const inner = record[first];
+  return rest.length > 0 && isJsonObject(inner) ? { ...record, [first]: without(inner, rest.join('.')) } : others;
 }
 
 function readWay(value: string): Way {

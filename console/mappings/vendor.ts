@@ -38,7 +38,7 @@ export function isReachable({ mapped }: InstanceObjects, vendorName: string): bo
 const EXAMPLES = 5;
 
 interface ExamplesAsked {
-  /** Undefined: nothing is asked. */
+  /** Without an instance, no request is sent. */
   readonly instanceId: number | undefined;
   readonly objectName: string;
 }

@@ -7,10 +7,12 @@ interface DialogProps {
   readonly children: ComponentChildren;
   /** For what stands beside others: at the edge of the page, as high as it. */
   readonly isSide?: boolean;
+  /** Escape and the cross only call `onClose`: the owner may ask first. */
+  readonly isKept?: boolean;
 }
 
 /** Above the page until it is closed, also by Escape; the focus stays in it and goes back where it was. Taken away it does not say that it was closed. */
-export function Dialog({ title, onClose, children, isSide = false }: DialogProps) {
+export function Dialog({ title, onClose, children, isSide = false, isKept = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const shown = dialog.current;
@@ -22,7 +24,17 @@ export function Dialog({ title, onClose, children, isSide = false }: DialogProps
       ref={dialog}
       class={isSide ? 'side' : undefined}
       aria-label={title}
-      onClose={({ currentTarget }) => currentTarget.isConnected && onClose()}
+      onCancel={(event) => {
+        if (!isKept || event.target !== event.currentTarget) return;
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={({ currentTarget, target }) => {
+        if (!currentTarget.isConnected || target !== currentTarget) return;
+        // Browsers close a dialog at the second Escape, whatever it does at the first.
+        if (isKept) currentTarget.showModal();
+        onClose();
+      }}
     >
       <header class="row apart">
         <h2>{title}</h2>

@@ -16,14 +16,17 @@ export function usePages<Row, Result extends Page<Row> = Page<Row>>(
   { everyMs }: { readonly everyMs?: number | undefined } = {},
 ): PagedList<Row, Result> {
   const key = JSON.stringify(keys);
-  const [place, setPlace] = useState<{ readonly key: string; readonly tokens: readonly string[] }>({ key, tokens: [] });
-  const tokens = place.key === key ? place.tokens : [];
+  const [visited, setVisited] = useState<{ readonly key: string; readonly tokens: readonly string[] }>({
+    key,
+    tokens: [],
+  });
+  const tokens = visited.key === key ? visited.tokens : [];
   const loaded = useLoad((signal) => load(tokens.at(-1), signal), [key, tokens], { everyMs });
   const next = loaded.value?.nextPage;
   return {
     ...loaded,
-    toNext: next === undefined ? undefined : () => setPlace({ key, tokens: [...tokens, next] }),
-    toPrevious: tokens.length === 0 ? undefined : () => setPlace({ key, tokens: tokens.slice(0, -1) }),
+    toNext: next === undefined ? undefined : () => setVisited({ key, tokens: [...tokens, next] }),
+    toPrevious: tokens.length === 0 ? undefined : () => setVisited({ key, tokens: tokens.slice(0, -1) }),
   };
 }
 

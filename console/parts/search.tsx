@@ -12,18 +12,18 @@ interface SearchProps {
 /** The search of a page, which `/` goes to. */
 export function Search({ label, value, onSettled }: SearchProps) {
   const [words, setWords] = useState(value);
-  const latest = useRef({ onSettled, told: value });
+  const latest = useRef({ onSettled, reported: value });
   latest.current.onSettled = onSettled;
   useEffect(() => {
     // Another address, not the echo of what was typed.
-    if (value === latest.current.told) return;
-    latest.current.told = value;
+    if (value === latest.current.reported) return;
+    latest.current.reported = value;
     setWords(value);
   }, [value]);
   useEffect(() => {
-    if (words === latest.current.told) return;
+    if (words === latest.current.reported) return;
     const timer = setTimeout(() => {
-      latest.current.told = words;
+      latest.current.reported = words;
       latest.current.onSettled(words);
     }, SETTLED_MS);
     return () => clearTimeout(timer);

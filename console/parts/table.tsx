@@ -47,9 +47,9 @@ export function Table<Row>({ label, columns, rows, keyOf, linkOf, markOf }: Tabl
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} class={markOf?.(row)}>
-              {columns.map((column, place) => (
+              {columns.map((column, index) => (
                 <td key={column.title} class={classOf(column)}>
-                  {place === 0 && linkOf !== undefined ? (
+                  {index === 0 && linkOf !== undefined ? (
                     <a href={linkOf(row)}>{column.cell(row)}</a>
                   ) : (
                     column.cell(row)

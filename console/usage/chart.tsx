@@ -62,14 +62,14 @@ function columnsOf(
 /** Drawn again when the theme is another, and as wide as there is room. */
 function Plot({ title, ...options }: Omit<PlotOptions, 'onPoint'> & { readonly title: string }) {
   const [at, setAt] = useState<number>();
-  const place = useRef<HTMLDivElement>(null);
+  const element = useRef<HTMLDivElement>(null);
   const theme = useTheme();
   const key = JSON.stringify([options.points, options.series, theme]);
   const latest = useRef(options);
   latest.current = options;
   useEffect(() => {
-    if (place.current === null) return;
-    const room = place.current;
+    if (element.current === null) return;
+    const room = element.current;
     const plot = draw(room, { ...latest.current, onPoint: setAt });
     const watch = new ResizeObserver(() => plot.setSize({ width: room.clientWidth, height: plot.height }));
     watch.observe(room);
@@ -82,7 +82,7 @@ function Plot({ title, ...options }: Omit<PlotOptions, 'onPoint'> & { readonly t
     <>
       <div
         class="chart"
-        ref={place}
+        ref={element}
         role="img"
         aria-label={`${title}, as a chart. A table with its numbers follows.`}
       />

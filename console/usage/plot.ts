@@ -8,16 +8,16 @@ export interface PlotOptions {
   /** Counts stand on each other as bars; others are lines. */
   readonly isStacked: boolean;
   readonly print: (value: number) => string;
-  /** Called with the place of the point that is pointed at; undefined: none is. */
+  /** Called with the index of the point that is pointed at; undefined: none is. */
   readonly onPoint: (at: number | undefined) => void;
 }
 
 const HEIGHT = 230;
 const FONT = '12px system-ui, sans-serif';
 
-/** Draws a chart into a place, in the colours of the moment. */
-export function draw(place: HTMLElement, { points, series, isStacked, print, onPoint }: PlotOptions): uPlot {
-  const colours = createColours(place);
+/** Draws a chart into an element, in the colours of the moment. */
+export function draw(element: HTMLElement, { points, series, isStacked, print, onPoint }: PlotOptions): uPlot {
+  const colours = createColours(element);
   // Later series cover earlier ones, so the tallest is drawn first.
   const shown = isStacked ? series.toReversed() : series;
   const heights = isStacked ? stack(series).toReversed() : series.map(({ values }) => [...values]);
@@ -28,7 +28,7 @@ export function draw(place: HTMLElement, { points, series, isStacked, print, onP
     font: FONT,
   };
   const options: uPlot.Options = {
-    width: place.clientWidth,
+    width: element.clientWidth,
     height: HEIGHT,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
     cursor: { drag: { x: false, y: false } },
@@ -58,7 +58,7 @@ export function draw(place: HTMLElement, { points, series, isStacked, print, onP
     ],
   };
   colours.close();
-  return new uPlot(options, [points.map((ms) => ms / 1000), ...heights], place);
+  return new uPlot(options, [points.map((ms) => ms / 1000), ...heights], element);
 }
 
 const bars: uPlot.Series.PathBuilder = (plot, ...more) =>
@@ -75,9 +75,9 @@ function stack(series: readonly Series[]): (number | null)[][] {
 }
 
 /** Returns the current colours of the design, because a canvas cannot read CSS variables. */
-function createColours(place: HTMLElement) {
+function createColours(element: HTMLElement) {
   const probe = document.createElement('span');
-  place.append(probe);
+  element.append(probe);
   return {
     read: (name: Colour | 'line'): string => {
       probe.style.color = `var(--${name})`;
@@ -95,10 +95,10 @@ function stepOf([first = 0, second = first]: readonly number[]): number {
 function sayTicks(seconds: readonly number[]): string[] {
   const texts = seconds.map((each) => sayTime(each * 1000));
   const areDays = texts.every((text) => text.endsWith('00:00'));
-  return texts.map((text, place) => {
+  return texts.map((text, index) => {
     const [day = '', time = ''] = text.split(' ');
     if (areDays) return day.slice(5);
-    return day === texts[place - 1]?.slice(0, 10) ? time : `${time}\n${day.slice(5)}`;
+    return day === texts[index - 1]?.slice(0, 10) ? time : `${time}\n${day.slice(5)}`;
   });
 }
 

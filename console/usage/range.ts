@@ -11,7 +11,7 @@ export interface Range {
 
 const DAY: Range = { title: 'Day', interval: 'hour', count: 24 };
 
-/** By their names in the address. */
+/** The ranges that a user can choose, by their names in the address. */
 export const RANGES: ReadonlyMap<string, Range> = new Map(
   Object.entries({
     hour: { title: 'Hour', interval: 'minute', count: 60 },

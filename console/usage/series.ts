@@ -26,7 +26,7 @@ export function seriesOf(period: ShownPeriod, counted: readonly Counted[]): read
   const along = (entries: readonly Counted[]) => alongPoints(period, joined(entries), ({ count }) => count, 0);
   const named = byName
     .slice(0, COLOURS.length)
-    .map(([label, entries], place): Series => ({ label, colour: COLOURS[place] ?? 'soft', values: along(entries) }));
+    .map(([label, entries], index): Series => ({ label, colour: COLOURS[index] ?? 'soft', values: along(entries) }));
   const rest = byName.slice(COLOURS.length);
   const others: Series = {
     label: `${rest.length} others`,

@@ -179,7 +179,7 @@ function sender(service: RunningService) {
       headers: { authorization: service.authorization, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    if (!response.ok) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
+    if (!response.ok) throw new Error(`POST ${path} returned ${response.status}: ${await response.text()}`);
     return JSON.parse(await response.text());
   };
 }

@@ -45,7 +45,7 @@ async function createInstance(service: RunningService): Promise<string> {
     headers: { authorization: service.authorization, 'content-type': 'application/json' },
     body: JSON.stringify({ element: { key: 'bamboohr' }, name: 'bench', configuration: CONFIGURATION }),
   });
-  if (!response.ok) throw new Error(`POST /instances answered ${response.status}`);
+  if (!response.ok) throw new Error(`POST /instances returned ${response.status}`);
   const { token }: { token: string } = JSON.parse(await response.text());
   return token;
 }
@@ -60,7 +60,7 @@ async function firstQuery(service: RunningService): Promise<void> {
   const { url, headers } = queryOf(service, await createInstance(service));
   const response = await fetch(url, { headers });
   const rows: unknown[] = JSON.parse(await response.text());
-  if (rows.length !== PAGE_SIZE) throw new Error(`The first query answered ${rows.length} rows`);
+  if (rows.length !== PAGE_SIZE) throw new Error(`The first query returned ${rows.length} rows`);
 }
 
 /** The request that the connector sends for the query, recorded on its way out: what a caller would send without us. */

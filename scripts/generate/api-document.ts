@@ -70,7 +70,7 @@ export function assertApi(document: Record<string, unknown>): asserts document i
   }
 }
 
-/** In the order of the document. */
+/** Returns all operations, in the order of the document. */
 export function operationsOf(document: ApiDocument): readonly PlacedOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {

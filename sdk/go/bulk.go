@@ -15,35 +15,37 @@ import (
 	"time"
 )
 
-// Pauses between two looks at a job, which grow from the first to the longest.
+// Pauses between two status requests for a job grow from the first to the longest.
 const (
 	firstLook   = 200 * time.Millisecond
 	longestLook = 10 * time.Second
 )
 
-// Download is a bulk download: a file of any number of rows, which the service makes in the background.
+// Download is a bulk download: the service writes any number of rows to a file in the background.
 type Download struct {
 	client *Client
-	// ID of the job, and the object whose rows it reads.
-	ID         int64
+	// ID is the id of the job.
+	ID int64
+	// ObjectName is the object whose rows the job reads.
 	ObjectName string
 }
 
-// JobError is a job that failed or was cancelled. It is of the kind that its Code says, such as [ErrRateLimited].
+// JobError reports a job that failed or was cancelled. [errors.Is] compares it with the kinds of its Code, such as
+// [ErrRateLimited].
 type JobError struct{ Job BulkJob }
 
 func (e *JobError) Error() string {
 	return fmt.Sprintf("causeway: bulk job %d is %s: %s %s", e.Job.Id, e.Job.Status, ValueOf(e.Job.Code), ValueOf(e.Job.Message))
 }
 
-// Is tells whether the job failed for a reason of this kind.
+// Is reports whether the job failed for a reason of this kind.
 func (e *JobError) Is(target error) bool {
 	kind, ok := target.(*kind)
 	return ok && e.Job.Code != nil && slices.Contains(kind.codes, *e.Job.Code)
 }
 
-// Download starts a download of the rows of a query, as JSON lines unless an option says otherwise. Options may change
-// whatever is sent. Of the query, Where, Fields and OrderBy count.
+// Download starts a download of the rows of a query, as JSON lines unless an option changes that. Options can change
+// every member of the request. Only Where, Fields and OrderBy of the query are used.
 func (c *Client) Download(ctx context.Context, objectName string, query Query, options ...func(*BulkQuery)) (*Download, error) {
 	where, err := query.Where.Text()
 	if err != nil {
@@ -63,12 +65,13 @@ func (c *Client) Download(ctx context.Context, objectName string, query Query, o
 	return c.DownloadOf(job.Id, objectName), nil
 }
 
-// DownloadOf gives a download that was started before, maybe by another process. It sends nothing.
+// DownloadOf returns a download that was started before, possibly by another process. It sends nothing.
 func (c *Client) DownloadOf(id int64, objectName string) *Download {
 	return &Download{c, id, objectName}
 }
 
-// WaitForBulk asks for the status of a job, less and less often, until it is completed. Another end is a [JobError].
+// WaitForBulk requests the status of a job, at growing intervals, until the job is completed. Any other end is a
+// [JobError].
 func (c *Client) WaitForBulk(ctx context.Context, id int64) (*BulkJob, error) {
 	for pause := firstLook; ; pause = min(pause*3/2, longestLook) {
 		job, err := c.Bulk.GetBulkStatus(ctx, id)
@@ -87,12 +90,12 @@ func (c *Client) WaitForBulk(ctx context.Context, id int64) (*BulkJob, error) {
 	}
 }
 
-// Wait waits until the file is there.
+// Wait waits until the file is complete.
 func (d *Download) Wait(ctx context.Context) (*BulkJob, error) {
 	return d.client.WaitForBulk(ctx, d.ID)
 }
 
-// Rows waits for the job and goes through the rows as they come. An error is the last that comes.
+// Rows waits for the job and iterates over the rows as they arrive. An error is the last element.
 func (d *Download) Rows(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if _, err := d.Wait(ctx); err != nil {
@@ -113,7 +116,7 @@ func (d *Download) Rows(ctx context.Context) iter.Seq2[Record, error] {
 	}
 }
 
-// Copy waits for the job and writes the file, in the form that the job was started for.
+// Copy waits for the job and writes the file to writer, in the format of the job.
 func (d *Download) Copy(ctx context.Context, writer io.Writer) (int64, error) {
 	if _, err := d.Wait(ctx); err != nil {
 		return 0, err
@@ -123,7 +126,7 @@ func (d *Download) Copy(ctx context.Context, writer io.Writer) (int64, error) {
 	return io.Copy(writer, file)
 }
 
-// Save is Copy into a file with this path, which is there when all of it is.
+// Save waits for the job and writes the file to this path. The file appears there once it is complete.
 func (d *Download) Save(ctx context.Context, path string) (size int64, err error) {
 	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {
@@ -146,13 +149,13 @@ func (d *Download) Cancel(ctx context.Context) (*BulkJob, error) {
 	return d.client.Bulk.CancelBulkJob(ctx, d.ID)
 }
 
-// Delete removes the job and its file.
+// Delete deletes the job and its file.
 func (d *Download) Delete(ctx context.Context) error {
 	_, err := d.client.Bulk.DeleteBulkJob(ctx, d.ID)
 	return err
 }
 
-// resumed reads the file of a job and goes on where the connection broke.
+// resumed reads the file of a job and resumes after a broken connection.
 type resumed struct {
 	ctx      context.Context
 	download *Download
@@ -160,7 +163,7 @@ type resumed struct {
 
 	file   *File
 	offset int64
-	// broken is how the connection ended after the last bytes, failures how often in a row without one byte.
+	// broken is the error of the last connection, and failures is the number of consecutive connections without a byte.
 	broken   error
 	failures int
 }
@@ -185,7 +188,7 @@ func (r *resumed) Read(buffer []byte) (int, error) {
 	}
 }
 
-// open makes the first connection, or the next one after one that broke.
+// open makes the first connection, or the next one after a broken one.
 func (r *resumed) open() error {
 	if r.file != nil && r.broken == nil {
 		return nil
@@ -211,7 +214,7 @@ func (r *resumed) open() error {
 	return nil
 }
 
-// pause waits before the next connection. It gives what the last one broke for, where it makes no sense to go on.
+// pause waits before the next connection. It returns the error of the last one if resuming is pointless.
 func (r *resumed) pause() error {
 	retries := r.download.client.config.Retries
 	r.failures++
@@ -232,7 +235,7 @@ func (d *Download) open(ctx context.Context, accept string, params *GetBulkFileP
 	return call.file(ctx)
 }
 
-// isRest tells whether it is the part of the same file that begins there.
+// isRest reports whether a response is the part of the same file that begins at the given byte.
 func isRest(file *File, offset int64) bool {
 	return file.Status == http.StatusPartialContent &&
 		strings.HasPrefix(file.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", offset))

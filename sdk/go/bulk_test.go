@@ -19,7 +19,7 @@ func job(status BulkJobStatus, more string) http.HandlerFunc {
 		"recordsCount":3,"recordsFailedCount":0,"fileFormat":"jsonl","fileSize":1,"fileName":"f","createdDate":"2026-01-01T00:00:00Z"%s}`, status, more))
 }
 
-// fileFrom answers the file from the byte that is asked for, and breaks off in front of the byte `until`.
+// fileFrom sends the file from the requested byte on, and breaks off before the byte `until`.
 func fileFrom(t *testing.T, etag string, until int) http.HandlerFunc {
 	return func(response http.ResponseWriter, request *http.Request) {
 		from, status := 0, 200

@@ -13,27 +13,27 @@ import (
 	"time"
 )
 
-// call is one call of an operation, which may take several attempts. The first fault in making it is kept and ends it
-// before anything is sent.
+// call is one call of an operation, which may need several attempts. It keeps the first fault in building it, which ends
+// the call before anything is sent.
 type call struct {
 	client       *Client
 	method, path string
 	scheme       scheme
 	query        url.Values
 	header       http.Header
-	// rawQuery stands in place of query.
+	// rawQuery is sent instead of query.
 	rawQuery string
 	body     []byte
-	// form is sent in place of body, once.
+	// form is sent instead of body. It can be sent only once.
 	form *form
-	// isRepeatable: to do it twice is the same as to do it once.
+	// isRepeatable is true if sending the call twice has the same effect as sending it once.
 	isRepeatable bool
-	// isKeyed: it is repeatable because of its Idempotency-Key.
+	// isKeyed is true if the call is repeatable because of its Idempotency-Key.
 	isKeyed bool
 	err     error
 }
 
-// newCall takes a path in which each `{name}` is replaced by inPath.
+// newCall starts a call. inPath replaces each `{name}` in the path.
 func (c *Client) newCall(method, path string, scheme scheme) *call {
 	header := http.Header{}
 	header.Set("Accept", "application/json")
@@ -47,7 +47,7 @@ func (c *Client) newCall(method, path string, scheme scheme) *call {
 	return call
 }
 
-// inPath puts a value in one segment. One that would name another path than this is a fault.
+// inPath inserts a value into one path segment. A value that would lead to another path is a fault.
 func (c *call) inPath(name string, value any) {
 	text := fmt.Sprint(value)
 	if text == "" || text == "." || text == ".." {
@@ -56,7 +56,7 @@ func (c *call) inPath(name string, value any) {
 	c.path = strings.Replace(c.path, "{"+name+"}", url.PathEscape(text), 1)
 }
 
-// inQuery leaves out what is not set.
+// inQuery adds a query parameter, unless the value is not set.
 func (c *call) inQuery(name string, value any) {
 	texts, err := parameter(value)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *call) inQuery(name string, value any) {
 	}
 }
 
-// inHeader leaves out what is not set.
+// inHeader adds a header, unless the value is not set.
 func (c *call) inHeader(name string, value any) {
 	texts, err := parameter(value)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *call) inHeader(name string, value any) {
 	}
 }
 
-// keyed makes a call repeatable by a key of the caller, or one that is made for this call and all its attempts.
+// keyed makes a call repeatable by an idempotency key: the caller's, or a new one for all attempts of this call.
 func (c *call) keyed(key string) {
 	if key == "" {
 		key = rand.Text()
@@ -87,13 +87,13 @@ func (c *call) keyed(key string) {
 	c.isRepeatable, c.isKeyed = true, true
 }
 
-// once is for a call that the service keeps no key of.
+// once marks a call for which the service stores no idempotency key.
 func (c *call) once() {
 	c.header.Del("Idempotency-Key")
 	c.isRepeatable, c.isKeyed = false, false
 }
 
-// withBody sends JSON, and nothing for nil.
+// withBody sets a JSON body; nil sets none.
 func (c *call) withBody(value any) {
 	if pointer := reflect.ValueOf(value); pointer.Kind() == reflect.Pointer && pointer.IsNil() {
 		return
@@ -112,7 +112,7 @@ func (c *call) fail(err error) {
 	}
 }
 
-// request makes that of one attempt.
+// request builds the request of one attempt.
 func (c *call) request(ctx context.Context, content io.Reader) (*http.Request, error) {
 	address := c.client.base.String() + c.path
 	if query := c.rawQuery + c.query.Encode(); query != "" {
@@ -129,7 +129,7 @@ func (c *call) request(ctx context.Context, content io.Reader) (*http.Request, e
 	return request, nil
 }
 
-// answerOf makes the call and reads its answer.
+// answerOf sends the call and reads the response.
 func answerOf[T any](ctx context.Context, c *call) (answer T, err error) {
 	response, err := c.send(ctx, readWhole)
 	if err != nil {
@@ -138,12 +138,12 @@ func answerOf[T any](ctx context.Context, c *call) (answer T, err error) {
 	return answer, c.read(response, &answer)
 }
 
-// read takes the whole body as JSON.
+// read reads the whole body as JSON.
 func (c *call) read(response *answered, target any) error {
 	if err := decode(response.body, target); err != nil {
 		return &Error{
 			Method: c.method, Path: c.path, Status: response.StatusCode,
-			Message:   fmt.Sprintf("an answer that cannot be read: %v", err),
+			Message:   fmt.Sprintf("a response that cannot be read: %v", err),
 			RequestID: response.Header.Get("Elements-Request-Id"),
 		}
 	}
@@ -157,7 +157,7 @@ func pointerTo[T any](value T, err error) (*T, error) {
 	return &value, nil
 }
 
-// parameter gives the texts of a parameter, none for what is not set.
+// parameter returns the texts of a parameter; none if it is not set.
 func parameter(value any) ([]string, error) {
 	switch value := value.(type) {
 	case Filter:

@@ -1,8 +1,8 @@
 // Package causeway is the client of Causeway, one API over many providers.
 //
-// A [Client] is made by [New] or [FromEnvironment] and used by any number of goroutines. What has to do with one
-// connection to a provider goes through a client that is bound to it by [Client.WithInstance]: its records, objects and
-// bulk downloads. Everything else is the platform: [Client.Instances], [Client.Accounts] and the others.
+// [New] or [FromEnvironment] creates a [Client], which any number of goroutines can use. [Client.WithInstance] binds a
+// client to one connected account of a provider, for its records, objects and bulk downloads. Everything else belongs to
+// the platform: [Client.Instances], [Client.Accounts] and the others.
 package causeway
 
 import (
@@ -19,55 +19,55 @@ import (
 	"time"
 )
 
-// Version is that of this module and of the specification it was made from.
+// Version is the version of this module, and of the specification that it was generated from.
 const Version = "0.0.0-dev"
 
-// basePath is where a service has its API, unless the URL says another path.
+// basePath is the path of the API at a service, unless the URL has another path.
 const basePath = "/elements/api-v2"
 
-// DefaultTimeout is how long one attempt of a call may take.
+// DefaultTimeout is the time limit of one attempt.
 const DefaultTimeout = 60 * time.Second
 
-// Credential is a text that is never printed, logged or put into JSON.
+// Credential is a text that is never printed, logged or encoded as JSON.
 type Credential string
 
-// Format prints the same for every secret, whatever the verb.
+// Format prints the same text for every secret, whatever the verb is.
 func (Credential) Format(state fmt.State, _ rune) { io.WriteString(state, "********") }
 
-// MarshalText is the same for every secret.
+// MarshalText returns the same text for every secret.
 func (Credential) MarshalText() ([]byte, error) { return []byte("********"), nil }
 
-// LogValue is the same for every secret.
+// LogValue returns the same text for every secret.
 func (Credential) LogValue() slog.Value { return slog.StringValue("********") }
 
-// Config is what a client is made of. URL, UserSecret and OrganizationSecret or ElementToken are needed.
+// Config configures a client. URL and UserSecret are required, and OrganizationSecret or ElementToken.
 type Config struct {
-	// URL of the service. Without a path, `/elements/api-v2` is added.
+	// URL is the address of the service. Without a path, `/elements/api-v2` is added.
 	URL string
-	// UserSecret says who calls.
+	// UserSecret identifies the user.
 	UserSecret Credential
-	// OrganizationSecret is needed for the platform.
+	// OrganizationSecret is required for operations of the platform.
 	OrganizationSecret Credential
-	// ElementToken is that of an instance, needed for its records; [Client.WithInstance] sets another one.
+	// ElementToken is the token of an instance, required for its records. [Client.WithInstance] sets another one.
 	ElementToken Credential
-	// AccountID is the account to work in, by its id or its external id, for users who may work in several; the own one
-	// unless given.
+	// AccountID selects the account by its id or its external id, for users who may work in several. Default: the user's
+	// own.
 	AccountID string
-	// HTTPClient sends the requests, without following redirects; one of its own unless given.
+	// HTTPClient sends the requests. Its redirects are not followed. Default: a client of its own.
 	HTTPClient *http.Client
-	// UserAgent is added to what the client calls itself, such as `my-service/1.2`.
+	// UserAgent is added to the client's own `User-Agent`, such as `my-service/1.2`.
 	UserAgent string
-	// Timeout of one attempt, DefaultTimeout unless given. Of a file it is the longest pause between two pieces.
-	// The time of a whole call, with all its attempts, is limited by its context.
+	// Timeout is the time limit of one attempt. Default: DefaultTimeout. For a file, it is the longest pause between two
+	// pieces. The context limits the whole call with all its attempts.
 	Timeout time.Duration
-	// Retries says how calls are tried again; what is 0 in it is as in [DefaultRetries].
+	// Retries configures retries. Members that are 0 have the values of [DefaultRetries].
 	Retries *Retries
 }
 
 // Client calls a Causeway service. It is safe for use by several goroutines.
 type Client struct {
 	operations
-	// Behind a pointer, so that nothing that prints a client prints its secrets.
+	// The secrets are behind a pointer, so that printing a client does not print them.
 	config *Config
 	base   *url.URL
 	http   *http.Client
@@ -75,7 +75,7 @@ type Client struct {
 	clock  clock
 }
 
-// New makes a client. It sends nothing.
+// New creates a client. It sends nothing.
 func New(config Config) (*Client, error) {
 	base, err := parseBase(config.URL)
 	if err != nil {
@@ -97,8 +97,8 @@ func New(config Config) (*Client, error) {
 	return client, nil
 }
 
-// FromEnvironment makes a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and
-// CAUSEWAY_ELEMENT_TOKEN. Each option may change what was read.
+// FromEnvironment creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and
+// CAUSEWAY_ELEMENT_TOKEN. Each option can change the configuration.
 func FromEnvironment(options ...func(*Config)) (*Client, error) {
 	config := Config{
 		URL:                os.Getenv("CAUSEWAY_URL"),
@@ -118,12 +118,12 @@ func FromEnvironment(options ...func(*Config)) (*Client, error) {
 	return New(config)
 }
 
-// WithInstance gives a client that is bound to the instance with this token, and like this one in everything else.
+// WithInstance returns a client with the same configuration that is bound to the instance with this token.
 func (c *Client) WithInstance(token string) *Client {
 	return c.with(func(config *Config) { config.ElementToken = Credential(token) })
 }
 
-// WithAccount gives a client that works in another account of the organization, named by its id or its external id.
+// WithAccount returns a client that works in another account of the organization, selected by its id or its external id.
 func (c *Client) WithAccount(id string) *Client {
 	return c.with(func(config *Config) { config.AccountID = id })
 }
@@ -136,18 +136,18 @@ func (c *Client) with(change func(*Config)) *Client {
 	return changed
 }
 
-// Format shows where a client calls, and never by which secrets.
+// Format prints the address that the client calls, and never its secrets.
 func (c Client) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "causeway.Client(%s)", c.base)
 }
 
-// LogValue is what [Client.Format] prints.
+// LogValue returns the text that [Client.Format] prints.
 func (c Client) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
 
-// MarshalText is what [Client.Format] prints.
+// MarshalText returns the text that [Client.Format] prints.
 func (c Client) MarshalText() ([]byte, error) { return fmt.Append(nil, c), nil }
 
-// scheme says by which secrets an operation is authorized.
+// scheme is the set of secrets that authorizes an operation.
 type scheme int
 
 const (
@@ -155,8 +155,8 @@ const (
 	byUserElement
 )
 
-// authorization gives the header. To the platform the token of an instance is not sent: with it a path may name an object
-// of the provider.
+// authorization returns the Authorization header. Operations of the platform do not send the token of an instance,
+// because with it a path may name an object of the provider.
 func (c *Client) authorization(scheme scheme) (string, error) {
 	parts := []string{"User " + string(c.config.UserSecret)}
 	if c.config.OrganizationSecret != "" {
@@ -207,7 +207,7 @@ func parseBase(text string) (*url.URL, error) {
 	return base, nil
 }
 
-// httpClient is the given one, but for redirects: the service sends none, and the secrets are for nobody else.
+// httpClient returns the given client without redirects: the service sends none, and the secrets must not go elsewhere.
 func httpClient(given *http.Client) *http.Client {
 	client := &http.Client{}
 	if given != nil {

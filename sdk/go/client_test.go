@@ -22,7 +22,7 @@ const (
 	elementToken       = "element-token-3"
 )
 
-// script is a service that answers call after call as it is told, and keeps what it was asked.
+// script is a service that sends prepared responses one after the other, and records the requests.
 type script struct {
 	*httptest.Server
 	mutex   sync.Mutex
@@ -45,7 +45,7 @@ func (s *script) ServeHTTP(response http.ResponseWriter, request *http.Request) 
 	answer(response, request)
 }
 
-// seen gives the requests so far, sent their bodies.
+// seen returns the requests so far, with their bodies.
 func (s *script) seen() []*http.Request {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -58,7 +58,7 @@ func (s *script) sent() []string {
 	return s.bodies
 }
 
-// serve starts a scripted service and a client of it that waits for nothing.
+// serve starts a scripted service and a client of it that never waits.
 func serve(t *testing.T, answers ...http.HandlerFunc) (*script, *Client) {
 	t.Helper()
 	service := &script{answers: answers}
@@ -193,7 +193,7 @@ func TestMissingAndBrokenSecrets(t *testing.T) {
 	expect(t, "calls", len(service.seen()), 0)
 }
 
-// TestSecretsStaySecret prints a client, what it is made of and what it fails with, in every way that there is.
+// TestSecretsStaySecret prints a client, its parts and its errors in every possible way.
 func TestSecretsStaySecret(t *testing.T) {
 	_, client := serve(t, failure(401, ErrorCodeUnauthenticated), hangUp)
 	config := Config{UserSecret: userSecret, OrganizationSecret: organizationSecret, ElementToken: elementToken}

@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// Error is a failure that the service answered. Decide by its Code, or by [errors.Is] and one of the kinds such as
+// Error is an error that the service returned. Decide by its Code, or by [errors.Is] and one of the kinds such as
 // [ErrNotFound], never by the text of the message.
 type Error struct {
-	// Method and Path of the call, the path without its query.
+	// Method and Path are those of the call. The path has no query.
 	Method, Path string
-	// Status of the answer.
+	// Status is the status of the response.
 	Status int
-	// Code is one of the ErrorCode constants, or one that this version does not know. Empty when the answer is not
-	// one of the service, as where a proxy in between answered.
+	// Code is one of the ErrorCode constants, or one that this version does not know. It is empty when something else
+	// than the service responded, such as a proxy.
 	Code ErrorCode
 	// Message says what went wrong, where, and what was expected.
 	Message string
-	// RequestID finds the request in logs and in [ActivityAPI.GetActivity].
+	// RequestID identifies the request in logs and in [ActivityAPI.GetActivity].
 	RequestID string
-	// Details are the faults one by one. The position and the length of a fault in a `where` count UTF-16 units.
+	// Details are the single faults. Position and length of a fault in a `where` count UTF-16 units.
 	Details []ErrorDetail
-	// ProviderMessage is in the provider's own words.
+	// ProviderMessage is the provider's own text.
 	ProviderMessage string
-	// RetryAfter is when another try makes sense; 0 when the service did not say.
+	// RetryAfter is the time to wait before the next attempt; 0 when the service did not report it.
 	RetryAfter time.Duration
 }
 
-// Error says what was called, what came and why. It has no secret in it.
+// Error returns the call, the status and the reason. It contains no secret.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("causeway: %s %s: %d %s: %s", e.Method, e.Path, e.Status, e.Code, e.Message)
 	if e.RequestID != "" {
@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// At says where in the `where` the first fault is, in UTF-16 units.
+// At returns the position of the first fault in the `where`, in UTF-16 units.
 func (e *Error) At() (position, length int, ok bool) {
 	for _, detail := range e.Details {
 		if detail.Position != nil {
@@ -52,7 +52,7 @@ func (e *Error) At() (position, length int, ok bool) {
 	return 0, 0, false
 }
 
-// Suggestion is the known name that is closest to one that is not known; empty where there is none.
+// Suggestion returns the most similar known name for an unknown one; empty without a similar name.
 func (e *Error) Suggestion() string {
 	for _, detail := range e.Details {
 		if detail.Nearest != nil {
@@ -62,13 +62,13 @@ func (e *Error) Suggestion() string {
 	return ""
 }
 
-// Is tells whether the error is of a kind such as [ErrNotFound].
+// Is reports whether the error is of a kind such as [ErrNotFound].
 func (e *Error) Is(target error) bool {
 	kind, ok := target.(*kind)
 	return ok && slices.Contains(kind.codes, e.Code)
 }
 
-// kind is what several codes have in common.
+// kind is a group of error codes.
 type kind struct {
 	text  string
 	codes []ErrorCode
@@ -76,27 +76,28 @@ type kind struct {
 
 func (k *kind) Error() string { return "causeway: " + k.text }
 
-// Kinds of failures, for [errors.Is].
+// These are the kinds of errors for [errors.Is].
 var (
-	// ErrNotFound - there is no such record, object or other thing.
+	// ErrNotFound means that the record, the object or another resource does not exist.
 	ErrNotFound error = &kind{"not found", []ErrorCode{ErrorCodeNotFound}}
-	// ErrWhere - the filter cannot be read, does not fit the object, or cannot be answered. The Details say where.
+	// ErrWhere means that the filter is invalid, does not fit the object, or cannot be evaluated. The Details have the
+	// position.
 	ErrWhere error = &kind{"filter refused", []ErrorCode{
 		ErrorCodeWhereSyntax, ErrorCodeWhereInvalid, ErrorCodeWhereUnsupported,
 	}}
-	// ErrRateLimited - too many requests, for the service or for the provider. RetryAfter says how long to wait.
+	// ErrRateLimited means too many requests to the service or to the provider. RetryAfter is the time to wait.
 	ErrRateLimited error = &kind{"rate limited", []ErrorCode{ErrorCodeRateLimited, ErrorCodeProviderRateLimited}}
-	// ErrUnauthenticated - a secret is wrong, or what it stands for is inactive.
+	// ErrUnauthenticated means that a secret is wrong, or that its owner is inactive.
 	ErrUnauthenticated error = &kind{"unauthenticated", []ErrorCode{ErrorCodeUnauthenticated}}
-	// ErrForbidden - the user may not do this.
+	// ErrForbidden means that the user lacks the privilege.
 	ErrForbidden error = &kind{"forbidden", []ErrorCode{ErrorCodeForbidden}}
-	// ErrConflict - what is there does not let this happen.
+	// ErrConflict means that the current state does not allow the operation.
 	ErrConflict error = &kind{"conflict", []ErrorCode{ErrorCodeConflict}}
-	// ErrCredentials - the provider does not take the credentials, so somebody has to connect again.
+	// ErrCredentials means that the provider rejects the credentials, so the account must be connected again.
 	ErrCredentials error = &kind{"credentials refused by the provider", []ErrorCode{
 		ErrorCodeProviderCredentialsInvalid, ErrorCodeInstanceCredentialsFailed,
 	}}
-	// ErrProvider - the provider refused, failed, or did not answer.
+	// ErrProvider means that the provider rejected the request, failed, or did not respond.
 	ErrProvider error = &kind{"failure of the provider", []ErrorCode{
 		ErrorCodeProviderRejected, ErrorCodeProviderRateLimited, ErrorCodeProviderUnavailable,
 		ErrorCodeProviderProtocol, ErrorCodeProviderTimeout,
@@ -104,37 +105,37 @@ var (
 	}}
 )
 
-// ConnectionError is a call that got no answer, or not all of it: the service may have done what it was asked.
+// ConnectionError reports a call without a complete response. The service may have processed it.
 type ConnectionError struct {
 	Method, Path string
 	Err          error
 }
 
 func (e *ConnectionError) Error() string {
-	return fmt.Sprintf("causeway: %s %s: no answer: %v", e.Method, e.Path, e.Err)
+	return fmt.Sprintf("causeway: %s %s: no response: %v", e.Method, e.Path, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *ConnectionError) Unwrap() error { return e.Err }
 
-// TimeoutError is a call whose last attempt took longer than the timeout of the client. The end of a context is not one:
-// that is [context.DeadlineExceeded] or [context.Canceled].
+// TimeoutError reports a call whose last attempt took longer than the timeout of the client. The end of a context is
+// another error: [context.DeadlineExceeded] or [context.Canceled].
 type TimeoutError struct {
 	Method, Path string
 	After        time.Duration
 }
 
 func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("causeway: %s %s: no answer within %s", e.Method, e.Path, e.After)
+	return fmt.Sprintf("causeway: %s %s: no response within %s", e.Method, e.Path, e.After)
 }
 
-// Timeout is true, as [net.Error] has it.
+// Timeout returns true, as [net.Error] defines it.
 func (e *TimeoutError) Timeout() bool { return true }
 
 // errTimeout ends an attempt that takes too long.
 var errTimeout = errors.New("the attempt took too long")
 
-// maxMessage is how much is kept of an answer that the service did not make.
+// maxMessage is the maximum length that is kept of a response that did not come from the service.
 const maxMessage = 200
 
 func errorOf(method, path string, response *http.Response, body []byte, now time.Time) *Error {
@@ -146,7 +147,7 @@ func errorOf(method, path string, response *http.Response, body []byte, now time
 	var answer ErrorResponse
 	if json.Unmarshal(body, &answer) != nil || answer.Code == "" {
 		text := strings.ToValidUTF8(string(body[:min(len(body), maxMessage)]), "")
-		failure.Message = "an answer that is not one of the service: " + strconv.Quote(text)
+		failure.Message = "a response that does not come from the service: " + strconv.Quote(text)
 		return failure
 	}
 	failure.Code, failure.Message, failure.Details = answer.Code, answer.Message, answer.Details
@@ -157,7 +158,7 @@ func errorOf(method, path string, response *http.Response, body []byte, now time
 	return failure
 }
 
-// retryAfter reads seconds or a date; 0 when it is neither, or past.
+// retryAfter reads seconds or a date. It returns 0 for any other text and for a time in the past.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return time.Duration(min(max(seconds, 0), maxRetryAfter)) * time.Second
@@ -168,5 +169,5 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// maxRetryAfter is a year, in seconds: what is longer would be too long for a Duration.
+// maxRetryAfter is a year in seconds. A longer time would not fit into a Duration.
 const maxRetryAfter = 365 * 24 * 60 * 60

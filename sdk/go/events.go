@@ -14,21 +14,21 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// ErrSignature is the kind of every delivery that is not what the service signed, or was signed at another time.
+// ErrSignature is the error of a delivery without a valid signature, or with one from another time.
 var ErrSignature = errors.New("causeway: the signature is not good")
 
-// Event is what a receiver gets.
+// Event is an event as a receiver gets it.
 type Event struct {
-	// ID is the same for every attempt and every redelivery: drop what you have seen.
+	// ID is the same for every attempt and every redelivery. Ignore an event whose id you have seen.
 	ID string `json:"id"`
-	// Type is `<objectName>.created`, `.updated`, `.deleted` or `.unknown`, or that of an operational event.
+	// Type is `<objectName>.created`, `.updated`, `.deleted` or `.unknown`, or the type of an operational event.
 	Type string `json:"type"`
-	// Timestamp is when it happened.
+	// Timestamp is the time of the change.
 	Timestamp time.Time `json:"timestamp"`
 	Data      EventData `json:"data"`
 }
 
-// EventData says what happened to which record. Operational events have other members, which are in Rest alone.
+// EventData describes the change and its record. Operational events have other members, which are only in Rest.
 type EventData struct {
 	ObjectName string          `json:"objectName"`
 	ObjectID   string          `json:"objectId"`
@@ -38,18 +38,18 @@ type EventData struct {
 	Instance   *EventInstance  `json:"instance"`
 	Object     Record          `json:"object"`
 	Raw        json.RawMessage `json:"raw"`
-	// Rest has all members as they came.
+	// Rest has all members as received.
 	Rest Record `json:"-"`
 }
 
-// EventInstance is the instance that an event is of.
+// EventInstance is the instance that an event belongs to.
 type EventInstance struct {
 	ID   int64    `json:"id"`
 	Name string   `json:"name"`
 	Tags []string `json:"tags"`
 }
 
-// UnmarshalJSON reads all members.
+// UnmarshalJSON decodes all members.
 func (d *EventData) UnmarshalJSON(text []byte) error {
 	type named EventData
 	if err := decode(text, (*named)(d)); err != nil {
@@ -58,13 +58,13 @@ func (d *EventData) UnmarshalJSON(text []byte) error {
 	return decode(text, &d.Rest)
 }
 
-// EventVerifier tells events of the service from others.
+// EventVerifier verifies that events come from the service.
 type EventVerifier struct {
 	webhooks []*standardwebhooks.Webhook
 }
 
-// NewEventVerifier takes the secret of the subscription, or several of which one has to fit: for 24 hours after a rotation
-// deliveries are signed with the old and the new one.
+// NewEventVerifier creates a verifier from the secrets of a subscription. One of them must match: for 24 hours after a
+// rotation, deliveries are signed with both the old and the new one.
 func NewEventVerifier(secrets ...string) (*EventVerifier, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("causeway: a verifier needs a secret")
@@ -80,8 +80,8 @@ func NewEventVerifier(secrets ...string) (*EventVerifier, error) {
 	return verifier, nil
 }
 
-// Verify reads an event of the body exactly as it came, and the headers that came with it. Its failures are [ErrSignature],
-// but for a body that was signed and is no event.
+// Verify verifies the headers and the unchanged body of a delivery, and returns its event. It fails with [ErrSignature],
+// or with another error for a signed body that is no event.
 func (v *EventVerifier) Verify(body []byte, header http.Header) (*Event, error) {
 	if err := v.check(body, header); err != nil {
 		return nil, err
@@ -102,8 +102,8 @@ func (v *EventVerifier) check(body []byte, header http.Header) (err error) {
 	return fmt.Errorf("%w: %w", ErrSignature, err)
 }
 
-// VerifyBody checks the header `Elements-Webhook-Signature` of a body exactly as it came: that of instances with an
-// `event.notification.signature.key`, which is one of the keys. It does not say when the body was signed.
+// VerifyBody verifies the header `Elements-Webhook-Signature` of an unchanged body with one of the keys. Instances with
+// `event.notification.signature.key` send it. It does not show when the body was signed.
 func VerifyBody(body []byte, header http.Header, keys ...string) error {
 	text, found := strings.CutPrefix(header.Get("Elements-Webhook-Signature"), "sha256=")
 	signature, err := base64.StdEncoding.DecodeString(text)

@@ -21,7 +21,7 @@ const (
 const eventBody = `{"id":"evt_1","type":"incident.created","timestamp":"2026-01-20T08:32:50.000Z","data":{"objectName":"incident",
 	"objectId":"9","accountId":12,"instance":{"id":427,"name":"n","tags":["t"]},"object":{"priority":9007199254740993},"later":true}}`
 
-// signed makes the headers of a delivery, signed with the secrets as Standard Webhooks has it.
+// signed returns the headers of a delivery that is signed with the secrets as Standard Webhooks defines it.
 func signed(body string, at time.Time, secrets ...string) http.Header {
 	header := http.Header{}
 	header.Set("webhook-id", "evt_1")

@@ -13,12 +13,12 @@ import (
 // Upload is a file to send. Its content is read once, while it is sent, so it is never sent again.
 type Upload struct {
 	Name string
-	// ContentType of the file, `application/octet-stream` unless given.
+	// ContentType is the media type of the file. Default: `application/octet-stream`.
 	ContentType string
 	Content     io.Reader
 }
 
-// form is what a call sends as `multipart/form-data`: its parts, then its file.
+// form is the body of a call in `multipart/form-data`: its parts, then its file.
 type form struct {
 	parts    []part
 	fileName string
@@ -30,7 +30,7 @@ type part struct {
 	text []byte
 }
 
-// withPart sends a value as JSON, and nothing for nil.
+// withPart adds a value as JSON; nil adds nothing.
 func (c *call) withPart(name string, value any) {
 	if reflected := reflect.ValueOf(value); !reflected.IsValid() || reflected.IsZero() {
 		return
@@ -42,7 +42,7 @@ func (c *call) withPart(name string, value any) {
 	c.formOf().parts = append(c.form.parts, part{name, text})
 }
 
-// withFile sends a file, once: the service keeps no key of a form.
+// withFile adds a file. The call is sent only once, because the service stores no idempotency key for a form.
 func (c *call) withFile(name string, upload Upload) {
 	c.formOf().fileName = name
 	c.form.Upload = upload
@@ -56,7 +56,7 @@ func (c *call) formOf() *form {
 	return c.form
 }
 
-// open begins to write the form. What is read of it has to be closed, which ends the writing.
+// open starts to write the form. Close the reader to end the writing.
 func (f *form) open() (content io.ReadCloser, contentType string) {
 	reader, writer := io.Pipe()
 	multipart := multipart.NewWriter(writer)

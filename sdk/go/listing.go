@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// Listing is a list that is read when it is iterated, page by page, from its beginning each time.
+// Listing is a list that is read while it is iterated, page by page. Each iteration begins with the first page.
 type Listing[T any] struct {
 	ctx  context.Context
 	call *call
@@ -20,21 +20,21 @@ type Page[T any] struct {
 	Items []T
 	// NextPage is the token of the next page; empty on the last one.
 	NextPage string
-	// TotalCount is how many there are on all pages, where that is known.
+	// TotalCount is the number of entries on all pages, where it is known.
 	TotalCount *int
-	// Pushdown says how much of the query the provider answered. Empty for lists of the platform.
+	// Pushdown is how much of the query the provider evaluated. It is empty for lists of the platform.
 	Pushdown QueryPushdown
-	// PartialResult says why a page ended early, such as `scan-budget`. Empty where it did not.
+	// PartialResult is the reason why a page ended early, such as `scan-budget`. It is empty for other pages.
 	PartialResult string
-	// RequestID finds the request in logs and in [ActivityAPI.GetActivity].
+	// RequestID identifies the request in logs and in [ActivityAPI.GetActivity].
 	RequestID string
-	// Header has the other headers of the answer.
+	// Header has the other headers of the response.
 	Header http.Header
 }
 
 func listing[T any](ctx context.Context, call *call) Listing[T] { return Listing[T]{ctx, call} }
 
-// All goes through the items of all pages. An error is the last that comes.
+// All iterates over the items of all pages. An error is the last element.
 func (l Listing[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -52,13 +52,13 @@ func (l Listing[T]) All() iter.Seq2[T, error] {
 	}
 }
 
-// Pages goes through the pages. An error is the last that comes.
+// Pages iterates over the pages. An error is the last element.
 func (l Listing[T]) Pages() iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
 		for token := ""; ; {
 			page, err := l.page(token)
 			if err == nil && page.NextPage != "" && page.NextPage == token {
-				err = errors.New("causeway: the service answers the same page again and again")
+				err = errors.New("causeway: the service returned the current page as the next one, so the list would never end")
 			}
 			if err != nil {
 				yield(nil, err)
@@ -87,10 +87,10 @@ func (l Listing[T]) Collect() ([]T, error) {
 	return items, nil
 }
 
-// As reads the items of a listing as values of another type: `causeway.As[Employee](client.List(…))`.
+// As converts the items of a listing to another type: `causeway.As[Employee](client.List(…))`.
 func As[T, Item any](listing Listing[Item]) Listing[T] { return Listing[T](listing) }
 
-// To reads a record as a value of another type, by the `json` tags of its fields.
+// To converts a record to another type, by the `json` tags of its fields.
 func To[T any](record Record) (value T, err error) {
 	text, err := json.Marshal(record)
 	if err != nil {
@@ -118,7 +118,7 @@ func (l Listing[T]) page(token string) (*Page[T], error) {
 	return page, call.read(response, &page.Items)
 }
 
-// at gives the same call for the page of a token, the first one for none.
+// at returns the same call for the page of a token; without a token, for the first page.
 func (c *call) at(token string) *call {
 	if token == "" {
 		return c

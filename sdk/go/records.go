@@ -11,23 +11,23 @@ import (
 	"strings"
 )
 
-// Query says which records of an object, and what of them. The zero Query is all of everything.
+// Query selects records of an object, their fields and their order. The zero Query selects all records with all fields.
 type Query struct {
-	// Where filters; see [Where].
+	// Where is the filter; see [Where].
 	Where Filter
-	// Fields to answer; all unless given.
+	// Fields are the fields to return. Default: all.
 	Fields []string
-	// OrderBy is a list of fields with commas between, each with `asc` (unless given) or `desc`.
+	// OrderBy is a list of fields separated by commas, each with `asc` (the default) or `desc`.
 	OrderBy string
-	// PageSize is how many records a page has at most, 200 unless given.
+	// PageSize is the maximum number of records per page. Default: 200.
 	PageSize int
-	// MaxProviderCalls is how many calls to the provider one page may take.
+	// MaxProviderCalls is the maximum number of calls to the provider per page.
 	MaxProviderCalls int
-	// Mode QueryModePushdownOnly refuses what the provider cannot answer by itself.
+	// Mode can be QueryModePushdownOnly, which rejects a query that the provider cannot evaluate alone.
 	Mode QueryMode
 }
 
-// List reads the records of an object.
+// List lists the records of an object.
 func (c *Client) List(ctx context.Context, objectName string, query Query) Listing[Record] {
 	return c.Records.ListRecords(ctx, objectName, &ListRecordsParams{
 		Where: query.Where, Fields: strings.Join(query.Fields, ","), OrderBy: query.OrderBy, PageSize: query.PageSize,
@@ -35,7 +35,7 @@ func (c *Client) List(ctx context.Context, objectName string, query Query) Listi
 	})
 }
 
-// ListChildren reads the records of a child object below one record.
+// ListChildren lists the records of a child object below one record.
 func (c *Client) ListChildren(ctx context.Context, objectName, id, childName string, query Query) Listing[Record] {
 	return c.Records.ListChildRecords(ctx, objectName, id, childName, &ListChildRecordsParams{
 		Where: query.Where, Fields: strings.Join(query.Fields, ","), OrderBy: query.OrderBy, PageSize: query.PageSize,
@@ -43,22 +43,22 @@ func (c *Client) ListChildren(ctx context.Context, objectName, id, childName str
 	})
 }
 
-// Get reads one record.
+// Get returns one record.
 func (c *Client) Get(ctx context.Context, objectName, id string) (Record, error) {
 	return c.Records.GetRecord(ctx, objectName, id, nil)
 }
 
-// Create makes a record and gives it as stored. It is made once, also where the call is tried again.
+// Create creates a record and returns it as stored. The record is created once, even if the call is retried.
 func (c *Client) Create(ctx context.Context, objectName string, record Record) (Record, error) {
 	return c.Records.CreateRecord(ctx, objectName, record, nil)
 }
 
-// Update changes the fields that are given, and gives the record as stored.
+// Update changes the given fields and returns the record as stored.
 func (c *Client) Update(ctx context.Context, objectName, id string, changes Record) (Record, error) {
 	return c.Records.UpdateRecord(ctx, objectName, id, changes, nil)
 }
 
-// Replace makes the record what is given, and gives it as stored.
+// Replace replaces the record by the given one and returns it as stored.
 func (c *Client) Replace(ctx context.Context, objectName, id string, record Record) (Record, error) {
 	return c.Records.ReplaceRecord(ctx, objectName, id, record, nil)
 }
@@ -69,7 +69,8 @@ func (c *Client) Delete(ctx context.Context, objectName, id string) error {
 	return err
 }
 
-// Explain tells how a query would be answered: what the provider is asked, and what is checked again by the service.
+// Explain explains how a query would be processed: the part that the provider evaluates, and the part that the service
+// checks again.
 func (c *Client) Explain(ctx context.Context, objectName string, query Query) (*QueryExplanation, error) {
 	where, err := query.Where.Text()
 	if err != nil {
@@ -84,18 +85,18 @@ func (c *Client) Explain(ctx context.Context, objectName string, query Query) (*
 	return pointerTo(answerOf[QueryExplanation](ctx, call))
 }
 
-// File is an answer that is read as it comes. It has to be closed.
+// File is a response that is read as it arrives. Close it when you are done.
 type File struct {
 	io.ReadCloser
-	// Status is 200, 206 for a part, 304 where it is what the caller has.
+	// Status is 200, 206 for a part, or 304 if the caller has the same file already.
 	Status int
 	Header http.Header
 }
 
-// ContentType says what it is.
+// ContentType returns the media type of the file.
 func (f *File) ContentType() string { return f.Header.Get("Content-Type") }
 
-// Name is what the file is called, where the answer says so.
+// Name returns the file name, if the response contains one.
 func (f *File) Name() string {
 	_, parameters, err := mime.ParseMediaType(f.Header.Get("Content-Disposition"))
 	if err != nil {
@@ -104,7 +105,7 @@ func (f *File) Name() string {
 	return parameters["filename"]
 }
 
-// file makes a call whose answer is not read here. It is asked for as it is stored, so that bytes can be counted.
+// file sends a call whose response is not read here. It requests the bytes as stored, so that they can be counted.
 func (c *call) file(ctx context.Context) (*File, error) {
 	if c.header.Get("Accept") == "application/json" {
 		c.header.Set("Accept", "*/*")
@@ -117,7 +118,7 @@ func (c *call) file(ctx context.Context) (*File, error) {
 	return &File{response.Body, response.StatusCode, response.Header}, nil
 }
 
-// GetFile reads the file of a record in a media type that it has, such as `application/pdf`.
+// GetFile reads the file of a record in one of its media types, such as `application/pdf`.
 func (c *Client) GetFile(ctx context.Context, objectName, id, mediaType string) (*File, error) {
 	call := c.newCall(http.MethodGet, "/{objectName}/{objectId}", byUserElement)
 	call.inPath("objectName", objectName)
@@ -126,7 +127,7 @@ func (c *Client) GetFile(ctx context.Context, objectName, id, mediaType string) 
 	return call.file(ctx)
 }
 
-// CreateFile makes a record with a file, where the operations of the object have `upload`.
+// CreateFile creates a record with a file, if `upload` is among the operations of the object.
 func (c *Client) CreateFile(ctx context.Context, objectName string, fields Record, upload Upload) (Record, error) {
 	call := c.newCall(http.MethodPost, "/{objectName}", byUserElement)
 	call.inPath("objectName", objectName)
@@ -135,7 +136,7 @@ func (c *Client) CreateFile(ctx context.Context, objectName string, fields Recor
 	return answerOf[Record](ctx, call)
 }
 
-// ReplaceFile makes a file the new version of that of a record.
+// ReplaceFile stores a new version of the file of a record.
 func (c *Client) ReplaceFile(ctx context.Context, objectName, id string, fields Record, upload Upload) (Record, error) {
 	call := c.newCall(http.MethodPut, "/{objectName}/{objectId}", byUserElement)
 	call.inPath("objectName", objectName)
@@ -145,8 +146,9 @@ func (c *Client) ReplaceFile(ctx context.Context, objectName, id string, fields 
 	return answerOf[Record](ctx, call)
 }
 
-// Passthrough sends a request to the provider as it is, with the credentials of the instance. The path is the provider's,
-// with its values escaped, and may have a query. The body may be nil. What the provider refuses is an [Error].
+// Passthrough sends a request to the provider unchanged, with the credentials of the instance. The path is the
+// provider's, with escaped values, and can have a query. The body may be nil. If the provider rejects the request, the
+// error is an [Error].
 func (c *Client) Passthrough(ctx context.Context, method, path string, header http.Header, body []byte) (*File, error) {
 	address, err := url.Parse("/" + strings.TrimLeft(path, "/"))
 	if err != nil || slices.Contains(strings.Split(address.Path, "/"), "..") {

@@ -23,12 +23,12 @@ import (
 	causeway "causeway/client"
 )
 
-// The steps of sdk/scenario.md.
+// This test runs the steps of sdk/scenario.md.
 
 const (
 	language      = "go"
 	anotherSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	// longestFilter is what the service takes, in bytes.
+	// longestFilter is the maximum length of a filter that the service accepts, in bytes.
 	longestFilter = 16_000
 	listLength    = 100
 )
@@ -41,7 +41,7 @@ type incident struct {
 	Description string `json:"short_description"`
 }
 
-// scenario is what the steps hand on.
+// scenario is the state that the steps share.
 type scenario struct {
 	*testing.T
 	ctx       context.Context
@@ -99,7 +99,7 @@ func (s *scenario) check(ok bool, what string, values ...any) {
 	}
 }
 
-// until asks again after a pause, a hundred times at most.
+// until repeats a check after pauses, at most a hundred times.
 func (s *scenario) until(condition func() bool) {
 	s.Helper()
 	for range 100 {
@@ -291,7 +291,7 @@ func textsIn(filter string) []string {
 	return texts
 }
 
-// pieces are what hostile texts are made of.
+// pieces are the parts of hostile texts.
 var pieces = []string{
 	"'", "''", `\`, `\'`, "?", "%", "_", "--", "/*", "*/", ";", "(", ")", ",", "' OR ''='", "\n", "\r\n", "\t", "\x01", "\x1b", "\x7f", " ", "  ",
 	"`", `"`, "\u2019", "&", "<", "é", "e\u0301", "\U0001F600", "\U00020000", "\u202e", "\ufeff", "a", "Z", "0", "12", "1e3", "2026-01-31", "NULL", "TRUE", "IN", "AND",
@@ -351,7 +351,7 @@ func event(s *scenario) {
 	}
 }
 
-// secret is that of the subscription with this URL.
+// secret returns the secret of the subscription with this URL.
 func (s *scenario) secret(receiver string) string {
 	for listed, err := range s.client.Notifications.ListSubscriptions(s.ctx, nil).All() {
 		if must(listed, err)(s).Config.Url == receiver {

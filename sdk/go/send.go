@@ -15,22 +15,22 @@ import (
 	"time"
 )
 
-// Retries says how often and how fast a call is tried again that got 429, 502, 503, 504 or no answer. Only calls are that
-// may be made twice: GET, PUT and DELETE, and POST, which has an Idempotency-Key that is made once for all attempts.
-// PATCH is tried again after 429, which says that nothing was done. What sends a file is never.
+// Retries configures how calls are retried after 429, 502, 503, 504, or without a response. Only calls that can safely
+// be sent twice are retried: GET, PUT and DELETE, and POST with an Idempotency-Key, which is the same for all attempts.
+// PATCH is retried only after 429, because the service then did nothing. Calls with a file are never retried.
 type Retries struct {
-	// Attempts is how often a call is made at most; 1 is once.
+	// Attempts is the maximum number of attempts; 1 disables retries.
 	Attempts int
-	// FirstPause is about how long to wait before the second attempt; each pause is twice the one before.
+	// FirstPause is the approximate pause before the second attempt. Each further pause is twice as long.
 	FirstPause time.Duration
-	// LongestPause is how long to wait at most, unless `Retry-After` says more.
+	// LongestPause is the maximum pause, unless `Retry-After` requests a longer one.
 	LongestPause time.Duration
-	// Total is how long after the first attempt began the last one may begin. What would have to wait longer, as
-	// `Retry-After` may say, is given up at once.
+	// Total is the maximum time from the start of the first attempt to the start of the last one. If the next attempt
+	// would start later, for example because of `Retry-After`, the call fails at once.
 	Total time.Duration
 }
 
-// DefaultRetries are four attempts within two minutes.
+// DefaultRetries returns four attempts within two minutes.
 func DefaultRetries() Retries {
 	return Retries{Attempts: 4, FirstPause: 500 * time.Millisecond, LongestPause: 20 * time.Second, Total: 2 * time.Minute}
 }
@@ -48,23 +48,23 @@ func (r *Retries) orDefault() Retries {
 	}
 }
 
-// mode says what is read of an answer before a call ends.
+// mode is the part of a response that is read before a call ends.
 type mode int
 
 const (
-	// readWhole: the body is read within the attempt's time.
+	// readWhole means that the body is read within the time of the attempt.
 	readWhole mode = iota
-	// leaveBody: the body is left to be read, and a 304 is an answer.
+	// leaveBody means that the body is left to be read, and that a 304 is a success.
 	leaveBody
 )
 
-// answered is an answer of the service that is no failure.
+// answered is a successful response.
 type answered struct {
 	*http.Response
 	body []byte
 }
 
-// send makes attempts until there is an answer, or no more sense in them.
+// send makes attempts until one succeeds, or further attempts are pointless.
 func (c *call) send(ctx context.Context, mode mode) (*answered, error) {
 	if c.err != nil {
 		return nil, c.err
@@ -102,10 +102,10 @@ func (c *call) isWorthRepeating(err error, attempt int) bool {
 	case failure.Status == http.StatusTooManyRequests:
 		return true
 	case c.isKeyed && failure.Code == ErrorCodeConflict:
-		// The attempt before got no answer, and the service is still busy with it.
+		// The previous attempt got no response, and the service is still processing it.
 		return attempt > 1
 	case c.isKeyed && isOutcomeUnknown(failure.Code):
-		// The service answers the same for a key, as the provider may have done its work.
+		// The service returns the same response for a key, because the provider may have done its work.
 		return false
 	}
 	return c.isRepeatable && isAway(failure.Status)
@@ -119,7 +119,7 @@ func isAway(status int) bool {
 	return false
 }
 
-// isOnTheWay tells whether the request may not have arrived, or its answer not.
+// isOnTheWay reports whether the request may not have arrived, or the response may have been lost.
 func isOnTheWay(err error) bool {
 	var connection *ConnectionError
 	var timeout *TimeoutError
@@ -134,7 +134,8 @@ func isOutcomeUnknown(code ErrorCode) bool {
 	return false
 }
 
-// pause is at least what the service asks for, and differs from client to client, so that they do not all come at once.
+// pause returns a pause that is at least what the service requests. It is random, so that clients do not all retry at
+// the same time.
 func (r *Retries) pause(attempt int, err error) time.Duration {
 	pause := r.FirstPause
 	for range attempt - 1 {
@@ -187,7 +188,7 @@ func (c *call) attempt(ctx context.Context, mode mode) (*answered, error) {
 	return &answered{response, whole}, nil
 }
 
-// content begins the body. A form is watched: as long as it goes on, the attempt does.
+// content starts the body. While a form makes progress, its attempt does not time out.
 func (c *call) content(watch *watch) (content io.Reader, end func()) {
 	switch {
 	case c.form != nil:
@@ -200,8 +201,8 @@ func (c *call) content(watch *watch) (content io.Reader, end func()) {
 	return nil, func() {}
 }
 
-// broken says why there is no answer: the caller's context ended, the time was up, or the connection broke. What the
-// standard library says has the whole URL in it, whose query may have a secret.
+// broken returns the reason why there is no response: the caller's context ended, the time was up, or the connection
+// broke. Errors of the standard library contain the whole URL, whose query may contain a secret.
 func (c *call) broken(ctx, limited context.Context, watch *watch, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("causeway: %s %s: %w", c.method, c.path, context.Cause(ctx))
@@ -240,7 +241,7 @@ func (w *watch) end() {
 	w.cancel(nil)
 }
 
-// watchedReader is a body that is sent: as long as it goes on, the attempt does.
+// watchedReader is a body that is being sent. While it makes progress, the attempt does not time out.
 type watchedReader struct {
 	io.Reader
 	watch *watch
@@ -251,7 +252,8 @@ func (r *watchedReader) Read(buffer []byte) (int, error) {
 	return r.Reader.Read(buffer)
 }
 
-// body is an answer that is read as it comes. Only the waiting for the service counts, not what the reader does meanwhile.
+// body is a response that is read as it arrives. Only waiting for the service counts, not the time that the reader
+// takes.
 type body struct {
 	io.ReadCloser
 	watch  *watch
@@ -273,7 +275,7 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// clock is what a client knows of time.
+// clock is the time of a client.
 type clock struct {
 	now   func() time.Time
 	sleep func(context.Context, time.Duration) error

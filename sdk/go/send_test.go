@@ -61,7 +61,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestWhatIsRepeated goes through calls and what they get first; the second answer is always good.
+// TestWhatIsRepeated runs calls with a first response each; the second response is always a success.
 func TestWhatIsRepeated(t *testing.T) {
 	get := func(client *Client) error { _, err := client.Get(t.Context(), "a", "1"); return err }
 	remove := func(client *Client) error { return client.Delete(t.Context(), "a", "1") }
@@ -173,7 +173,7 @@ func TestTimeout(t *testing.T) {
 	_, err := client.Update(t.Context(), "incident", "1", Record{})
 	var timeout *TimeoutError
 	expect(t, "a time-out", errors.As(err, &timeout) && timeout.Timeout(), true)
-	expect(t, "text", err.Error(), "causeway: PATCH /incident/1: no answer within 50ms")
+	expect(t, "text", err.Error(), "causeway: PATCH /incident/1: no response within 50ms")
 	expect(t, "calls", len(service.seen()), 1)
 }
 

@@ -14,20 +14,19 @@ import (
 	"unicode/utf8"
 )
 
-// Filter is a `where`, made by [Where]. The zero Filter filters nothing.
+// Filter is a `where`, created by [Where]. The zero Filter matches all records.
 type Filter struct {
 	text string
 	err  error
 }
 
-// Where makes a filter of a text, in which each `?` outside of quotes stands for one of the values, in their order:
+// Where creates a filter from a template. Each `?` outside of quotes stands for one of the values, in their order:
 //
 //	causeway.Where("status = ? AND (hireDate >= ? OR lastName IN (?))", "Active", causeway.Date{2024, 1, 1}, names)
 //
-// Values are texts, numbers, booleans, [time.Time], [Date], what marshals itself as text, slices of these (for IN), and
-// filters, which come in parentheses. They are quoted, so that a value never becomes a part of the filter. A value that
-// cannot be one, nil, an empty slice and a wrong number of values are faults; they come with the call that is made with
-// the filter, and from [Filter.Text].
+// Values are texts, numbers, booleans, [time.Time], [Date], text marshalers, slices of these (for IN), and filters,
+// which are put in parentheses. Values are quoted, so a value never becomes a part of the filter. Faults are values of
+// other types, nil, empty slices, and a wrong number of values. [Filter.Text] and each call with the filter return them.
 func Where(template string, values ...any) Filter {
 	text, err := fill(template, values)
 	if err != nil {
@@ -36,32 +35,32 @@ func Where(template string, values ...any) Filter {
 	return Filter{text: text}
 }
 
-// Text gives the filter as it is sent, or what is wrong with it.
+// Text returns the filter as it is sent, or its fault.
 func (f Filter) Text() (string, error) { return f.text, f.err }
 
-// String gives the filter as it is sent; the empty text for one that is wrong.
+// String returns the filter as it is sent; an empty text for an invalid one.
 func (f Filter) String() string { return f.text }
 
-// Date is a day, without a zone.
+// Date is a calendar day without a time zone.
 type Date struct {
 	Year  int
 	Month time.Month
 	Day   int
 }
 
-// DateOf gives the day of a time in its own zone.
+// DateOf returns the day of a time in the time's own zone.
 func DateOf(at time.Time) Date {
 	year, month, day := at.Date()
 	return Date{year, month, day}
 }
 
-// String gives the date as in ISO 8601.
+// String returns the date in ISO 8601.
 func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day) }
 
-// MarshalText gives the date as in ISO 8601.
+// MarshalText returns the date in ISO 8601.
 func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// fill puts the values into the places of a template.
+// fill inserts the values into a template.
 func fill(template string, values []any) (string, error) {
 	pieces, err := split(template)
 	if err != nil {
@@ -83,7 +82,7 @@ func fill(template string, values []any) (string, error) {
 	return text.String(), nil
 }
 
-// split cuts a template at its places: each `?` that is neither in a text nor in a name in backticks.
+// split splits a template at its placeholders: each `?` that is neither in a text nor in a name in backticks.
 func split(template string) ([]string, error) {
 	var pieces []string
 	var quote byte
@@ -110,7 +109,7 @@ func split(template string) ([]string, error) {
 	return append(pieces, template[begin:]), nil
 }
 
-// touching are the characters that would become one word, number or text with a value beside them.
+// touching are the characters that would form one word, number or text with an adjacent value.
 var touching = regexp.MustCompile("[\\pL\\pN_$@.'`+-]")
 
 func standsAlone(template string, at int) bool {
@@ -119,13 +118,14 @@ func standsAlone(template string, at int) bool {
 	return !touching.MatchString(string(before)) && !touching.MatchString(string(after))
 }
 
-// behindIn matches what is in front of a place for a list; behindParenthesis when it stands in parentheses already.
+// behindIn matches the text before a placeholder for a list; behindParenthesis matches it if the placeholder is already
+// in parentheses.
 var (
 	behindIn          = regexp.MustCompile(`(?i)\bIN\s*$`)
 	behindParenthesis = regexp.MustCompile(`(?i)\bIN\s*\([^()]*$`)
 )
 
-// literalOf writes one value, for a place behind the given text.
+// literalOf returns the literal of one value, for a placeholder after the given text.
 func literalOf(value any, before string) (string, error) {
 	if filter, ok := value.(Filter); ok {
 		if filter.err == nil && filter.text == "" {
@@ -172,14 +172,14 @@ func listLiteral(list reflect.Value, before string) (string, error) {
 	return fmt.Sprintf(form, strings.Join(literals, ", ")), nil
 }
 
-// isInParentheses looks at the text without what stands in quotes, whose parentheses mean nothing.
+// isInParentheses reports whether a placeholder after the text is in parentheses. It ignores text in quotes.
 func isInParentheses(before string) bool {
 	return behindParenthesis.MatchString(quoted.ReplaceAllString(before, "0"))
 }
 
 var quoted = regexp.MustCompile("'[^']*'|`[^`]*`")
 
-// scalarLiteral writes a value as the query language has it.
+// scalarLiteral returns the literal of a value in the query language.
 func scalarLiteral(value any) (string, error) {
 	switch value := value.(type) {
 	case time.Time:
@@ -252,7 +252,7 @@ func timeLiteral(at time.Time) (string, error) {
 	return at.Format(time.RFC3339Nano), nil
 }
 
-// dateLiteral refuses days that are in no calendar, such as 30 February.
+// dateLiteral rejects days that do not exist, such as 30 February.
 func dateLiteral(date Date) (string, error) {
 	if _, err := time.Parse(time.DateOnly, date.String()); err != nil {
 		return "", fmt.Errorf("%s is no date", date)
@@ -260,7 +260,8 @@ func dateLiteral(date Date) (string, error) {
 	return date.String(), nil
 }
 
-// EscapeLike makes a text that LIKE takes for itself, `%`, `_` and `\` as well: `causeway.EscapeLike(start) + "%"`.
+// EscapeLike escapes a text so that LIKE finds it literally, including `%`, `_` and `\`: `causeway.EscapeLike(start) +
+// "%"`.
 func EscapeLike(text string) string { return likeEscapes.Replace(text) }
 
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

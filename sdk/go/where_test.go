@@ -84,7 +84,7 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// FuzzWhere: whatever the value, what stands between the quotes is the value.
+// FuzzWhere checks that the text between the quotes is the value, whatever the value is.
 func FuzzWhere(f *testing.F) {
 	for _, seed := range []string{"", "'", "''", "a'b", "\\'", "?", "' OR ''='", "é\n"} {
 		f.Add(seed)

@@ -25,7 +25,7 @@ export interface AccountQuery extends PageQuery {
   readonly id?: number | undefined;
 }
 
-/** The accounts of organizations. Every process obeys a change at once. */
+/** The service that manages the accounts of organizations. Every process applies a change at once. */
 export type AccountRecords = ReturnType<typeof createAccountRecords>;
 
 export function createAccountRecords(
@@ -39,7 +39,10 @@ export function createAccountRecords(
   const roleStore = createRoleStore(knex);
 
   return {
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns an account of the organization.
+     * @throws AppError NOT_FOUND
+     */
     get: async (organizationId: number, id: number) => (await store.find(organizationId, id)) ?? notFound(id),
 
     /**
@@ -56,7 +59,10 @@ export function createAccountRecords(
       return { accounts: rows, nextAfterId: last?.id };
     },
 
-    /** @throws AppError CONFLICT for an external id that the organization has */
+    /**
+     * Creates an account. Name and description default to the external id.
+     * @throws AppError CONFLICT if the organization already has the external id
+     */
     create: (organizationId: number, input: Pick<AccountValues, 'externalId'> & Partial<AccountValues>) => {
       const externalId = input.externalId.trim();
       const values = { name: externalId, description: externalId, active: true, ...readGiven(input), externalId };
@@ -71,8 +77,8 @@ export function createAccountRecords(
     },
 
     /**
-     * Changes an account. Values that are not sent stay.
-     * @throws AppError NOT_FOUND; CONFLICT for an external id that the organization already has
+     * Changes an account. Values that are not sent stay unchanged.
+     * @throws AppError NOT_FOUND; CONFLICT if the organization already has the external id
      */
     update: async (organizationId: number, id: number, changes: Partial<AccountValues>) => {
       const values = readGiven(changes);

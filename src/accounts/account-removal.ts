@@ -5,7 +5,7 @@ import { createRemovalStore, type RemovedAccount } from './removal-store.ts';
 /** Topic of the message that an account was deleted. */
 export const REMOVAL_TOPIC = 'account-removal';
 
-/** Removes a batch of what one room has of an account that was deleted. */
+/** Removes a batch of a deleted account's data from one room. */
 export type RemoveBatch = (accountId: number, signal: AbortSignal) => Promise<Removal>;
 
 /** Platform parts that the removal of accounts needs. */
@@ -37,7 +37,10 @@ export function createAccountRemoval({ knex, notifier, clock, log }: RemovalPlat
     return work;
   }
 
-  /** @returns false: something has to be waited for */
+  /**
+   * Removes the data of an account, room by room.
+   * @returns false if the removal has to wait and continue later
+   */
   async function removeAll(accountId: number, signal: AbortSignal): Promise<boolean> {
     for (const remove of parts) {
       let removal: Removal;

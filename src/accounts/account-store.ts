@@ -55,7 +55,7 @@ const HAS_ADMINISTRATOR = `
     where organization_id = :organizationId and app_user.account_id <> :id and role = 'org-admin' and active and deleted_at is null
   ) as found`;
 
-/** Every statement names the organization. */
+/** Creates the store of accounts. Every statement names the organization. */
 export function createAccountStore(knex: Knex) {
   const select = (organizationId: number, via = knex) =>
     via('account').select(COLUMNS).where({ organization_id: organizationId }).whereNull('deleted_at');
@@ -75,7 +75,10 @@ export function createAccountStore(knex: Knex) {
       return query;
     },
 
-    /** @throws what PostgreSQL says of an external id that the organization has */
+    /**
+     * Inserts an account.
+     * @throws the error of PostgreSQL if the organization already has the external id
+     */
     insert: async (via: Knex, organizationId: number, values: AccountValues): Promise<AccountRow> => {
       const inserted = await via('account')
         .insert({ organization_id: organizationId, ...toColumns('account', changeable(values)) })
@@ -85,7 +88,7 @@ export function createAccountStore(knex: Knex) {
 
     /**
      * Changes a locked account.
-     * @throws the error of PostgreSQL for an external id that the organization already has
+     * @throws the error of PostgreSQL if the organization already has the external id
      */
     update: async (via: Knex, { organizationId, id }: AccountRow, values: AccountValues): Promise<AccountRow> => {
       await via('account')

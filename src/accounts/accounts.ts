@@ -18,16 +18,16 @@ export interface BootstrapOptions {
   readonly beforeCommit?: KeepCredentials;
 }
 
-/** The sender of a request, a user of an account of an organization, and the account that the request is about. */
+/** The authenticated sender of a request: a user, and the account that the request is about. */
 export interface Principal extends TenantIds {
-  /** The user's own account: `accountId` is another one where the call names one. */
+  /** Id of the user's own account. `accountId` differs from it if the request names another account. */
   readonly homeAccountId: number;
-  /** The call names the account: in its path, or in `Elements-Account-Id`. */
+  /** Whether the request names the account, in its path or in `Elements-Account-Id`. */
   readonly isAccountNamed?: true;
   /** Role keys, sorted from most to least privileges. */
   readonly roles: readonly string[];
   readonly privileges: ReadonlySet<Privilege>;
-  /** The call carried the organization's secret as well. */
+  /** Whether the request contains the organization's secret, too. */
   readonly organizationVerified: boolean;
 }
 
@@ -67,7 +67,10 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
       return id === undefined ? undefined : { id };
     },
   });
-  /** Apart by organization: one that another organization has in memory must cost as much as one that is not there. */
+  /**
+   * Accounts by organization and id. The organization is part of the key, so that a cached account of another organization takes as long as
+   * a missing one.
+   */
   const knownWithin = createAnnouncedCache<StoredAccount>({
     notifier,
     topic: 'account-of-organization',
@@ -84,13 +87,13 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
     return user;
   }
 
-  /** PostgreSQL would report an error for a text that it cannot store. */
+  /** Finds an account by its external id. A text that PostgreSQL cannot store is unknown, instead of an error. */
   async function findByExternalId(organizationId: number, given: string): Promise<number | undefined> {
     return isStorable(given) ? (await knownByName.get(`${organizationId} ${given}`))?.id : undefined;
   }
 
   return {
-    /** Makes the first organization, account and user; undefined when there is one. Later calls change nothing. */
+    /** Creates the first organization, account and user. Returns undefined when an organization exists. Later calls change nothing. */
     bootstrap: async ({
       organizationSecret = createSecret(random),
       userSecret = createSecret(random),
@@ -161,17 +164,23 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
       await knownByName.changed(`${organizationId} ${externalId}`, via);
     },
 
-    /** Whether it is there: what belongs to one that was deleted may be there for a while. From memory, as `getAccount`. */
+    /** Returns whether an account exists, from memory as `getAccount`. Data of a deleted account can exist for a while longer. */
     isThere: async (accountId: number) => (await known.get(String(accountId))) !== undefined,
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns the organization of an account.
+     * @throws AppError NOT_FOUND
+     */
     getOrganizationId: async (accountId: number) => {
       const account = await known.get(String(accountId));
       if (account === undefined) throw missing('account', accountId);
       return account.organizationId;
     },
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a user of an account.
+     * @throws AppError NOT_FOUND
+     */
     getUser,
 
     /** Returns users of the account's organization by id. Unknown ids are left out. */

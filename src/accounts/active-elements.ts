@@ -36,7 +36,10 @@ export function createActiveElements(
       return 'done';
     },
 
-    /** @throws AppError CONFLICT for an element that is inactive in the account */
+    /**
+     * Asserts that the account can create instances of the element.
+     * @throws AppError CONFLICT for an inactive element
+     */
     assertActive: async (accountId: number, elementKey: string) => {
       if (!(await inactiveOf(accountId)).has(elementKey)) return;
       const message = `The element '${elementKey}' is inactive in account ${accountId}, so no new instances of it can be created. Activate it with PUT /elements/${elementKey}/active.`;

@@ -96,7 +96,10 @@ export function createAuditLogStore(knex: Knex) {
       return query;
     },
 
-    /** An instance of the scope that is there, or that was: what failed may be of one that never was there. */
+    /**
+     * Returns whether the scope has an instance with this id, or had one. Entries of failed requests do not count, because they can name an
+     * instance that never existed.
+     */
     knowsInstance: async ({ organizationId, accountId }: AuditScope, id: number): Promise<boolean> => {
       const { rows } = await knex.raw<{ rows: { isKnown: boolean }[] }>(
         `select exists (select from audit_log where organization_id = :organizationId and instance_id = :id and status < 400

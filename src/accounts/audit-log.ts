@@ -46,10 +46,10 @@ export function createAuditLog(
       return { entries: rows, nextAfter: last };
     },
 
-    /** The partitions that are needed soon. To be called before there are changes. */
+    /** Creates the partitions that are needed soon. Call it before there are changes. */
     ensure,
 
-    /** The same, and an end to what is older than the retention. */
+    /** Creates the partitions that are needed soon, and deletes entries that are older than the retention period. */
     keep: async () => {
       await ensure();
       await expire();

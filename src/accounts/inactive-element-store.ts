@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Every statement names the account. */
+/** Creates the store of inactive elements. Every statement names the account. */
 export function createInactiveElementStore(knex: Knex) {
   return {
     /** Lists the keys of the inactive elements. */

@@ -25,10 +25,7 @@ export interface AccountsNeighbours {
   readonly publicUrl: () => string;
 }
 
-/**
- * Organizations, accounts and users, and how these log in; what accounts set; who changed what; and what their callers send with an
- * `Idempotency-Key`.
- */
+/** Builds the services of accounts: organizations, accounts, users, their log-in, settings, the audit log, and idempotency. */
 export function composeAccounts(
   platform: Platform,
   { ensureSubscription, auditRetentionDays: retentionDays, publicUrl }: AccountsNeighbours,

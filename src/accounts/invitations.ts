@@ -15,7 +15,7 @@ export interface NewInvitation {
   readonly email: string;
   /** Role keys. Default: `default-user` alone. */
   readonly roles?: readonly string[] | undefined;
-  /** Seconds. */
+  /** Validity in seconds. */
   readonly expiresIn?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export function createInvitations(
   const store = createInvitationStore(knex);
   const now = () => new Date(clock.now());
 
-  /** The user who made it, in its account, where that user may add users now. */
+  /** Returns the user who created the invitation, if that user may still add users to its account. */
   async function findInviterOf({ accountId, inviterId }: InvitationRow): Promise<Principal | undefined> {
     const inviter = await accounts.findActing({ accountId, userId: inviterId });
     return inviter !== undefined && NEEDED.some((privilege) => inviter.privileges.has(privilege)) ? inviter : undefined;
@@ -79,8 +79,9 @@ export function createInvitations(
 
   return {
     /**
-     * Into the account that the call is about.
-     * @throws AppError REQUEST_INVALID; CONFLICT for an e-mail that the organization has; FORBIDDEN for a role above the caller's
+     * Invites a person to the account that the request is about.
+     * @throws AppError REQUEST_INVALID; CONFLICT if the organization already has the e-mail address; FORBIDDEN for a role above the
+     * caller's
      */
     create: async (inviter: Principal, { email, roles: given, expiresIn = EXPIRES_IN }: NewInvitation) => {
       const { accountId, userId: inviterId } = inviter;
@@ -111,7 +112,10 @@ export function createInvitations(
       return { invitations: rows, nextAfterId: last?.id };
     },
 
-    /** @throws AppError NOT_FOUND; CONFLICT for one that has ended */
+    /**
+     * Revokes an invitation.
+     * @throws AppError NOT_FOUND; CONFLICT for an invitation that has ended
+     */
     revoke: async (accountId: number, id: number) => {
       const found = await store.find({ accountId, id });
       if (found === undefined) throw missing('invitation', id);
@@ -132,13 +136,16 @@ export function createInvitations(
       return { invitation, names: await store.findNames(invitation) };
     },
 
-    /** Whom the audit log names. @throws AppError NOT_FOUND */
+    /**
+     * Returns the user who created an invitation, for the audit log.
+     * @throws AppError NOT_FOUND
+     */
     findInviter: async (key: string) => (await open(key)).inviter,
 
     /**
-     * The person becomes a user: once, however many come at the same time.
-     * @throws AppError NOT_FOUND; REQUEST_INVALID for the password; CONFLICT for an e-mail that the organization has by now; FORBIDDEN for a
-     * role that is above the inviter's by now
+     * Makes the invited person a user, exactly once however many requests arrive at the same time.
+     * @throws AppError NOT_FOUND; REQUEST_INVALID for the password; CONFLICT if the organization has the e-mail address by now; FORBIDDEN
+     * for a role that is above the inviter's by now
      */
     accept: async (key: string, chosen: JoiningPerson) => {
       const { invitation, inviter } = await open(key);
@@ -151,9 +158,12 @@ export function createInvitations(
       return user;
     },
 
-    /** Deletes some of what an account has. */
+    /** Deletes a batch of an account's invitations. */
     removeSome: store.removeSome,
-    /** Deletes those that had ended 30 days before. @returns how many */
+    /**
+     * Deletes the invitations that had ended 30 days before the given time.
+     * @returns the number of deleted invitations
+     */
     purge: (at: Date) => store.purge(new Date(at.getTime() - KEPT_MS)),
   };
 }

@@ -11,10 +11,16 @@ export type Organizations = ReturnType<typeof createOrganizations>;
 export function createOrganizations({ knex }: Pick<Platform, 'knex'>) {
   const store = createOrganizationStore(knex);
   return {
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns an organization.
+     * @throws AppError NOT_FOUND
+     */
     get: async (id: number) => (await store.find(id)) ?? notFound(id),
 
-    /** @throws AppError NOT_FOUND, REQUEST_INVALID */
+    /**
+     * Renames an organization.
+     * @throws AppError NOT_FOUND, REQUEST_INVALID
+     */
     rename: async (id: number, given: string) => {
       const name = given.trim();
       assertAllStorable({ name });

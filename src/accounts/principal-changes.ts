@@ -56,12 +56,12 @@ export function createPrincipalChanges({ knex, notifier, clock }: Pick<Platform,
       await notifier.settle();
       return result;
     },
-    /** A moment to compare with later changes: taken before something is read. */
+    /** Returns a moment to compare with later changes. Take it before you read the data. */
     moment: () => now,
-    /** Whether something of the organization has changed since. */
+    /** Returns whether anything of the organization has changed since the moment. */
     isOutdated: (organizationId: number, moment: number) =>
       allChangedAt > moment || (changedAt.get(organizationId) ?? 0) > moment,
-    /** `handler` is called when anything has changed anywhere, or may have. */
+    /** Calls the handler when something of an organization has changed. Without an organization, anything may have changed. */
     subscribe: (handler: (organizationId: number | undefined) => void) => void handlers.push(handler),
   };
 }

@@ -91,7 +91,10 @@ export function privilegesOf(roles: readonly string[], given: RolePrivileges): R
   return new Set(keys.filter(isPrivilege));
 }
 
-/** @param needs such as `This needs` */
+/**
+ * Returns the error of a caller who lacks a privilege.
+ * @param needs the beginning of the message, such as `This needs`
+ */
 export function lacking(needs: string, ...enough: readonly Privilege[]): AppError {
   const names = enough.map((privilege) => `${privilege} (${PRIVILEGES[privilege][0]})`).join(' or ');
   return new AppError(

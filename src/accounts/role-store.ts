@@ -56,7 +56,10 @@ export function createRoleStore(knex: Knex) {
       await via('account_role').insert({ account_id: accountId, role }).onConflict(['account_id', 'role']).ignore();
     },
 
-    /** @returns whether the account had it */
+    /**
+     * Revokes a role of an account.
+     * @returns whether the account had the role
+     */
     revokeFromAccount: async (via: Knex, accountId: number, role: AccountRoleKey): Promise<boolean> =>
       (await via('account_role').where({ account_id: accountId, role }).delete()) > 0,
 

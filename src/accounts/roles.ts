@@ -32,7 +32,7 @@ export type Roles = ReturnType<typeof createRoles>;
 export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<PrincipalChanges, 'change'>) {
   const store = createRoleStore(knex);
 
-  /** The account is that of the principal. */
+  /** Changes the roles of the principal's account. */
   async function changeAccount(
     { organizationId, accountId, privileges }: Principal,
     key: string,
@@ -72,7 +72,11 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
         side: 'to',
       }),
 
-    /** @throws AppError NOT_FOUND also for one that the account does not have; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin` */
+    /**
+     * Revokes a role of an account.
+     * @throws AppError NOT_FOUND, also for a role that the account does not have; FORBIDDEN for a role above the caller's; CONFLICT for
+     * `org-admin`
+     */
     revokeFromAccount: (principal: Principal, key: string) =>
       changeAccount(principal, key, {
         write: async (via, role) => {
@@ -88,7 +92,10 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
       return ROLE_KEYS.map((key) => toRole(key, given));
     },
 
-    /** @throws AppError NOT_FOUND with the nearest key */
+    /**
+     * Returns a role.
+     * @throws AppError NOT_FOUND with the nearest key
+     */
     get: async (organizationId: number, key: string) => toRole(findRole(key), await store.privileges(organizationId)),
 
     /**
@@ -119,7 +126,10 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
   };
 }
 
-/** @throws AppError NOT_FOUND */
+/**
+ * Returns the role with this key.
+ * @throws AppError NOT_FOUND
+ */
 export function findRole(key: string): RoleKey {
   if (isRole(key)) return key;
   throw missing('role', key, ROLE_KEYS);

@@ -32,7 +32,10 @@ export function createSecret({ bytes }: Pick<Platform['random'], 'bytes'>): stri
 
 export type SecretStore = ReturnType<typeof createSecretStore>;
 
-/** The secrets of users and organizations: hashed to be found by, and encrypted to be shown again. */
+/**
+ * Creates the store of the secrets of users and organizations. It keeps each secret as a hash for lookups, and encrypted for showing it
+ * again.
+ */
 export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 'keys'>) {
   return {
     /**

@@ -10,7 +10,7 @@ export interface Secret extends Pick<StoredSecret, 'id' | 'createdAt' | 'expires
   readonly secret: string | undefined;
 }
 
-/** The secrets of users and organizations, for those who own them. */
+/** The service that shows and rotates the secrets of users and organizations. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
 export const OVERLAP_SECONDS = 86_400;
@@ -22,7 +22,10 @@ export function createSecrets(
   const { knex, keys, clock, random } = platform;
   const store = createSecretStore(platform);
 
-  /** The clock of the database says when it is over, which may be behind: what is to end at once has ended long ago. */
+  /**
+   * Returns the time at which the previous secret ends. The database compares it with its own clock, which may be behind; so a secret that
+   * ends at once gets a time in the distant past.
+   */
   const endOf = (overlapSeconds: number) => new Date(overlapSeconds === 0 ? 0 : clock.now() + overlapSeconds * 1000);
 
   return {
@@ -43,7 +46,7 @@ export function createSecrets(
     },
 
     /**
-     * Creates a new secret. The one before stays valid for `overlapSeconds` on every process; 0 ends it at once.
+     * Creates a new secret. The previous one stays valid for `overlapSeconds` on every process; 0 ends it at once.
      * @returns the new secret
      */
     rotate: (organizationId: number, owner: SecretOwner, overlapSeconds: number = OVERLAP_SECONDS) => {

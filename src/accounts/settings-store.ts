@@ -31,7 +31,7 @@ export function createSettingsStore(knex: Knex) {
       await knex('account_settings').where({ account_id: accountId }).delete();
     },
 
-    /** Keys that are not given stay as they are. */
+    /** Adds or replaces the given settings. Keys that are not given keep their values. */
     merge: async (accountId: number, settings: StoredSettings): Promise<void> => {
       await knex('account_settings')
         .insert({ account_id: accountId, settings: json(knex, settings) })

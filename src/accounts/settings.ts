@@ -24,7 +24,7 @@ const DEFAULTS: AccountSettings = {
 
 export type Settings = ReturnType<typeof createSettings>;
 
-/** `ensureSubscription` prepares deliveries to the URL of operational notifications. */
+/** Creates the settings of accounts. `ensureSubscription` prepares deliveries to the URL of operational notifications. */
 export function createSettings(
   { knex, notifier, egress }: Pick<Platform, 'knex' | 'notifier' | 'egress'>,
   ensureSubscription: (accountId: number, url: string) => Promise<unknown>,
@@ -75,7 +75,7 @@ export function createSettings(
      * @throws AppError as `replace`
      */
     update: (accountId: number, given: Partial<AccountSettings>) => write(accountId, given, 'merge'),
-    /** Deletes what an account has. */
+    /** Deletes the settings of an account. */
     remove: async (accountId: number): Promise<Removal> => {
       await store.remove(accountId);
       await cache.changed(String(accountId));

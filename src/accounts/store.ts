@@ -2,13 +2,13 @@ import type { Knex } from 'knex';
 import { columnsOf, firstOf, type RowWith } from '../db/row.ts';
 import type { RolePrivileges } from './privileges.ts';
 
-/** A user with what it may do, as `RIGHTS` reads it. */
+/** Rights of a user, as the columns in `RIGHTS` return them. */
 export interface StoredRights extends TenantIds {
   readonly roles: readonly string[];
   readonly rolePrivileges: RolePrivileges;
 }
 
-/** A user as found by the hash of its secret. */
+/** A user that was found by the hash of its secret. */
 export interface StoredPrincipal extends StoredRights {
   readonly userSecretHash: Buffer;
   /** Time of expiry of the user's secret; null for the current one. */
@@ -49,17 +49,17 @@ const BOOTSTRAP_LOCK = 7_205_002;
 const OF_ORGANIZATION = `from organization_secret
   where organization_id = app_user.organization_id and (expires_at is null or expires_at > now()) order by id`;
 
-/** The columns of `StoredRights`. */
+/** SQL columns that return `StoredRights`. */
 export const RIGHTS = `app_user.organization_id as "organizationId", app_user.account_id as "accountId", app_user.id as "userId",
   array (select role from user_role where user_role.account_id = app_user.account_id and user_id = app_user.id
     union select role from account_role where account_role.account_id = app_user.account_id) as roles,
   (select coalesce(jsonb_object_agg(role, privileges), '{}') from role_privileges
     where role_privileges.organization_id = app_user.organization_id) as "rolePrivileges"`;
 
-/** Users who may call. */
+/** SQL condition for users who may send requests. */
 export const MAY_CALL = 'app_user.active and app_user.deleted_at is null and account.deleted_at is null';
 
-/** The rows of organizations, accounts and users, as those need them who call. */
+/** Creates the store that authentication uses: organizations, accounts and users. */
 export function createAccountStore(knex: Knex) {
   return {
     /**
@@ -102,7 +102,7 @@ export function createAccountStore(knex: Knex) {
       return rows;
     },
 
-    /** A user who may call, of the organization of an account that is there. */
+    /** Returns the rights of a user who may send requests, if the user's organization has the account. */
     findRights: async (accountId: number, userId: number): Promise<StoredRights | undefined> => {
       const { rows } = await knex.raw<{ rows: StoredRights[] }>(
         `select ${RIGHTS} from app_user join account on account.organization_id = app_user.organization_id

@@ -56,7 +56,7 @@ export const FILTERABLE_USER = filterable({
   lastLoginDate: [orNull(INSTANT), 'last_login_at'],
 });
 
-/** Users who are not deleted: every statement names their organization or their account. */
+/** Creates the store of users. It leaves out deleted users, and every statement names the organization or the account. */
 export function createUserStore(knex: Knex) {
   const rows = (organizationId: number, via: Knex) =>
     via('app_user').where({ organization_id: organizationId }).whereNull('deleted_at');
@@ -87,11 +87,14 @@ export function createUserStore(knex: Knex) {
     findAccount: (organizationId: number, id?: number): Promise<number | undefined> =>
       accountId(accounts(knex, organizationId, id)),
 
-    /** The same, which is not deleted before the end of the transaction. */
+    /**
+     * Finds an account of the organization, and prevents its deletion until the end of the transaction. Without an id, it is the default
+     * account.
+     */
     lockAccount: (via: Knex, organizationId: number, id?: number): Promise<number | undefined> =>
       accountId(accounts(via, organizationId, id).forShare()),
 
-    /** A password is bound to the id of its user, and hashed before there is the user. */
+    /** Reserves the id of a new user. Its password is hashed before the user is inserted, and the hash is bound to the id. */
     nextId: () => nextId(knex, 'app_user'),
 
     insert: async (via: Knex, row: NewUserRow): Promise<void> => {

@@ -43,7 +43,7 @@ export interface AddedUser {
   readonly roles: readonly RoleKey[];
 }
 
-/** Work in the transaction that adds a user, and its part of the audit entry. */
+/** Work in the transaction that adds a user, and the values that the audit entry gets from it. */
 export interface AlongWithUser {
   readonly work: (via: Knex.Transaction, userId: number) => Promise<void>;
   readonly noted: Readonly<Record<string, unknown>>;
@@ -55,8 +55,8 @@ export interface CreatedUser {
 }
 
 /**
- * The users of organizations. That a caller may change users of the account or the organization is checked before (`api/access.ts`); here, that
- * he is not below the one whom he changes. What is changed holds on every process when the change is done.
+ * The service that manages the users of organizations. `api/access.ts` checks beforehand whether the caller may change users of the account
+ * or the organization; this service checks that the caller is not below the changed user. When a change returns, every process applies it.
  */
 export type Users = ReturnType<typeof createUsers>;
 
@@ -195,7 +195,10 @@ export function createUsers(
       return Number.isSafeInteger(id) ? store.findById(organizationId, id) : undefined;
     },
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a user.
+     * @throws AppError NOT_FOUND
+     */
     get: (organizationId: number, id: number) => get(organizationId, id),
 
     /**
@@ -212,9 +215,10 @@ export function createUsers(
     assertMayAdd,
 
     /**
+     * Creates a user.
      * @param accountId by default the default account of the organization
-     * @throws AppError NOT_FOUND for the account; REQUEST_INVALID; CONFLICT for an e-mail that the organization has; FORBIDDEN for a role
-     * above the caller's
+     * @throws AppError NOT_FOUND for the account; REQUEST_INVALID; CONFLICT if the organization already has the e-mail address; FORBIDDEN
+     * for a role above the caller's
      */
     create: async (
       principal: Principal,
@@ -248,7 +252,11 @@ export function createUsers(
       return { user, secret };
     },
 
-    /** @throws AppError NOT_FOUND, REQUEST_INVALID, FORBIDDEN; CONFLICT for an e-mail that the organization has, and for the last org-admin */
+    /**
+     * Changes a user.
+     * @throws AppError NOT_FOUND, REQUEST_INVALID, FORBIDDEN; CONFLICT for an e-mail address that the organization already has, and for the
+     * last org-admin
+     */
     update: async (principal: Principal, id: number, changes: UserChanges) => {
       assertTexts(changes);
       const writePassword = await prepareChange(principal, id, changes);
@@ -265,7 +273,10 @@ export function createUsers(
       return updated ?? get(principal.organizationId, id);
     },
 
-    /** The secrets are dead; the name stays with what the user made. @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin */
+    /**
+     * Deletes a user. The user's secrets end at once; the name stays on everything that the user created.
+     * @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin
+     */
     remove: async (principal: Principal, id: number) => {
       await changeUser(principal, id, async (via, user) => {
         // The user first: a rotation of a secret locks the row of the user before those of the secrets.
@@ -283,7 +294,10 @@ export function createUsers(
     grant: (principal: Principal, id: number, key: string) =>
       changeRole(principal, id, { key, write: (via, user, role) => roleStore.grant(via, user, [role]) }),
 
-    /** @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin */
+    /**
+     * Revokes a role of a user.
+     * @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin
+     */
     revoke: (principal: Principal, id: number, key: string) =>
       changeRole(principal, id, {
         key,

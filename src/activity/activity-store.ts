@@ -3,16 +3,18 @@ import { arrayLiteral } from '../db/array-literal.ts';
 import type { RowOf } from '../db/row.ts';
 import type { WireContent } from '../trace.ts';
 import { EXACT_IN_SQL, type FieldSpec, type Sql, type SqlQueryable } from '../where/index.ts';
-import type { ActivityCall, RunKind } from './entry.ts';
+import type { ActivityCall, ActivityScripts, RunKind } from './entry.ts';
 
-type StoredColumns = Omit<RowOf<'activity'>, 'calls'>;
+type StoredColumns = Omit<RowOf<'activity'>, 'calls' | 'scripts'>;
 
 /** A row of `activity`. */
 export interface ActivityRow extends StoredColumns {
   readonly calls: readonly ActivityCall[];
+  /** Null: no script of a mapping wrote anything or failed. */
+  readonly scripts: ActivityScripts | null;
 }
 
-/** Headers and bodies that trace logging stored of a request. */
+/** Headers and bodies of a request, as trace logging stored them. */
 export interface WireRow extends RowKey {
   /** Messages in the order of `calls`. */
   readonly messages: readonly (Readonly<WireContent> | null)[];
@@ -29,7 +31,7 @@ type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
 export interface ActivitySelection {
   readonly kind: ActivityKind;
   readonly instanceId?: number | undefined;
-  /** Default true. */
+  /** Whether the console's own reads are included. Default: true. */
   readonly hasConsoleReads?: boolean | undefined;
   readonly from?: Date | undefined;
   /** End of the period, exclusive. */
@@ -75,6 +77,7 @@ export const FILTERABLE_ACTIVITY = filterable({
   rows: [optionalInteger, 'rows'],
   events: [optionalInteger, 'events'],
   pushdown: [optionalText, 'pushdown'],
+  'scripts.failures': [optionalInteger, "(scripts->>'failures')::integer"],
 });
 
 export const FILTERABLE_USAGE = filterable({
@@ -92,7 +95,7 @@ export const FILTERABLE_USAGE = filterable({
 
 const COLUMNS = `account_id as "accountId", at, request_id as "requestId", user_id as "userId", instance_id as "instanceId",
   duration_us as "durationUs", rows, call_count as "callCount", status, cut, method, path, operation,
-  element_key as "elementKey", code, reason, pushdown, address, is_console_read as "isConsoleRead", calls, kind, events`;
+  element_key as "elementKey", code, reason, pushdown, address, is_console_read as "isConsoleRead", calls, kind, events, scripts`;
 
 const KIND_SQL: Readonly<Record<ActivityKind, string>> = {
   request: 'and kind is null',
@@ -113,21 +116,22 @@ type PackedCall = readonly [
 
 interface PackedRow extends StoredColumns {
   readonly calls: readonly PackedCall[] | null;
+  readonly scripts: ActivityScripts | null;
 }
 
 export type ActivityStore = ReturnType<typeof createActivityStore>;
 
-/** Every statement that reads names the account: no row of another tenant can come back. */
+/** Creates the store of activity. Every statement that reads names the account, so that it cannot return a row of another tenant. */
 export function createActivityStore(knex: Knex) {
   return {
     insert: async (rows: readonly ActivityRow[]): Promise<void> => {
       const column = <Name extends keyof ActivityRow>(name: Name) => rows.map((row) => row[name]);
       await knex.raw(
         `insert into activity (account_id, at, request_id, user_id, instance_id, duration_us, rows, call_count, status, cut,
-           method, path, operation, element_key, code, reason, pushdown, address, is_console_read, calls, kind, events)
+           method, path, operation, element_key, code, reason, pushdown, address, is_console_read, calls, kind, events, scripts)
          select * from unnest(?::bigint[], ?::timestamptz[], ?::uuid[], ?::bigint[], ?::bigint[], ?::bigint[], ?::integer[], ?::integer[],
            ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::json[],
-           ?::text[], ?::integer[])`,
+           ?::text[], ?::integer[], ?::json[])`,
         [
           arrayLiteral(column('accountId')),
           arrayLiteral(rows.map(({ at }) => at.toISOString())),
@@ -151,6 +155,7 @@ export function createActivityStore(knex: Knex) {
           arrayLiteral(rows.map(({ calls }) => (calls.length === 0 ? null : JSON.stringify(calls.map(pack))))),
           arrayLiteral(column('kind')),
           arrayLiteral(column('events')),
+          arrayLiteral(rows.map(({ scripts }) => scripts && JSON.stringify(scripts))),
         ],
       );
     },
@@ -176,7 +181,7 @@ export function createActivityStore(knex: Knex) {
       return rows.length > 0;
     },
 
-    /** From new to old. */
+    /** Lists requests and runs from new to old. */
     list: async (accountId: number, selection: ActivitySelection): Promise<readonly ActivityRow[]> => {
       const { kind, instanceId, hasConsoleReads = true, from, to, condition, after, limit } = selection;
       const { rows } = await knex.raw<{ rows: PackedRow[] }>(

@@ -1,7 +1,7 @@
 /**
- * Durations that are counted in buckets, each a tenth larger than the one before, so that a percentile is off by at most 5 %. Bucket 0
- * holds durations below a tenth of a millisecond, and bucket n those below that times 1.1 to the n. The last one holds everything above ten
- * minutes.
+ * Counts of durations in buckets. Each bucket ends a tenth higher than the one before, so that a percentile is off by at most 5 %. Bucket 0
+ * has durations below a tenth of a millisecond, and bucket n those below 0.1 ms times 1.1 to the power of n. The last bucket has everything
+ * above ten minutes.
  */
 export type Durations = readonly number[];
 
@@ -15,7 +15,7 @@ export function bucketOf(us: number): number {
   return Math.min(BUCKETS - 1, Math.floor(Math.log(us / FIRST_US) / LOG_GROWTH) + 1);
 }
 
-/** Counts one more; `durations` is as long as its last bucket that holds something. */
+/** Counts a duration. The array is only as long as its last used bucket. */
 export function countDuration(durations: number[], us: number): void {
   const bucket = bucketOf(us);
   while (durations.length <= bucket) durations.push(0);
@@ -26,7 +26,7 @@ export function addDurations(sum: number[], other: Durations): void {
   for (const [bucket, count] of other.entries()) sum[bucket] = (sum[bucket] ?? 0) + count;
 }
 
-/** The least duration that `share` of the calls do not exceed, in microseconds and within 5 %. @returns 0 where there is no call */
+/** Returns the shortest duration that `share` of the calls do not exceed, in microseconds and within 5 %; 0 without a call. */
 export function percentile(durations: Durations, share: number): number {
   const count = durations.reduce((sum, one) => sum + one, 0);
   const rank = Math.max(1, Math.ceil(count * share));

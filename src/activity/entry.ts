@@ -1,15 +1,15 @@
 import { combineRedactors, type Redactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 
-/** A run in the background: of a poll, or a turn of a bulk job. */
+/** Kind of a run in the background: a run of a poll, or a slice of a bulk job. */
 export type RunKind = 'poll' | 'bulk';
 
-/** A request of a known caller that has ended, as the API knows it, or a run. */
+/** A completed request of a known caller, or a run. */
 export interface ActivityEntry {
-  /** Absent: a request. */
+  /** Kind of the run; absent for a request. */
   readonly kind?: RunKind | undefined;
   readonly accountId: number;
-  /** A poll has none, nor has a bulk job whose user was not noted. */
+  /** Id of the user. Null for a poll, and for a bulk job that was stored without its user. */
   readonly userId: number | null;
   /** Start time in milliseconds since 1970. */
   readonly atMs: number;
@@ -17,7 +17,7 @@ export interface ActivityEntry {
   readonly instanceId: number | undefined;
   readonly elementKey: string | undefined;
   readonly method: string;
-  /** Redacted, and without the query. */
+  /** Path without the query, redacted. */
   readonly path: string;
   readonly operation: string | undefined;
   /** Whether the request was sent in a session of the console. */
@@ -46,14 +46,27 @@ export interface ActivityCall {
   readonly method: string;
   readonly host: string;
   readonly path: string;
-  /** Or why there was no response. */
+  /** Status of the response, or the reason why there was none. */
   readonly outcome: number | string;
   readonly durationUs: number;
   /** Number of earlier requests that this one repeats. */
   readonly retries: number;
 }
 
-/** Knows the secrets of the provider calls as well, such as access tokens. */
+/** What scripts of mappings wrote and why they failed, ready to be stored and shown. */
+export interface ActivityScripts {
+  readonly console: readonly string[];
+  /** Number of lines, including those that were not kept. */
+  readonly lineCount: number;
+  readonly failures: number;
+  readonly reasons: readonly {
+    readonly reason: string;
+    readonly count: number;
+    readonly recordIds: readonly string[];
+  }[];
+}
+
+/** Returns a redactor that also removes the secrets of the provider calls, such as access tokens. */
 export function withCallSecrets({ redactor, trace }: Pick<ActivityEntry, 'redactor' | 'trace'>): Redactor {
   return combineRedactors([redactor, ...trace.calls.map((call) => call.redactor)]);
 }

@@ -25,7 +25,7 @@ export interface ActivityPage {
   readonly next?: ActivityPosition;
 }
 
-/** A request with what trace logging kept of it: for each of its calls, or for none. */
+/** A request with the messages of its calls, if trace logging kept them. */
 export interface TracedActivity {
   readonly row: ActivityRow;
   readonly messages: readonly (Readonly<WireContent> | null)[];
@@ -36,7 +36,10 @@ export type ActivityHistory = ReturnType<typeof createActivityHistory>;
 /** Creates read access to the activity of an account. */
 export function createActivityHistory({ shares }: Pick<Platform, 'shares'>) {
   return {
-    /** From new to old. What comes in meanwhile stands before the first page. @throws AppError for a bad `where` */
+    /**
+     * Lists entries from new to old. New entries are placed before the first page.
+     * @throws AppError for an invalid `where`
+     */
     list: async (accountId: number, { where, fields, limit, ...selection }: ActivityQuery): Promise<ActivityPage> => {
       const condition = where === undefined ? undefined : prepareSql(where, fields);
       const found = await shares.list(accountId, (via) =>
@@ -47,7 +50,10 @@ export function createActivityHistory({ shares }: Pick<Platform, 'shares'>) {
       return { rows, ...(found.length > limit && last && { next: { at: last.at, requestId: last.requestId } }) };
     },
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns an entry.
+     * @throws AppError NOT_FOUND
+     */
     get: (accountId: number, requestId: string): Promise<TracedActivity> =>
       shares.list(accountId, async (via) => {
         const store = createActivityStore(via);

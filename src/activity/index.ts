@@ -19,7 +19,7 @@ interface UsageQuestion {
 }
 
 export interface ActivityOptions {
-  /** Days that requests are kept; what is counted of them has times of its own. */
+  /** Number of days for which requests are kept. Their counts are kept for other periods. */
   readonly retentionDays: number;
   readonly recorder?: Partial<RecorderOptions> | undefined;
   /** Base path of the API, which precedes the paths of runs. */

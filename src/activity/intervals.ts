@@ -25,7 +25,7 @@ export type Interval = keyof typeof INTERVALS;
 /** Maximum number of points per response. */
 const MOST_POINTS = 1_500;
 
-/** The beginning of the interval that a moment is in. Days of UTC have no other length than this. */
+/** Returns the beginning of the interval that contains the moment. UTC days always have 24 hours. */
 export function startOf(interval: Interval, atMs: number): number {
   const { ms } = INTERVALS[interval];
   return Math.floor(atMs / ms) * ms;
@@ -33,9 +33,9 @@ export function startOf(interval: Interval, atMs: number): number {
 
 export interface Period {
   readonly interval: Interval;
-  /** The beginning of the first interval. */
+  /** Beginning of the first interval. */
   readonly fromMs: number;
-  /** The end of the last one. */
+  /** End of the last interval. */
   readonly toMs: number;
 }
 
@@ -45,7 +45,10 @@ export interface AskedPeriod {
   readonly interval?: Interval | undefined;
 }
 
-/** Whole intervals, of which the first and the last may only be begun. @throws AppError REQUEST_INVALID that says what would do */
+/**
+ * Returns the period as whole intervals. The first and the last one can be incomplete.
+ * @throws AppError REQUEST_INVALID that says what is accepted
+ */
 export function readPeriod({ from, to, interval = 'hour' }: AskedPeriod, nowMs: number): Period {
   const { ms, usual, keptDays } = INTERVALS[interval];
   const endMs = to === undefined ? nowMs : readEnd(to);
@@ -69,12 +72,18 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** RFC 3339. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** @param text the parameter `from`. @throws AppError REQUEST_INVALID */
+/**
+ * Reads the parameter `from`.
+ * @throws AppError REQUEST_INVALID
+ */
 export function readStart(text: string): number {
   return readMoment('from', text);
 }
 
-/** A day as an end is over at its end. @param text the parameter `to`. @throws AppError REQUEST_INVALID */
+/**
+ * Reads the parameter `to`. A date stands for the end of its day.
+ * @throws AppError REQUEST_INVALID
+ */
 export function readEnd(text: string): number {
   return readMoment('to', text) + (DAY.test(text) ? DAY_MS : 0);
 }
@@ -92,7 +101,7 @@ function invalid(parameter: string, message: string): AppError {
   return new AppError('REQUEST_INVALID', message, { details: [{ path: `/query/${parameter}`, message }] });
 }
 
-/** The beginnings of all intervals of a period. */
+/** Returns the beginnings of all intervals of a period. */
 export function pointsOf({ interval, fromMs, toMs }: Period): readonly number[] {
   const { ms } = INTERVALS[interval];
   return Array.from({ length: (toMs - fromMs) / ms }, (_, index) => fromMs + index * ms);

@@ -19,7 +19,7 @@ interface LastCallRow {
   readonly requestId: string | null;
 }
 
-/** The last calls on instances, one row for each. */
+/** Creates the store of the last calls on instances, with one row per instance. */
 export function createLastCallStore(knex: Knex) {
   return {
     /**

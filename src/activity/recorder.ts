@@ -1,10 +1,10 @@
 import type { Clock, EndWait } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { combineRedactors } from '../redaction.ts';
-import { inBackground, type TracedCall } from '../trace.ts';
+import { combineRedactors, redactBeginning } from '../redaction.ts';
+import { inBackground, SCRIPT_LIMITS, type TracedCall } from '../trace.ts';
 import type { ActivityRow, WireRow } from './activity-store.ts';
-import { type ActivityCall, type ActivityEntry, withCallSecrets } from './entry.ts';
+import { type ActivityCall, type ActivityEntry, type ActivityScripts, withCallSecrets } from './entry.ts';
 import { type CountedMetric, createTallies, type Tallies } from './tallies.ts';
 import { createWireLog, createWireRoom, type WireSecrets } from './wire-log.ts';
 
@@ -15,17 +15,20 @@ export interface ActivityBatch {
   readonly tallies: Tallies;
 }
 
-/** @param isRetry it may have been written: then nothing happens */
+/**
+ * Writes a batch.
+ * @param isRetry whether an earlier call may have written the batch; a batch that was written is skipped
+ */
 export type WriteActivity = (batch: ActivityBatch, isRetry: boolean) => Promise<void>;
 
-/** Limits, which tests and measurements change. */
+/** Limits of the recorder. Tests and measurements change them. */
 export const DEFAULT_RECORDER_OPTIONS = {
-  /** Maximum number of waiting requests, and of the bytes that they are estimated to need. */
+  /** Maximum number of waiting requests. */
   mostRows: 20_000,
   mostBytes: 16 * 1024 * 1024,
-  /** Headers and bodies that trace logging keeps until they are written. */
+  /** Maximum size of waiting headers and bodies of trace logging, in bytes. */
   mostWireBytes: 32 * 1024 * 1024,
-  /** Different counts that wait to be written. */
+  /** Maximum number of different counts that wait to be written. */
   mostTallies: 10_000,
   batchRows: 250,
   flushMs: 1_000,
@@ -56,9 +59,9 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
   const wireRoom = createWireRoom(options.mostWireBytes);
   let waiting: ActivityEntry[] = [];
   let waitingBytes = 0;
-  /** Counts of work that is no request. */
+  /** Counts of events, instances and jobs, which are no requests. */
   let counts = createTallies();
-  /** The batch that is being written, or that is tried again. */
+  /** The batch that is being written or retried. */
   let batch: (ActivityBatch & { readonly records: readonly ActivityEntry[]; readonly bytes: number }) | undefined;
   let failures = 0;
   let writing: Promise<void> | undefined;
@@ -183,7 +186,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
       if (waiting.length >= options.batchRows) hurry();
       else schedule(options.flushMs);
     },
-    /** Counts what is no request of a caller. */
+    /** Counts an event, an instance or a job. */
     count: (metric: Exclude<CountedMetric, 'call'>, accountId: number, elementKey: string) => {
       if (counts.size() >= options.mostTallies) return noteDropped(1);
       counts.add({ metric, accountId, elementKey, atMs: clock.now(), count: 1 });
@@ -208,9 +211,16 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
 /** Estimated size of a row with everything that belongs to it, rather too high than too low. */
 const ROW_BYTES = 600;
 const CALL_BYTES = 300;
+const TEXT_BYTES = 30;
 
 function sizeOf({ path, reason = '', trace }: ActivityEntry): number {
-  return ROW_BYTES + path.length + reason.length + trace.calls.length * CALL_BYTES;
+  return ROW_BYTES + path.length + reason.length + trace.calls.length * CALL_BYTES + scriptBytes(trace);
+}
+
+function scriptBytes({ scripts }: ActivityEntry['trace']): number {
+  if (scripts === undefined) return 0;
+  const texts = [...scripts.console, ...scripts.reasons.flatMap(({ reason, recordIds }) => [reason, ...recordIds])];
+  return texts.reduce((sum, text) => sum + TEXT_BYTES + 2 * text.length, 0);
 }
 
 /** Returns whether PostgreSQL rejected the data (classes 22 and 23 of its error codes). It would reject them again. */
@@ -244,6 +254,26 @@ function toRow(record: ActivityEntry): ActivityRow {
     pushdown: record.pushdown ?? null,
     address: record.address ?? null,
     calls: trace.calls.map((call) => toCall(record, call)),
+    scripts: toScripts(record),
+  };
+}
+
+function toScripts(record: ActivityEntry): ActivityScripts | null {
+  const { scripts } = record.trace;
+  if (scripts === undefined) return null;
+  const { console, lineCount, failures, reasons } = scripts;
+  const { lineCharacters, reasonCharacters, idCharacters } = SCRIPT_LIMITS;
+  const redactor = withCallSecrets(record);
+  const show = (most: number) => (text: string) => redactBeginning(redactor, text, most);
+  return {
+    console: console.map(show(lineCharacters)),
+    lineCount,
+    failures,
+    reasons: reasons.map(({ reason, count, recordIds }) => ({
+      reason: show(reasonCharacters)(reason),
+      count,
+      recordIds: recordIds.map(show(idCharacters)),
+    })),
   };
 }
 

@@ -40,7 +40,10 @@ export interface RunOutcome extends Partial<Pick<ActivityEntry, 'events' | 'rows
 export type OpenRun = (subject: RunSubject) => Run;
 export type Run = ReturnType<ReturnType<typeof createOpenRun>>;
 
-/** Follows work in the background as requests are followed: its provider calls are kept, its lines in the log have its id, and it has a row of activity. */
+/**
+ * Creates a function that records background work as if it were a request: its provider calls are kept, its log lines have its id, and it
+ * has a row of activity.
+ */
 export function createOpenRun(
   { clock }: { readonly clock: Pick<Clock, 'now' | 'steady'> },
   recorder: Pick<Recorder, 'record' | 'openWireLog'>,
@@ -68,7 +71,7 @@ export function createOpenRun(
         const message = [reasonOf(error), ...(providerMessage === undefined ? [] : [providerMessage])].join(' ');
         return { code, message: withCallSecrets({ redactor: redactor(), trace }).redact(message) };
       },
-      /** Once. */
+      /** Ends the run. Call it once. */
       end: ({ isReported, events, rows, fault }: RunOutcome): void => {
         if (!isReported && fault === undefined) {
           trace.wire?.close();

@@ -18,7 +18,7 @@ export type CountedMetric =
 export interface Tally {
   readonly accountId: number;
   readonly metric: CountedMetric;
-  /** Empty: no element. */
+  /** Key of the element; empty without an element. */
   readonly elementKey: string;
   readonly atMs: number;
   readonly count: number;
@@ -46,7 +46,7 @@ export interface CountedCall {
 
 export type Tallies = ReturnType<typeof createTallies>;
 
-/** Tallies of minutes, while they grow. */
+/** Creates tallies that count by minute. */
 export function createTallies() {
   const minutes = new Map<string, Growing>();
 

@@ -12,10 +12,10 @@ const NUMBERS = ['count', 'clientErrors', 'serverErrors', 'totalUs', 'minUs', 'm
 
 export type UsageStore = ReturnType<typeof createUsageStore>;
 
-/** The tables `usage_minute`, `usage_hour` and `usage_day`. */
+/** Creates the store of the tables `usage_minute`, `usage_hour` and `usage_day`. */
 export function createUsageStore(knex: Knex) {
   return {
-    /** Adds to what is there. In the order given, which is the same for everybody. */
+    /** Adds counts to the stored ones. All processes add in the given order, so that they never block each other. */
     add: async (interval: Interval, tallies: readonly Tally[]): Promise<void> => {
       await knex.raw(
         `insert into usage_${interval} as u (account_id, metric, element_key, at, durations,
@@ -45,7 +45,7 @@ export function createUsageStore(knex: Knex) {
       );
     },
 
-    /** From old to new: of each metric by itself. */
+    /** Lists the counts of each metric from old to new. */
     list: async (owner: UsageOwner, metrics: readonly CountedMetric[], period: Period): Promise<readonly Tally[]> => {
       const { interval, fromMs, toMs } = period;
       const [isOwners, id] =

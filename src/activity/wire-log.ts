@@ -1,18 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { CENSOR, combineRedactors, isSecretName, type Redactor } from '../redaction.ts';
+import { CENSOR, combineRedactors, DOUBTFUL_CHARACTERS, isSecretName, type Redactor } from '../redaction.ts';
 import type { WireContent, WireEntry, WireLog, WireMessage } from '../trace.ts';
 
 /** Maximum size of one body in bytes. */
 const MOST_BODY_BYTES = 64 * 1024;
 /** Maximum size of all bodies of one request, so that a query of many pages does not use up all memory. */
 const MOST_REQUEST_BYTES = 1024 * 1024;
-/**
- * Number of characters that are removed at the end of a text that was cut, because the beginning of a secret is too short to be recognized.
- */
-const DOUBTFUL_CHARACTERS = 64;
 const TEXT_TYPE = /^[^;]*(?:text\/|json|xml|x-www-form-urlencoded|javascript|yaml|graphql|csv)/i;
 
-/** Memory for what is kept of all requests of this process. */
+/** Memory limit for the kept headers and bodies of all requests of this process. */
 export interface WireRoom {
   readonly take: (bytes: number) => boolean;
   readonly give: (bytes: number) => void;

@@ -5,7 +5,7 @@ import type { WriteActivity } from './recorder.ts';
 import { LONGEST_FIRST } from './tallies.ts';
 import { createUsageStore } from './usage-store.ts';
 
-/** Rows and counts in one transaction, on the connection that requests do not use. */
+/** Creates the writer of activity. It writes rows and counts in one transaction, on a connection that requests do not use. */
 export function createWriteActivity({ behind }: { readonly behind: Knex }): WriteActivity {
   return async ({ rows, wires, tallies }, isRetry) => {
     const [first] = rows;

@@ -11,12 +11,15 @@ export interface Access {
   readonly privilege?: Privilege | readonly Privilege[];
   /** Another privilege that the operation needs in addition. */
   readonly also?: Privilege;
-  /** The path parameter that names an account of the organization; without one it is the caller's, or that of the header. */
+  /**
+   * Name of the path parameter that names an account of the organization. Without it, the operation is about the account in the header or
+   * the caller's own.
+   */
   readonly account?: string;
   /** Rights for a path that names a user (`emailOrId`). */
   readonly user?: UserAccess;
   /** Whether the response contains a new secret. A retry with the same `Idempotency-Key` returns it again. */
-  readonly answersSecret?: true;
+  readonly returnsSecret?: true;
   /** Audit entry of an operation that changes something or shows a secret. */
   readonly audit?: Audited;
 }
@@ -27,7 +30,7 @@ export interface UserAccess {
   readonly ofAccount?: Privilege;
   /** Privilege for users of all accounts of the organization. */
   readonly ofOrganization: Privilege;
-  /** Everybody reaches himself without. */
+  /** Whether users may access themselves without a privilege. */
   readonly isForOneself?: true;
 }
 
@@ -190,7 +193,7 @@ const EVERYBODY: Access = {};
 /** An operation whose path names a user must declare how the user may be reached. */
 type AccessOf<Id extends ApiOperationId> = UserOf<Id> extends UserRow ? Access & { readonly user: UserAccess } : Access;
 
-/** Every operation of the API: one that is missing does not compile. */
+/** Rights and audit entry of every operation of the API. A missing operation does not compile. */
 export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getOrganization: EVERYBODY,
   updateOrganization: organization('update'),
@@ -611,9 +614,9 @@ export interface Directory {
 }
 
 export interface Admitted {
-  /** Whom the operation is done as, in the account that it is about. */
+  /** The principal of the operation, in the account that the request is about. */
   readonly principal: Principal;
-  /** Whom its path names. */
+  /** The user that the path names. */
   readonly user: UserRow | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { ActivityRow } from '../activity/activity-store.ts';
 import { percentile } from '../activity/durations.ts';
-import type { ActivityCall } from '../activity/entry.ts';
+import type { ActivityCall, ActivityScripts } from '../activity/entry.ts';
 import type { TracedActivity } from '../activity/history.ts';
 import type { Interval } from '../activity/intervals.ts';
 import type { Tally } from '../activity/tallies.ts';
@@ -39,6 +39,16 @@ export function toActivityView(row: ActivityRow): ActivityRecordView {
     ...(row.rows !== null && { rows: row.rows }),
     ...(row.events !== null && { events: row.events }),
     ...(isPushdown(row.pushdown) && { pushdown: row.pushdown }),
+    ...(row.scripts !== null && { scripts: toScriptsView(row.scripts) }),
+  };
+}
+
+function toScriptsView({ console, lineCount, failures, reasons }: ActivityScripts) {
+  return {
+    console: [...console],
+    ...(lineCount > console.length && { moreConsoleLines: lineCount - console.length }),
+    failures,
+    reasons: reasons.map(({ reason, count, recordIds }) => ({ reason, count, recordIds: [...recordIds] })),
   };
 }
 
@@ -117,13 +127,13 @@ export function outcomesOf(tallies: readonly Tally[]): { success: number; client
   return { success: sum('count') - clientErrors - serverErrors, clientErrors, serverErrors };
 }
 
-/** Numbers by the key of the element. */
+/** Returns counts by the key of the element. */
 export function elementsOf(tallies: readonly Tally[]): Readonly<Record<string, number>> {
   const keys = [...new Set(tallies.map(({ elementKey }) => elementKey))];
   return Object.fromEntries(keys.map((key) => [key, countOf(tallies.filter(({ elementKey }) => elementKey === key))]));
 }
 
-/** An entry for each account, in the order of their ids. */
+/** Returns an entry for each account, in the order of their ids. */
 export function toMetricViews(tallies: readonly Tally[], interval: Interval, detailsOf: DetailsOf): MetricView[] {
   const byAccount = Map.groupBy(tallies, ({ accountId }) => accountId);
   return [...byAccount]

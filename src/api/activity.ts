@@ -100,7 +100,10 @@ export function createActivityHandlers(
     return { period, tallies: await usage.list({ accountId, metric: 'call', period, hasConsoleReads }) };
   }
 
-  async function countMetric(owner: { readonly accountId: number; readonly organizationId?: number }, request: Asked) {
+  async function countMetric(
+    owner: { readonly accountId: number; readonly organizationId?: number },
+    request: MetricRequest,
+  ) {
     const period = readPeriod(request.query, clock.now());
     const { metric, isCounted, detailsOf } = METRICS[request.path.metric];
     const { consoleReads: hasConsoleReads } = request.query;
@@ -181,7 +184,7 @@ export function createActivityHandlers(
 
 type ListHeaders = ReturnType<typeof listHeaders>;
 
-interface Asked {
+interface MetricRequest {
   readonly path: OperationPath<'getMetric'>;
   readonly query: OperationQuery<'getMetric'>;
 }

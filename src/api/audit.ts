@@ -14,11 +14,11 @@ import type { ApiOperationId } from './operation.ts';
 export interface Audit {
   /** Creates the entry of a request for an operation. Its changes are added while the operation runs. */
   readonly entryOf: (request: Request, response: Response, call: AuditedCall) => AuditEntry;
-  /** Notes that a caller was refused. */
+  /** Writes an entry for a rejected request. */
   readonly noteRefusal: (entry: AuditEntry) => Promise<void>;
   /**
-   * Work whose changes have the entry in their transactions (`db/change.ts`). What shows a secret has its row before the secret is sent. Work
-   * that fails has the row of a failure.
+   * Runs work and writes the entry in the transactions of its changes (`db/change.ts`). For an operation that shows a secret, the entry is
+   * written before the secret is sent. Work that fails has an entry of the failure.
    */
   readonly run: <Result>(entry: AuditEntry, work: () => Promise<Result>) => Promise<Result>;
 }
@@ -58,12 +58,12 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
 /** For reads that are recorded in the audit log. */
 const VIEW = { action: 'view', id: undefined } as const;
 
-/** `isStrict`: a change that was made without its row fails, as it would be forgotten silently otherwise. */
+/** Creates the audit log of requests. With `isStrict`, a change without an entry is an error, so that a forgotten entry is noticed. */
 export function createAudit(
   { knex, clock, log }: Pick<Platform, 'knex' | 'clock' | 'log'>,
   { redactCall, isStrict }: { readonly redactCall: RedactCall; readonly isStrict: boolean },
 ): Audit {
-  /** The failure itself matters more to the caller than that its row could not be written. */
+  /** Writes the entry of a failure. If writing fails, only the log gets the error, because the caller needs the first one. */
   async function noteFailure(entry: AuditEntry, status: number): Promise<void> {
     try {
       await writeEntry(knex, entry, status);

@@ -54,8 +54,8 @@ export type Authorized =
   | { readonly caller: undefined; readonly scope: 'public' };
 
 /**
- * Finds out who calls and what may be meant, before a byte of the body is read, and bounds what both cost. What is known is put into
- * `response.locals` as soon as it is, for the log and for whatever refuses the request.
+ * Identifies the caller and the possible operations, before the body is read, and limits the cost of both. The results are put into
+ * `response.locals` at once, for the log and for an error response.
  * @throws AppError UNAUTHENTICATED, RATE_LIMITED, NOT_FOUND; FORBIDDEN for the session of another page
  */
 export type Authorize = (request: Request, response: Response) => Promise<Authorized>;
@@ -105,13 +105,13 @@ interface Credentials {
   readonly isNeeded: boolean;
 }
 
-/** A caller that was seen a moment ago costs no query. */
+/** Creates the authorization. A caller that was seen a moment ago costs no query. */
 export function createAuthorization(parts: AuthorizationParts): Authorize {
   const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
   const { listObjects, findPageSession, pageRequests, failedAuthorizations, callerLimits, innerCallers } = parts;
   const callers = createSecretCache<KnownCaller>();
   principals.subscribe(callers.forgetMisses);
-  /** What the headers of known callers say: most of their requests have the same. */
+  /** Parsed `Authorization` headers of known callers. Most of a caller's requests have the same header. */
   const readHeaders = new Map<string, Credentials>();
 
   return async (request, response) => {
@@ -243,7 +243,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return caller !== undefined && isCurrent(caller) ? caller : undefined;
   }
 
-  /** @returns undefined for an ended session, where the request is served without a caller too */
+  /** Finds the caller. Returns undefined for an ended session if the request is also served without a caller. */
   async function findCaller(credentials: Credentials, address: string): Promise<Caller | undefined> {
     const { key } = credentials;
     const load = () => loadCaller(credentials);
@@ -277,7 +277,10 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return found === undefined || isOver ? undefined : { ...found, readAt, sent, redactor: createRedactor(secrets) };
   }
 
-  /** @throws AppError UNAUTHENTICATED for a token that is no instance's, REQUEST_INVALID and NOT_FOUND for such an id */
+  /**
+   * Returns the instance of a token or an id.
+   * @throws AppError UNAUTHENTICATED for an unknown token; REQUEST_INVALID and NOT_FOUND for an invalid or unknown id
+   */
   async function findInstance(accountId: number, named: NonNullable<Credentials['instance']>): Promise<Instance> {
     if ('id' in named) return instances.get(accountId, readInstanceId(named.id));
     const found = await instances.findByToken(accountId, named.token);
@@ -403,7 +406,10 @@ function assertOrganization({ hasOrganization }: Credentials): void {
   if (!hasOrganization) refuse('This path also needs `Organization <secret>` in the Authorization header.');
 }
 
-/** @throws AppError UNAUTHENTICATED */
+/**
+ * Rejects a request as unauthenticated.
+ * @throws AppError UNAUTHENTICATED
+ */
 export function refuse(message: string): never {
   throw new AppError('UNAUTHENTICATED', message);
 }

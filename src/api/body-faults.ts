@@ -3,16 +3,16 @@ import { AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, point
 import { MASK } from '../instances/configuration.ts';
 
 export interface ReadBefore {
-  /** The thing as the API shows it now. */
+  /** The resource as the API currently shows it. */
   readonly shown: object;
-  /** Members that change by themselves: what was read of them may be old. */
+  /** Members that change by themselves, so that the client may have read older values. */
   readonly drifting?: readonly string[];
 }
 
 /**
- * Checks the members of a body that cannot be changed. A client may send a resource back as it was read (decisions
- * D16), and secrets may be masked.
- * @throws AppError REQUEST_INVALID that names the members that are not known, or are not what they say
+ * Checks the members of a body that cannot be changed. A client may send a resource back as it was read (decisions D16), and secrets may be
+ * masked.
+ * @throws AppError REQUEST_INVALID that names the members that are unknown or have another value
  */
 export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore): void {
   const faults: ErrorDetail[] = [];

@@ -10,7 +10,7 @@ import type { OperationResult } from './operation.ts';
 
 type ConfigurationProperty = OperationResult<'getConfigurationProperty'>;
 
-/** The configuration of an instance as clients of the original know it: a list, in which each key has an id (decisions D16). */
+/** Returns the configuration of an instance in the form of the original API: a list, in which each key has an id (decisions D16). */
 export function toConfigurationProperties(instance: Instance): ConfigurationProperty[] {
   return formFields(instance.connector).map((field) => toConfigurationProperty(instance, field));
 }
@@ -31,7 +31,11 @@ export function toConfigurationProperty(instance: Instance, field: PlatformField
   };
 }
 
-/** @param idOrKey digits are an id. @throws AppError NOT_FOUND */
+/**
+ * Returns the field of a configuration by its key or its id.
+ * @param idOrKey a key, or the digits of an id
+ * @throws AppError NOT_FOUND
+ */
 export function getConfigurationField(connector: Connector, idOrKey: string): PlatformField {
   const fields = formFields(connector);
   const field = fields.find(({ key }) => idOrKey === key || idOrKey === String(hashKey(key)));

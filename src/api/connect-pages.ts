@@ -45,7 +45,7 @@ const MARK_SECONDS = AWAY_MS / 1000;
 export function createConnectPages(parts: ConnectPageParts): ConnectPages {
   const { page, console, audit, redactCall, requests, publicUrl } = parts;
 
-  /** Anybody may send these requests, and each costs a query. */
+  /** Counts a request against the limit of its network, because anybody may send these requests and each costs a query. */
   function count(response: Response): void {
     const network = networkOf(response.locals.address);
     requests.take(network);

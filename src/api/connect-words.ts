@@ -1,6 +1,6 @@
 import type { RefusedArrival } from '../connect/departures.ts';
 
-/** A page of text. Texts are HTML. */
+/** Texts of a page, as HTML. */
 export interface Words {
   readonly title: string;
   readonly words: string;
@@ -11,15 +11,15 @@ export interface Words {
  * (`console/connect/languages`).
  */
 export interface ConnectWords {
-  /** For an unknown session. */
+  /** Texts for an unknown session. */
   readonly gone: Words;
-  /** The departure to the provider was used already, or belongs to another browser. */
+  /** Texts for a departure that was already used or belongs to another browser. */
   readonly noTicket: Words;
-  /** For a window that a provider has sent back. */
+  /** Texts for a window that a provider redirected back. */
   readonly done: Words;
   readonly failed: Pick<Words, 'title'> & { readonly close: string };
   readonly refused: Readonly<Record<RefusedArrival['reason'], Words>>;
-  /** The link to the page of the session. */
+  /** Text of the link to the page of the session. */
   readonly back: string;
 }
 

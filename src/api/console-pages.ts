@@ -15,7 +15,7 @@ interface Others {
   readonly images?: string | undefined;
 }
 
-/** Everything comes from the service, save what is said, and nothing is inline. */
+/** Returns the content security policy of a page. Everything comes from the service except the given origins, and nothing is inline. */
 export function policyFor({ frames = [], images }: Others = {}): string {
   return [
     "default-src 'none'",
@@ -48,13 +48,13 @@ const SCRIPT_HEADERS = {
 
 export interface ConsolePages {
   readonly sendPage: RequestHandler;
-  /** The script that opens the page of a connect session. */
+  /** Sends the script that opens the page of a connect session. */
   readonly sendConnectScript: RequestHandler;
-  /** The files of the pages, and the paths below that of the console. */
+  /** Router for the files of the pages, and for all paths of the console. */
   readonly router: Router;
 }
 
-/** The pages of the console: each path below it is one page, which shows what the path says. */
+/** Creates the pages of the console. All paths below it return the same page, and its script shows the view of the path. */
 export function createConsolePages(console: Console): ConsolePages {
   const page = createShared(async () => keep('.html', await console.page('console'), PAGE_HEADERS));
   const files = new Map<string, KeptResponse>();

@@ -11,7 +11,7 @@ type KeptDocument = () => Promise<KeptResponse>;
 
 /** Documents about the service itself, built on their first request. */
 export interface Documents {
-  /** Built again when the public URL changes. */
+  /** The OpenAPI document as JSON. It is built again when the public URL changes. */
   readonly json: KeptDocument;
   readonly yaml: KeptDocument;
   /**
@@ -21,7 +21,7 @@ export interface Documents {
   readonly pages: () => Promise<ReadonlyMap<string, KeptResponse>>;
   /** Returns the path of the guide that was at this path, or undefined. */
   readonly movedTo: (path: string) => Promise<string | undefined>;
-  /** The script, the style and the search index of the pages, by the names of their files. */
+  /** Script, style and search index of the pages, by file name. */
   readonly assets: ReadonlyMap<string, KeptDocument>;
 }
 
@@ -29,7 +29,10 @@ const ASSETS_FOLDER = join(import.meta.dirname, 'docs/assets');
 /** Where a guide may have been: all of them were in `guides` first, and some have changed their kind since. */
 const FORMER_GUIDE = new RegExp(`^/docs/(?:guides|${GUIDE_KINDS.join('|')})/([\\w.-]+)$`);
 const ASSETS = ['docs.js', 'docs.css'];
-/** @param connectorFolders of all connectors, whose READMEs are part of the documentation */
+/**
+ * Creates the documents.
+ * @param connectorFolders folders of all connectors, whose READMEs are part of the documentation
+ */
 export function createDocuments(publicUrl: () => string, connectorFolders: readonly string[]): Documents {
   const site = createShared(async () => {
     // Loaded with the first page: a start needs none of it.

@@ -15,7 +15,7 @@ type ElementSummary = OperationResult<'listAccountInstances'>[number]['element']
 /** The operations that write the rows of an uploaded file. */
 const BULK_WRITES = ['create', 'update', 'remove'] as const;
 
-/** An element as account listings show it. */
+/** Returns an element in the form of listings. */
 export function toElementSummary(connector: Connector): ElementSummary {
   const { id, name, key, auth } = connector;
   const operations = operationsOfAll(connector);
@@ -37,7 +37,7 @@ export function toElementSummary(connector: Connector): ElementSummary {
   };
 }
 
-/** `inactive` are the keys of the elements that the account makes no instances of. */
+/** Returns an element. `inactive` has the keys of the elements that the account creates no instances of. */
 export function toElement(connector: Connector, inactive: ReadonlySet<string>): Element {
   return {
     ...toElementSummary(connector),
@@ -83,7 +83,10 @@ export function toWebhooks({ webhooks }: Connector): Pick<ElementDetail, 'webhoo
   };
 }
 
-/** An element with what a person needs to make an instance of it. @param demo of its simulator, where that runs */
+/**
+ * Returns an element with everything that a person needs to create an instance of it.
+ * @param demo demo account of its simulator, if simulators run
+ */
 export function toElementDetail(
   connector: Connector,
   inactive: ReadonlySet<string>,

@@ -67,7 +67,10 @@ export function createElementHandlers(
     }));
   }
 
-  /** @throws AppError NOT_FOUND */
+  /**
+   * Returns a hub.
+   * @throws AppError NOT_FOUND
+   */
   function getHub(named: string): Hub {
     const all = hubs();
     const found = all.find(({ key }) => key === named);

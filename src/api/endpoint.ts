@@ -12,7 +12,7 @@ export interface Endpoint {
   readonly access: Access;
   /** Whether every authenticated caller may use the operation in the account of the request. */
   readonly isForEverybody: boolean;
-  /** Undefined for an operation without a body. */
+  /** Schema of the body; undefined for an operation without a body. */
   readonly body: TakenBody | undefined;
   readonly limits: BodyLimits;
   /** Whether the operation supports an `Idempotency-Key`. */
@@ -21,7 +21,7 @@ export interface Endpoint {
   readonly isNoted: boolean;
   /** Parts of a request with texts that PostgreSQL has to keep. */
   readonly stored: readonly ('query' | 'body')[];
-  /** Responses are JSON whatever the `Accept` header says; otherwise the handler judges it. */
+  /** Whether responses are JSON whatever the `Accept` header says. If false, the handler checks the header. */
   readonly isJson: boolean;
   /** Whether responses may be compressed, because they contain no secrets. */
   readonly isPackable: boolean;

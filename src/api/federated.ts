@@ -19,7 +19,10 @@ export function createFederatedHandlers(
 ) {
   const listFederated = createFederatedLists(resources);
 
-  /** @throws AppError REQUEST_INVALID for more instances than one list can have */
+  /**
+   * Returns the selected instances of an account.
+   * @throws AppError REQUEST_INVALID for more instances than one list can have
+   */
   async function findInstances(
     accountId: number,
     { instances: ids, tags, hub }: OperationQuery<'listFederatedRecords'>,

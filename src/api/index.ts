@@ -74,7 +74,7 @@ import { createWebhookHandler } from './webhooks.ts';
 export { RESERVED_SEGMENTS } from './authorization.ts';
 export { BASE_PATH } from './server.ts';
 
-/** The rooms behind the API, and what the process knows of itself. */
+/** The services behind the API, and the state of the process. */
 export interface ApiServices
   extends ProcessState,
     NotificationServices,
@@ -114,7 +114,7 @@ export interface Api {
   /** Ends the connections of these calls. */
   readonly closeCalls: () => void;
   readonly server: HttpHandler;
-  /** The measurements alone, for METRICS_PORT; undefined where there is none. */
+  /** Handler for METRICS_PORT, which serves only the metrics; undefined without such a port. */
   readonly metricsServer: HttpHandler | undefined;
   /** Proxies whose forwarding headers are trusted for the address of a caller. */
   readonly trust: ProxyTrust;
@@ -139,7 +139,7 @@ const PAGE_REQUESTS = { whose: 'this connect session', perMinute: 300, kept: 20_
 /** The limit of people with an invitation, because hashing a password takes a while. */
 const INVITED_REQUESTS = { whose: 'this address', perMinute: 60, kept: 20_000 };
 
-/** The API over the rooms behind it; nothing listens yet. A worker has its health and its measurements alone. */
+/** Builds the API; it does not listen yet. A worker serves only its health and its metrics. */
 export function composeApi(platform: Platform, services: ApiServices, config: ServiceConfig): Api {
   const { clock } = platform;
   const trust = createProxyTrust(config.trustProxy);

@@ -64,14 +64,14 @@ export interface AroundInstance {
   readonly owner: User;
   /** Returns the URL to which the provider sends its webhooks. */
   readonly urlOf: (elementKey: string, instance: InstanceKey) => string;
-  /** The keys of the elements that the account makes no instances of. */
+  /** Keys of the elements that the account creates no instances of. */
   readonly inactive: ReadonlySet<string>;
   /** Last calls by the id of the instance. */
   readonly lastCalls: ReadonlyMap<number, LastCalls>;
   readonly nowMs: number;
 }
 
-/** The record with its configuration; secrets are masked. */
+/** Returns the view of an instance with its configuration. Secrets are masked. */
 export function toInstanceView(
   instance: Instance,
   { owner, urlOf, inactive, lastCalls, nowMs }: AroundInstance,
@@ -89,7 +89,7 @@ export function toInstanceView(
   };
 }
 
-/** The contract shows the configuration of a new instance as an empty object. */
+/** Returns the view of a new instance. The contract requires an empty configuration there. */
 export function toNewInstanceView(instance: Instance, around: AroundInstance): InstanceView {
   return { ...toInstanceView(instance, around), configuration: {} };
 }

@@ -147,7 +147,10 @@ export function createInstanceHandlers(
     return { body: { id } };
   }
 
-  /** @throws AppError NOT_FOUND, also for one of another element */
+  /**
+   * Returns an instance of the element in the path.
+   * @throws AppError NOT_FOUND, also for an instance of another element
+   */
   async function getOfElement({ accountId }: Principal, { keyOrId, id }: OperationPath<'getElementInstance'>) {
     const { key } = registry.getConnector(keyOrId);
     const instance = await instances.get(accountId, id);

@@ -32,9 +32,12 @@ export interface PageSeal {
   readonly open: (sealed: string, context: string) => string | undefined;
 }
 
-/** One listing with its filters: a token of another one does not open. */
+/** Page tokens of one listing with its filters. The token of another listing is rejected. */
 export interface PageTokens {
-  /** @throws AppError REQUEST_INVALID */
+  /**
+   * Reads a page token.
+   * @throws AppError REQUEST_INVALID
+   */
   readonly read: (token: string | undefined) => number | undefined;
   readonly write: (afterId: number | undefined) => string | undefined;
 }
@@ -52,7 +55,10 @@ export function createPageTokens(pageSeal: PageSeal, context: string): PageToken
 
 /** Variant of `PageTokens` for lists whose positions are texts. */
 export interface PositionTokens {
-  /** @throws AppError REQUEST_INVALID */
+  /**
+   * Reads a page token.
+   * @throws AppError REQUEST_INVALID
+   */
   readonly read: (token: string | undefined) => string | undefined;
   readonly write: (position: string | undefined) => string | undefined;
 }

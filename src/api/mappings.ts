@@ -87,7 +87,7 @@ export function createMappingHandlers({ mappings, formulas, registry, instances 
   };
   const getInstanceOf = (principal: Principal) => (id: number) => instances.get(principal.accountId, id);
 
-  /** The handlers of the definitions of one level. */
+  /** Returns the handlers of the definitions of one level. */
   function definitionsOf<Request extends OfPrincipal>(find: FindOwner<Request>) {
     return {
       list: async (request: Request & { readonly query: { readonly systemOnly?: boolean } }) => {
@@ -151,7 +151,7 @@ export function createMappingHandlers({ mappings, formulas, registry, instances 
     };
   }
 
-  /** The handlers of the transformations of one level. */
+  /** Returns the handlers of the transformations of one level. */
   function transformationsOf<Request extends OfPrincipal>(
     find: (request: Request) => Promise<{ readonly owner: Owner; readonly connector: Connector }>,
   ) {
@@ -214,7 +214,10 @@ export function createMappingHandlers({ mappings, formulas, registry, instances 
     return Object.fromEntries(entries);
   }
 
-  /** @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN */
+  /**
+   * Finds the level that a transformation belongs to.
+   * @throws AppError REQUEST_INVALID, NOT_FOUND, FORBIDDEN
+   */
   async function findTarget(principal: Principal, body: OperationBody<'putTransformation'>) {
     const { objectName, elementInstanceId, elementKey } = body;
     const caller = callerOf(principal, 'edit');

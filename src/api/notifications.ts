@@ -33,7 +33,7 @@ export function createNotificationHandlers(services: NotificationServices, seal:
   const { subscriptions, deliveries, notifications, instances, settings } = services;
   const tokensOf = (...listing: readonly unknown[]) => createPageTokens(seal, JSON.stringify(listing));
 
-  /** @returns what sends events to the URL, in words; undefined: nothing does */
+  /** Describes what sends events to the URL; undefined if nothing does. */
   async function findUser(accountId: number, url: string): Promise<string | undefined> {
     const id = await instances.findByCallback(accountId, url);
     if (id !== undefined) return `instance ${id}`;

@@ -35,7 +35,7 @@ interface PageParts {
   readonly language?: string;
 }
 
-/** A page of text; `title` and `body` are HTML. */
+/** Creates a page of text; `title` and `body` are HTML. */
 export function createPage({ title, body, script, language = 'en' }: PageParts): DocsPage {
   const html = `<!doctype html>
 <html lang="${language}">
@@ -59,8 +59,8 @@ const KNOWN = ['code', 'state', 'error', 'error_description'];
 const MAX_PARAMETERS = 50;
 
 /**
- * `/oauth/callback`: the redirect URL of the console, whose window it notifies, and of people who try an authorization by hand. It stores
- * nothing and exchanges nothing.
+ * Creates the handler of `/oauth/callback`. This redirect URL serves the console, whose window it notifies, and people who try an
+ * authorization by hand. It stores nothing and exchanges nothing.
  */
 export function createCallback(console: Pick<Console, 'script'>): RequestHandler {
   return async (request, response) => {
@@ -164,8 +164,8 @@ const WORDS: Readonly<Record<RedirectRefusal, { readonly what: string; readonly 
 };
 
 /**
- * `/oauth/proxy/{proxyKey}`: redirects a browser from a provider to an application, or explains why not.
- * @param redirects limits for the networks of browsers
+ * Creates the handler of `/oauth/proxy/{proxyKey}`. It redirects a browser from a provider to an application, or explains why it does not.
+ * @param redirects rate limits for the networks of browsers
  */
 export function createProxyRedirect(proxies: Pick<Proxies, 'redirectTarget'>, redirects: TokenBuckets): RequestHandler {
   return async (request, response) => {

@@ -23,7 +23,7 @@ export interface SentSecrets {
   readonly organization?: string | undefined;
 }
 
-/** A user where the path names one. */
+/** The user that the path names; undefined if the path of the operation names none. */
 export type UserOf<Id extends OperationId> =
   OperationPath<Id> extends { readonly emailOrId: string } ? UserRow : undefined;
 /** The scopes in which the caller is not known by the secrets of a user. */
@@ -59,16 +59,18 @@ export interface OperationRequest<Id extends OperationId> {
   readonly sent: SentSecrets;
   /** Console session whose cookie came with the request. */
   readonly session: ConsoleSession | undefined;
-  /** The connect session that the request has the key of. */
+  /** The connect session whose key the request contains. */
   readonly pageSession: PageSessionOf<Id>;
-  /** The address that the request came from. */
+  /** Network address of the caller. */
   readonly address: string;
-  /** Work of a user who was not known before: it stands in the audit log as his, and so does its failure. */
+  /**
+   * Runs work of a user who was not known at the beginning of the request. The audit log attributes the work and its failure to that user.
+   */
   readonly runAs: <Result>(user: TenantIds, work: () => Promise<Result>) => Promise<Result>;
   readonly instance: InstanceOf<Id>;
-  /** Whom the path names, where it does. The caller may reach him. */
+  /** The user that the path names. The caller may access this user. */
   readonly user: UserOf<Id>;
-  /** Aborts when the caller hangs up, and when it has its response; after a success only if something listens (`signalEnd`). */
+  /** Aborts when the caller disconnects, and after the response. After a success it aborts only if something listens (`signalEnd`). */
   readonly signal: AbortSignal;
   /** The absolute URL as sent, for links to the next page. */
   readonly url: string;
@@ -102,19 +104,19 @@ export type OperationHandler<Id extends OperationId> = (
   request: OperationRequest<Id>,
 ) => OperationResponse<Id> | Promise<OperationResponse<Id>>;
 
-/** The operations outside the base path; they are served without authorization. */
+/** Ids of the operations outside the base path. They are served without authorization. */
 export type RootOperationId = {
   [Id in OperationId]: 'root' extends ScopeOf<Id> ? Id : never;
 }[OperationId];
 
-/** Requests that are passed on as they are: they have no handler that sees them validated. */
+/** Ids of the operations whose requests go to the provider unchanged, so that they have no handler with validated input. */
 export type PassthroughOperationId = {
   [Id in OperationId]: (typeof OPERATIONS)[Id]['tag'] extends 'passthrough' ? Id : never;
 }[OperationId];
 
 export type ApiOperationId = Exclude<OperationId, RootOperationId | PassthroughOperationId>;
 
-/** One handler per operation of the spec: one that is missing, or one too many, does not compile. */
+/** One handler per operation of the spec. A missing or an unknown handler does not compile. */
 export type Handlers = { readonly [Id in ApiOperationId]: OperationHandler<Id> };
 
 /**
@@ -132,29 +134,29 @@ type GroupMembers<Group> = [Exclude<Group, undefined>] extends [never]
 /** `tags[]` reaches a handler as `tags`: see `operationDocument`. */
 type WithoutBrackets<Name> = Name extends `${infer Bare}[]` ? Bare : Name;
 
-/** The path parameters, by name. */
+/** Path parameters of an operation, by name. */
 export type OperationPath<Id extends OperationId> = Readonly<GroupMembers<ParameterGroups<Id>['path']>>;
 
-/** The query parameters, by name. */
+/** Query parameters of an operation, by name. */
 export type OperationQuery<Id extends OperationId> = {
   readonly [Name in keyof GroupMembers<ParameterGroups<Id>['query']> as WithoutBrackets<Name>]: GroupMembers<
     ParameterGroups<Id>['query']
   >[Name];
 };
 
-/** The header parameters, by name in lower case. */
+/** Header parameters of an operation, by name in lower case. */
 export type OperationHeaders<Id extends OperationId> = {
   readonly [Name in keyof GroupMembers<ParameterGroups<Id>['header']> as Lowercase<Name & string>]: GroupMembers<
     ParameterGroups<Id>['header']
   >[Name];
 };
 
-/** The JSON body of the request. `undefined` for an operation without one, and where an optional one is missing. */
+/** JSON body of an operation's request. It is `undefined` for an operation without a body, and for an optional body that is missing. */
 export type OperationBody<Id extends OperationId> = JsonOf<operations[Id]['requestBody']>;
 
 type JsonOf<Given> = Given extends { content: { 'application/json': infer Body } } ? Body : undefined;
 
-/** The JSON body of the 200 response. */
+/** JSON body of an operation's 200 response. */
 export type OperationResult<Id extends OperationId> = operations[Id]['responses'] extends {
   200: { content: { 'application/json': infer Body } };
 }

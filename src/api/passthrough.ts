@@ -25,11 +25,11 @@ const METHODS: Readonly<Record<Method, PassthroughOperationId>> = {
 /** A body that can be sent again with another access token is kept; a larger one is only passed on. */
 const MOST_KEPT_BYTES = MB;
 
-const PLACE = '/passthrough/';
+const PREFIX = '/passthrough/';
 
 /**
- * Any request to the provider, made as the instance: the response is the provider's. It stands before the validation of the API, which
- * knows none of this.
+ * Sends any request to the provider with the credentials of the instance, and returns the provider's response. It runs before the
+ * validation of the API, which does not know these requests.
  */
 export type Passthrough = (request: Request, response: Response, caller: Caller) => Promise<void>;
 
@@ -39,7 +39,7 @@ export function isPassthrough({ path }: Request): boolean {
 }
 
 export function isPassed({ path }: Pick<Request, 'path'>): boolean {
-  return path.startsWith(PLACE);
+  return path.startsWith(PREFIX);
 }
 
 export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrough {
@@ -50,27 +50,27 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrou
     if (instance === undefined) throw new AppError('INTERNAL', 'A call on an instance without one');
     const passed = {
       method,
-      path: request.path.slice(PLACE.length - 1),
+      path: request.path.slice(PREFIX.length - 1),
       search: searchOf(request.url),
       headers: passedHeaders(request.headers),
       ...(await takeBody(request, response)),
     };
-    const { response: answer, report } = await resources.pass({ instance, signal: signalEnd(response) }, passed);
-    assertLength(answer.headers, answer.cancel);
+    const { response: received, report } = await resources.pass({ instance, signal: signalEnd(response) }, passed);
+    assertLength(received.headers, received.cancel);
     for (const [name, value] of Object.entries({ ...callHeaders(instance, report) }))
       if (value !== undefined) response.setHeader(name, value);
-    for (const [name, value] of Object.entries(passedBackHeaders(answer.headers)))
-      if (value !== undefined) response.setHeader(name, answer.redactor.redact(value));
-    response.status(answer.status);
+    for (const [name, value] of Object.entries(passedBackHeaders(received.headers)))
+      if (value !== undefined) response.setHeader(name, received.redactor.redact(value));
+    response.status(received.status);
     // The words of an address that is not public are not shown, unless the call succeeded.
-    const isShown = answer.quotable || answer.status < 300;
+    const isShown = received.quotable || received.status < 300;
     if (response.locals.isHead === true || !isShown) {
-      answer.cancel();
+      received.cancel();
       if (!isShown) for (const name of ['Content-Length', 'Content-Encoding']) response.removeHeader(name);
       response.end();
       return;
     }
-    await sendBody(limited(answer.body, tooMuchReceived), response);
+    await sendBody(limited(received.body, tooMuchReceived), response);
   };
 }
 

@@ -23,7 +23,7 @@ import { readFault, sentence } from './validation-faults.ts';
 /** About the time of a restart of PostgreSQL, or of a fail-over. */
 const DATABASE_RETRY_SECONDS = 5;
 
-/** The only place where an error becomes a response. */
+/** Creates the handler that converts errors to responses. There is no other. */
 export function createProblemHandler(log: Logger, redactCall: RedactCall) {
   return (thrown: unknown, request: Request, response: Response): void => {
     if (isHangUp(thrown) && response.destroyed) return;

@@ -9,7 +9,7 @@ import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts
 import type { Trace } from '../trace.ts';
 import type { Authorized, Caller } from './authorization.ts';
 
-/** Notes who calls, once it is known, if that is known at all. */
+/** Notes the caller of a request as soon as it is known. */
 export type NoteCaller = (response: Response, authorized: Authorized) => void;
 
 export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorder['openWireLog']): NoteCaller {
@@ -29,7 +29,7 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
   };
 }
 
-/** A provider that sends events has an address for its secret, and is no principal. */
+/** The members of a caller that redaction needs. A provider that sends webhooks is identified by its address and is no principal. */
 export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
 
 /** Returns the redactor of a caller and its instance. */
@@ -40,7 +40,10 @@ function redactorOf({ redactor, instance }: KnownCaller): Redactor {
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
 const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
 
-/** `secretKeys` are the configuration keys of secrets of all elements, because the fault of a request may be its element. */
+/**
+ * Creates the redaction of calls. `secretKeys` has the secret configuration keys of all elements, because a faulty request may name the
+ * wrong element.
+ */
 export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
   const names = [...new Set([...secretKeys, ...SECRET_MEMBERS])];
   // By these names, and not by the members that there are: a body can have a million.

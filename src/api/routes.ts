@@ -7,7 +7,7 @@ import type { Scope } from './validation.ts';
 export interface Route {
   /** Operations by method in capital letters. */
   readonly operations: Readonly<Record<string, OperationId>>;
-  /** The parameters of the path, decoded: it has to be well percent-encoded. */
+  /** Returns the decoded parameters of the path, which must be percent-encoded correctly. */
   readonly readParams: () => Readonly<Record<string, string>>;
 }
 
@@ -18,12 +18,12 @@ interface Template {
   readonly operations: Record<string, OperationId>;
 }
 
-/** @returns undefined for a path that means nothing */
+/** Finds the route of a path; undefined for an unknown path. */
 export type FindRoute = (path: string) => Route | undefined;
 
 /**
- * Finds what a path means in a scope, concrete paths before those with parameters: `OPERATIONS` has them in this order. Paths are taken as
- * they are written, in upper and lower case, with or without a slash at the end.
+ * Creates the look-up of paths in a scope. Concrete paths come before those with parameters, in the order of `OPERATIONS`. A path matches
+ * in upper and lower case, with or without a slash at the end.
  */
 export function createRoutes(scope: Scope): FindRoute {
   const templates = new Map<string, Template>();
@@ -61,8 +61,8 @@ function readSegment(text: string): Segment {
 }
 
 /**
- * Clients of the original read the configuration of an instance as a list, and send a token with every call: with one it is the list
- * (decisions D16).
+ * Routes requests for the configuration of an instance as clients of the original API expect it. They send a token with every request and
+ * read the configuration as a list (decisions D16).
  */
 export function asOriginal(request: Request): void {
   if (request.method === 'GET')
@@ -72,7 +72,7 @@ export function asOriginal(request: Request): void {
 /** Where the name of an object of two words stands in a path, by connector; null where no object has such a name. */
 const joinedNames = new WeakMap<Connector, RegExp | null>();
 
-/** The slash inside of a name of two words is no step of the path: from here on it is written `%2F`. */
+/** Encodes the slash in an object name of two words as `%2F`, so that it does not separate segments of the path. */
 export function joinName(request: Request, connector: Connector | undefined): void {
   if (connector === undefined) return;
   let names = joinedNames.get(connector);

@@ -9,13 +9,13 @@ import {
 } from '../where/index.ts';
 import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 
-/** A list whose rows are in memory, as they are shown. */
+/** A list whose rows are in memory in the form of the response. */
 export interface RowListing<Row> {
   /** Fields that `where` may name, see `fieldsOf`. */
   readonly queryable: Queryable;
   /** Returns the position of a row, a unique text. Rows are sorted by these texts. */
   readonly positionOf: (row: Row) => string;
-  /** The list as it is without its pages: a page token holds for one with the same. */
+  /** Values that identify the list independently of its pages. A page token is valid only for a list with the same values. */
   readonly context: readonly unknown[];
 }
 
@@ -32,7 +32,7 @@ export interface RowRequest {
 const PAGE_SIZE = 200;
 
 /**
- * One page of the rows for which `where` is true, with its headers.
+ * Returns one page of the rows that match `where`, with its headers.
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID; REQUEST_INVALID for a token of another list
  */
 export function listRows<Shown extends Row>(
@@ -68,7 +68,7 @@ type SchemaName = keyof typeof document.components.schemas;
 // JSON that is imported has a type of its own for each schema, with no member in common where a schema allows anything.
 const SCHEMAS = document.components.schemas as Readonly<Record<string, unknown>> as Readonly<Record<string, Schema>>;
 
-/** The scalar members of a record, by the schema that describes it; those of objects inside it with a dot: `authentication.type`. */
+/** Returns the scalar members of a schema as fields. Members of nested objects have names with a dot, such as `authentication.type`. */
 export function fieldsOf(name: SchemaName): Queryable {
   return { fields: Object.fromEntries(fieldEntries(SCHEMAS[name] ?? {})) };
 }

@@ -33,9 +33,9 @@ import { assertStorableInput } from './storable-input.ts';
 import { parseQuery, type Scope } from './validation.ts';
 
 export interface ServerParts extends Omit<RequestLogParts, 'routes'> {
-  /** The paths outside the base path: health, documents, reference. */
+  /** Handles the paths outside the base path: health, documents, reference. */
   readonly root: Router;
-  /** Absent in a process that only runs jobs. */
+  /** Absent in a process that runs only jobs. */
   readonly api?: ApiParts | undefined;
 }
 
@@ -54,13 +54,13 @@ export interface ApiParts {
   readonly noteRequest: (request: NotedRequest) => void;
   /** Whether an `Authorization` header is a ticket of this process. */
   readonly isInner: (authorization: string) => boolean;
-  /** The memory of this process for the bodies of requests. */
+  /** Memory limit of this process for the bodies of requests. */
   readonly bodyBudget: ByteBudget;
-  /** Origins whose pages may call. */
+  /** Origins whose pages may send requests. */
   readonly corsOrigins: readonly string[];
   /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
-  /** Checks every response against the spec; one that does not fit becomes an INTERNAL error. */
+  /** Whether every response is checked against the spec. An invalid response becomes an INTERNAL error. */
   readonly validateResponses: boolean;
 }
 
@@ -76,7 +76,7 @@ const ROUTES: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** Every request gets its id and its line in the log; whatever is thrown on its way ends in the problem handler. */
+/** Creates the HTTP server. Every request gets its id and a line in the log, and the problem handler gets every error. */
 export function createServer(ports: RequestLogPorts, parts: ServerParts): HttpHandler {
   const { log } = ports;
   const refuse = createProblemHandler(log, parts.redactCall);
@@ -114,9 +114,9 @@ export function createServer(ports: RequestLogPorts, parts: ServerParts): HttpHa
   Object.setPrototypeOf(ExpressMessage.prototype, app.request);
   Object.setPrototypeOf(ExpressResponse.prototype, app.response);
 
-  const handle: RequestListener = (given, answer) => {
-    const request = given as Request;
-    const response = answer as Response;
+  const handle: RequestListener = (incoming, outgoing) => {
+    const request = incoming as Request;
+    const response = outgoing as Response;
     request.originalUrl = request.url;
     request.res = response;
     response.locals = {};
@@ -236,7 +236,7 @@ function createApi(api: ApiParts): Serve {
       isDone = true;
       return work();
     });
-    if (!isDone && access.answersSecret === true) {
+    if (!isDone && access.returnsSecret === true) {
       // A secret in a repeated response is shown once more, which the audit log must have.
       const shown = { ...access, ...(access.audit && { audit: { ...access.audit, action: 'show' } as const }) };
       const entry = audit.entryOf(request, response, { id, access: shown, principal, params, instance });

@@ -22,7 +22,7 @@ export type HealthCheck = (signal: AbortSignal) => Promise<boolean>;
 /** State of the process. */
 export interface ProcessState {
   readonly checks: Readonly<Record<string, HealthCheck>>;
-  /** The process does nothing any more and should be started again. */
+  /** Returns whether the process makes no progress any more and should be restarted. */
   readonly isStuck: () => boolean;
   /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
@@ -50,7 +50,10 @@ const CHECK_KEEP_MS = 500;
 /** Operations that every process responds to, whatever its role is. */
 const OF_EVERY_ROLE: readonly RootOperationId[] = ['getLiveness', 'getReadiness', 'getMetrics'];
 
-/** The paths outside the base path: health, the document, its rendered reference, redirects. No authorization. */
+/**
+ * Creates the router for the paths outside the base path: health, the document, its rendered reference, redirects. They need no
+ * authorization.
+ */
 export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Router {
   const {
     role,

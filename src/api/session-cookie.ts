@@ -4,14 +4,17 @@ import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
 import { AppError } from '../errors.ts';
 import { findCookie } from '../pairs.ts';
 
-/** The cookie by which browsers are known to have logged in to the console, and what keeps other pages from using it. */
+/** The cookie that identifies log-ins of the console. Its checks keep other pages from using it. */
 export interface SessionCookie {
   /** Reads the token of a session. Undefined where there is no cookie, or several, because then another party set one of them. */
   readonly read: (request: Request) => string | undefined;
   /** Values of `Set-Cookie`. */
   readonly write: (token: string) => string;
   readonly clear: () => string;
-  /** @throws AppError FORBIDDEN for a request of another page than those of this service */
+  /**
+   * Asserts that the request comes from a page of this service.
+   * @throws AppError FORBIDDEN
+   */
   readonly assertOwnPage: (request: Request) => void;
 }
 
@@ -49,7 +52,10 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
   };
 }
 
-/** @throws AppError FORBIDDEN for a request that would change something and does not show the token of the session */
+/**
+ * Asserts that a request that can change something contains the session's CSRF token.
+ * @throws AppError FORBIDDEN
+ */
 export function assertCsrfToken(request: Request, { csrfToken }: Pick<ConsoleSession, 'csrfToken'>): void {
   // A HEAD is the GET that it is worked on as.
   if (request.method === 'GET' || isEqual(request.get(CSRF_HEADER) ?? '', csrfToken)) return;

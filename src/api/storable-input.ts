@@ -2,8 +2,8 @@ import { isStorable, UNSTORABLE } from '../db/storable.ts';
 import { type ErrorDetail, invalidRequest, inWords, MOST_FAULTS, pointer } from '../errors.ts';
 
 /**
- * Refuses texts that PostgreSQL does not keep, in all that an operation of the service may store.
- * @throws AppError REQUEST_INVALID that names every such text
+ * Asserts that PostgreSQL can store all texts that an operation may store.
+ * @throws AppError REQUEST_INVALID that names every other text
  */
 export function assertStorableInput<Part extends string>(
   stored: readonly Part[],

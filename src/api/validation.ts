@@ -16,8 +16,8 @@ export interface ValidatedInput {
 }
 
 /**
- * Checks and converts a request for an operation, its headers in place. `params` are those of its path, decoded.
- * @throws what the problem handler makes a REQUEST_INVALID of
+ * Checks and converts a request for an operation, its headers in place. `params` has the decoded path parameters.
+ * @throws an error that the problem handler converts to REQUEST_INVALID
  */
 export type Validate = (
   request: Request,
@@ -241,8 +241,8 @@ function assertDigits(converted: Readonly<Record<string, unknown>>, params: Read
 }
 
 /**
- * Whom an operation is for: calls without an `Element` token, calls with one on the service's own paths or on the
- * element's objects, or the paths outside the base path.
+ * Scope of an operation: requests without an `Element` token, requests with one for the service's own paths or for the element's objects,
+ * or requests outside the base path.
  */
 export type Scope = (typeof OPERATIONS)[OperationId]['scopes'][number];
 
@@ -262,7 +262,7 @@ interface Parameter {
 
 type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** The members of the bundled document that a validator needs. */
+/** Members of the bundled document that a validator needs. */
 export interface ApiDocument {
   readonly openapi: string;
   readonly info?: object;
@@ -271,15 +271,13 @@ export interface ApiDocument {
 }
 
 /**
- * The document as a validator for one operation needs it, a copy that the validator may change: the operation, and what it refers to.
- *
- * Habits of express-openapi-validator 5.6 that are met here. It takes any bracket in a parameter's name for nesting and
- * then calls `tags[]` unknown, so it is `tags` for the validator, and `parseQuery` does the same to the URL. It
- * refuses a quote or a colon that the client did not percent-encode unless `allowReserved` is set, which must not be
- * published: clients that obey it would leave `&` and `+` as they are and break the `where`. It gives Ajv the whole
- * document, which takes the `id` of every record in an example for the name of a schema, and refuses all responses when two
- * have the same: so the examples are empty here. And it looks every parameter that is a `$ref` up again for every request, so
- * each stands where it is referred to.
+ * Returns the part of the document that a validator for one operation needs: the operation, and everything that it refers to. The validator
+ * may change this copy. The copy differs from the document, because express-openapi-validator 5.6 has these habits: It takes brackets in
+ * the name of a parameter for nesting and rejects `tags[]`; so the validator gets `tags`, and `parseQuery` changes the URL accordingly. It
+ * rejects quotes and colons that the client did not percent-encode, unless `allowReserved` is set; that must not be published, because
+ * clients that obey it would not encode `&` and `+` and so break the `where`. It passes the whole document to Ajv, which takes the `id` of
+ * a record in an example for the name of a schema and rejects all responses if two are equal; so the copy has no examples. It resolves each
+ * `$ref` of a parameter again for every request; so the copy has parameters in place of references.
  */
 export function operationDocument(
   { openapi, info, paths, components }: ApiDocument,
@@ -336,9 +334,9 @@ function bareName(name: string): string {
 }
 
 /**
- * Express's `query parser` for this API: a parameter that comes once is a string, one that is repeated is an array, and
- * `name[]` is always an array under `name`. Nothing nests. What has no value is not there (decisions D16). Text that is not
- * well percent-encoded is kept as it is. Node reads the first 1,000; a request with more is refused (`assertFewParameters`).
+ * Parses a query string; used as Express's `query parser`. A parameter that appears once is a string, a repeated one is an array, and
+ * `name[]` is always an array under `name`. Nothing nests. Parameters without a value are left out (decisions D16). Text with invalid
+ * percent-encoding stays as it is. Node reads the first 1,000 parameters; `assertFewParameters` rejects a request with more.
  */
 export function parseQuery(text: string | null): Record<string, string | string[]> {
   const given: [string, string | string[]][] = [];

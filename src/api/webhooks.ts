@@ -12,7 +12,7 @@ import type { Trace } from '../trace.ts';
 import type { KnownCaller } from './redact-call.ts';
 
 export interface WebhookParts {
-  /** The memory of this process for the bodies of requests. */
+  /** Memory limit of this process for the bodies of requests. */
   readonly bodyBudget: ByteBudget;
   /** Public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
@@ -23,9 +23,9 @@ const NOTHING = Buffer.alloc(0);
 const MOST_TAGS = 20_000;
 
 /**
- * `/events/{elementKey}/{instanceKey}`: receives the webhooks of providers. An unknown address is rejected without a query and before the
- * body is read. Wrong addresses are not limited: rejecting them costs less than counting them, and a provider calls many instances from few
- * addresses.
+ * Creates the handler of `/events/{elementKey}/{instanceKey}`, which receives the webhooks of providers. An unknown address is rejected
+ * without a query and before the body is read. Wrong addresses are not limited: rejecting them costs less than counting them, and a
+ * provider calls many instances from few addresses.
  */
 export function createWebhookHandler(
   webhooks: Pick<WebhookRoom, 'find' | 'receive'>,

@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts';
 export interface ConnectionsOptions {
   /** Maximum number of connections of all callers together. */
   readonly maxConnections: number;
-  /** A proxy has the connections of all who call through it. */
+  /** Trusted proxies. The limit per caller does not apply to them, because they carry the connections of many callers. */
   readonly trust: ProxyTrust;
   readonly log: Logger;
   readonly clock: Clock;

@@ -41,7 +41,7 @@ export interface App {
   readonly stop: () => Promise<void>;
 }
 
-/** The server of the database, which runs. */
+/** The running server of the database. */
 export interface DatabaseServer {
   readonly url: string;
   /** Stops a part that belongs to this process. It is called after everything that needs the server, also when the start fails. */
@@ -218,7 +218,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const polls = composePolls(
     platform,
-    { instances, resources, prepare: events.prepare, prepareNotice: notifications.prepare, openRun },
+    { instances, mappings, resources, prepare: events.prepare, prepareNotice: notifications.prepare, openRun },
     { polls: role !== 'api', options: pollerOptions },
   );
   cleanup.add('polls', polls.stop);

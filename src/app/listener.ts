@@ -11,7 +11,7 @@ export interface ListenerOptions extends ConnectionsOptions, WantedPort {}
 
 export interface Listener {
   readonly port: number;
-  /** Requests under way end on their own; after the time-out they are cut. */
+  /** Stops accepting connections. Requests in progress can end within the time-out; then they are cut off. */
   readonly close: (timeoutMs: number) => Promise<void>;
 }
 

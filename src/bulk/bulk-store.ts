@@ -8,14 +8,14 @@ import { columnsOf, firstOf, type RowOf, toColumns } from '../db/row.ts';
 import type { Sql } from '../where/index.ts';
 import type { BulkFileName, BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk, RowError } from './job.ts';
 
-/** Columns of a new job. An upload has its id beforehand, because its file is stored first. */
+/** Columns of a new job. An upload has an id beforehand, because its file is stored first. */
 export type NewJob = Pick<
   BulkJob,
   'accountId' | 'instanceId' | 'userId' | 'direction' | 'objectName' | 'format' | 'callbackUrl' | 'createdAt'
 > &
   Partial<Pick<BulkJob, 'id' | 'query' | 'upload' | 'changedBefore' | 'fileName'>>;
 
-/** A job, and when it was made: what belongs to it is in the partition of that day. */
+/** Key of a job with its creation time. The day of creation selects the partition with the job's file. */
 export type StoredJob = Pick<BulkJob, 'accountId' | 'id' | 'createdAt'>;
 
 /** Key of a job within one instance. */
@@ -87,7 +87,9 @@ export const FILTERABLE_ROW_ERROR = filterable({
   message: [TEXT, 'message'],
 });
 
-/** The statements of jobs and their files. Each names the account but for those of the workers, who work for all. */
+/**
+ * Creates the store of jobs and their files. Each statement names the account, except those of the workers, which work for all accounts.
+ */
 export function createBulkStore(knex: Knex) {
   const addChunk = async (
     via: Knex,
@@ -110,7 +112,7 @@ export function createBulkStore(knex: Knex) {
   return {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
-    /** Due at once. */
+    /** Inserts a job that is due at once. */
     insert: async (via: Knex, job: NewJob): Promise<BulkJob> => {
       const query = json(via, { ...job.query });
       const upload = job.upload && json(via, { ...job.upload });
@@ -146,7 +148,7 @@ export function createBulkStore(knex: Knex) {
       return query;
     },
 
-    /** Jobs of the account that have not come to an end. */
+    /** Returns the number of jobs of the account that have not ended. */
     countOpen: async (accountId: number): Promise<number> => {
       const [row] = await knex('bulk_job').where({ account_id: accountId }).whereNotNull('due').count({ count: '*' });
       return Number(row?.count);
@@ -194,7 +196,7 @@ export function createBulkStore(knex: Knex) {
       readonly limit: number;
       /** Maximum number of jobs of one account. */
       readonly share: number;
-      /** Accounts that have enough under way here. */
+      /** Accounts that have their share of running jobs in this process. */
       readonly except: readonly number[];
     }): Promise<readonly ClaimedJob[]> => {
       const { now, leaseUntil, limit, share, except } = claim;
@@ -221,7 +223,10 @@ export function createBulkStore(knex: Knex) {
       return row?.due ?? undefined;
     },
 
-    /** @returns the leases that are still ours */
+    /**
+     * Renews leases.
+     * @returns the leases that this process still holds
+     */
     renew: async (jobs: readonly ClaimedJob[], leaseUntil: Date): Promise<ReadonlySet<string>> => {
       const { rows } = await knex.raw<{ rows: Pick<ClaimedJob, 'lease'>[] }>(RENEW, [
         leaseUntil,
@@ -233,8 +238,8 @@ export function createBulkStore(knex: Knex) {
     },
 
     /**
-     * Parts of the file, and how far the job is with them.
-     * @returns false: it is not ours any more; the transaction is to be undone
+     * Stores chunks of the file and the progress of the job.
+     * @returns false if this process lost the job; then roll back the transaction
      */
     checkpoint: async (
       via: Knex,
@@ -273,7 +278,10 @@ export function createBulkStore(knex: Knex) {
       return true;
     },
 
-    /** Forgets what is stored of the file. @returns false: as `checkpoint` */
+    /**
+     * Removes the stored part of the file.
+     * @returns false if this process lost the job
+     */
     restart: async (via: Knex, { accountId, id, lease }: ClaimedJob): Promise<boolean> => {
       const updated = await via('bulk_job').where({ account_id: accountId, id, lease }).update({
         fields: null,
@@ -288,7 +296,10 @@ export function createBulkStore(knex: Knex) {
       return updated > 0;
     },
 
-    /** @returns the job as it is then; undefined: it is not ours any more */
+    /**
+     * Ends a job.
+     * @returns the ended job; undefined if this process lost the job
+     */
     end: async (
       via: Knex,
       { accountId, id, lease }: ClaimedJob,
@@ -326,7 +337,7 @@ export function createBulkStore(knex: Knex) {
         });
     },
 
-    /** The part of a file that holds a byte. */
+    /** Finds the chunk of a file that contains a byte. */
     findChunk: async (
       { accountId, id, createdAt }: StoredJob,
       file: BulkFileName,
@@ -340,15 +351,15 @@ export function createBulkStore(knex: Knex) {
       return chunk !== undefined && byte < chunk.startByte + chunk.byteCount ? chunk : undefined;
     },
 
-    /** Deletes some files of an account, whose jobs were deleted with its instances. */
+    /** Deletes a batch of files of an account, whose jobs were deleted with its instances. */
     removeSome: async (accountId: number): Promise<Removal> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(REMOVE_SOME, [accountId, accountId, REMOVED_AT_ONCE]);
       return rowCount === 0 ? 'done' : 'more';
     },
 
     /**
-     * Old jobs, whose files went with the partitions of their days, and files of instances that were deleted. A file that came in since
-     * `comingSince` may be one whose job is still to come.
+     * Deletes old jobs, whose files were deleted with the partitions of their days, and files of deleted instances. It keeps files that
+     * arrived since `comingSince`, because their jobs may not be stored yet.
      */
     purge: async (before: Date, comingSince: Date): Promise<void> => {
       await knex('bulk_job').where('created_at', '<', before).delete();

@@ -19,8 +19,8 @@ const NOTHING = Buffer.alloc(0);
 const ownMemory = Buffer.allocUnsafeSlow;
 
 /**
- * `fullBytes`: so much is gathered before it is stored; a single row may be more. The bytes are written into the same memory again and again:
- * V8 looks through all of the heap whenever so much was allocated beside it.
+ * Creates a buffer that collects `fullBytes` bytes before they are stored; a single row can be larger. The buffer reuses its memory,
+ * because V8 collects garbage in the whole heap after so much allocation outside of it.
  */
 export function createChunkBuffer(fullBytes: number) {
   const textLength = Math.min(TEXT_LENGTH, fullBytes);
@@ -67,7 +67,7 @@ export function createChunkBuffer(fullBytes: number) {
   };
 }
 
-/** Cut where a chunk is full, which may be within a row or a character. */
+/** Cuts bytes into chunks of the maximum size and compresses them. A cut can be within a row or a character. */
 export async function packChunks(bytes: Buffer, startByte: number): Promise<readonly NewChunk[]> {
   const chunks: NewChunk[] = [];
   for (let at = 0; at < bytes.length; at += MOST_CHUNK_BYTES) {
@@ -77,7 +77,10 @@ export async function packChunks(bytes: Buffer, startByte: number): Promise<read
   return chunks;
 }
 
-/** @throws Error for what is not a chunk */
+/**
+ * Decompresses a chunk.
+ * @throws Error for invalid data
+ */
 export function unpackChunk(data: Buffer): Promise<Buffer> {
   return decompress(data, { maxOutputLength: MOST_CHUNK_BYTES });
 }

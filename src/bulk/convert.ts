@@ -6,7 +6,7 @@ import { type Row, reader } from '../where/index.ts';
 import { type Cell, cellOf, defuse, END_OF_ROW, printCell, printCells } from './csv-cells.ts';
 import type { BulkFormat, BulkJob, FileColumn } from './job.ts';
 
-/** A type that a file is read as. */
+/** Type in which a file is read. */
 export type FileType = 'text/csv' | 'application/x-ndjson' | 'application/json';
 
 /** The way in which a file is read, which need not be the one in which it is stored. */
@@ -16,7 +16,7 @@ export interface Rendition {
   readonly isDefused: boolean;
 }
 
-/** The type of what is stored. */
+/** Type of each stored format. */
 export const STORED_TYPES: Readonly<Record<BulkFormat, FileType>> = {
   csv: 'text/csv',
   jsonl: 'application/x-ndjson',
@@ -42,7 +42,7 @@ export function csvPrinter(columns: readonly FileColumn[]): (row: Row) => string
   };
 }
 
-/** The first row of a file. */
+/** Prints the header row of a file. */
 export function printHeader(columns: readonly FileColumn[]): string {
   return printCells(columns.map(({ name }) => name));
 }
@@ -56,7 +56,7 @@ interface StoredRow {
 /** Characters of a piece. */
 const PIECE = 64 * 1024;
 
-/** The text of a stored file in another form, piece by piece. */
+/** Converts the text of a stored file to another form, piece by piece. */
 export async function* convertFile(
   texts: AsyncIterable<string>,
   { format, fields: columns }: Pick<BulkJob, 'format'> & { readonly fields: readonly FileColumn[] },
@@ -145,7 +145,7 @@ function recordMaker(columns: readonly FileColumn[]): (cells: readonly Cell[]) =
   };
 }
 
-/** The inverse of `cellOf`. */
+/** Returns the inverse of `cellOf` for a column. */
 export function valueMaker({ type, format }: Pick<FileColumn, 'type' | 'format'>): (cell: string) => unknown {
   switch (type) {
     case 'number':

@@ -45,7 +45,7 @@ const RETRY_SECONDS = 60;
 const DEFAULT_OVERLAP_SECONDS = 60;
 
 /**
- * Makes a job of a request; nothing is stored yet.
+ * Returns the columns of a job for a request. It stores nothing yet.
  * @throws AppError REQUEST_INVALID, WHERE_*, NOT_FOUND, OPERATION_UNSUPPORTED, CONFLICT, RATE_LIMITED
  */
 export async function planDownload(ports: CreatePorts, asking: PlannedRequest): Promise<NewJob> {
@@ -78,7 +78,7 @@ export async function planDownload(ports: CreatePorts, asking: PlannedRequest): 
 
 export interface PlannedRequest {
   readonly instance: Instance;
-  /** Whom the job acts for. */
+  /** Id of the user for whom the job acts. */
   readonly userId: number;
   readonly request: DownloadRequest;
   readonly signal: AbortSignal;
@@ -160,7 +160,7 @@ async function boundsOf(ports: CreatePorts, input: BoundsInput): Promise<string 
   const [first] = given;
   if (first === undefined) return undefined;
   const { updated } = object.changes ?? {};
-  if (updated === undefined || object.fields[updated] === undefined) throw untold(first, target.objectName);
+  if (updated === undefined || object.fields[updated] === undefined) throw withoutChangeDate(first, target.objectName);
   const from = continueFromJobId === undefined ? request.from : await endOfJob(ports, input, continueFromJobId);
   if (from !== undefined && to !== undefined && from > to)
     throw invalidRequest([
@@ -209,7 +209,7 @@ export function jobNotFound(id: number): AppError {
   );
 }
 
-function untold(name: string, objectName: string): AppError {
+function withoutChangeDate(name: string, objectName: string): AppError {
   const message = `'${objectName}' has no date of change, so '${name}' cannot be used with it.`;
   return invalidRequest([{ path: pointer('body', name), message }]);
 }

@@ -15,13 +15,13 @@ import { readHeader } from './input-file.ts';
 import type { BulkFormat, BulkUpload, UploadAction } from './job.ts';
 import { idFieldOf } from './write-rows.ts';
 
-/** A file as it comes. */
+/** An upload whose file is being received. */
 export interface BulkUploadRequest {
   readonly instance: Instance;
-  /** Whom the job acts for. */
+  /** Id of the user for whom the job acts. */
   readonly userId: number;
   readonly objectName: string;
-  /** The part `metaData`; undefined while it has not come: it may follow the file. */
+  /** Returns the part `metaData`; undefined until it has arrived, because it can follow the file. */
   readonly metaData: () => string | undefined;
   /**
    * Bytes of the file, which can be read once.

@@ -2,7 +2,7 @@ import { ExactNumber } from '../numbers/exact-json.ts';
 
 // Cells of CSV. The console exports with them too, in browsers: nothing that this file imports may be Node's own.
 
-/** One value of a row as it stands in a CSV file; null: there is none, which is not the empty text. */
+/** Value of a CSV cell. Null means that there is no value, which differs from the empty text. */
 export type Cell = string | null;
 
 export const END_OF_ROW = '\r\n';
@@ -10,7 +10,7 @@ export const END_OF_ROW = '\r\n';
 /** Characters that would end a cell or a row (RFC 4180). */
 const AWKWARD = /[",\r\n]/;
 
-/** Objects and lists stand there as JSON. */
+/** Returns a value as a CSV cell. Objects and lists become JSON. */
 export function cellOf(value: unknown): Cell {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return null;

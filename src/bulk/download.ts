@@ -16,7 +16,7 @@ export interface DownloadPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'restart'>;
   readonly resources: Pick<Resources, 'planWalk' | 'readPage' | 'rateLimitOf'>;
   readonly clock: Clock;
-  /** Lets the provider forget its job, which may be at work. Does not reject. */
+  /** Removes the provider's job, which may still be running. Never rejects. */
   readonly forget: (job: NativeOwner) => Promise<void>;
   readonly options: DownloadOptions;
 }
@@ -32,9 +32,9 @@ export interface DownloadOptions extends SliceOptions {
 const LONGEST_REST_MS = 50;
 
 /**
- * Continues with a job: reads its rows page by page and stores them, each time with the place where the next one is found. What is not stored
- * when it is broken off is read again from there, so that each row is in the file once. `calls` is kept up to date also when it throws.
- * @throws JobLost; AppError as calls of the provider do; the reason of the signal; what the database says
+ * Continues a download: reads its rows page by page and stores them, each time with the position of the next page. After an interruption,
+ * rows that were not stored are read again from there, so each row is in the file once. `calls` is up to date even if it throws.
+ * @throws JobLost; AppError as calls of the provider; the reason of the signal; errors of the database
  */
 export async function download(
   ports: DownloadPorts,
@@ -47,7 +47,7 @@ export async function download(
   const writer = createFileWriter(ports, { job, begun, calls, signal });
   const pages = createPages(ports, {
     target: { instance, objectName: job.objectName, signal },
-    query: job.query,
+    query: { ...job.query, mappingVersion: walk.mappingVersion },
     walk,
     onPage: ({ providerCalls }) => {
       calls.providerCalls += providerCalls;
@@ -65,6 +65,8 @@ export async function download(
         return { kind: 'later', ...stop };
       }
       const page = await readOrSettle(pages, writer, position, signal);
+      // The next slice finds another walk, and begins the file anew.
+      if (page.isOutdated) return { kind: 'later', afterMs: 0, isWait: false };
       const known = Math.min(page.total ?? limit, limit);
       if (page.total !== undefined) writer.estimate(known);
       if (page.isLost) {

@@ -12,7 +12,10 @@ export interface EndPorts {
   readonly clock: Pick<Platform['clock'], 'now'>;
   /** Prepares events for storage; provided by the event engine. */
   readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
-  /** @throws AppError NOT_FOUND */
+  /**
+   * Returns an instance.
+   * @throws AppError NOT_FOUND
+   */
   readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
   /** Called for each job that ends. */
   readonly noteEnded: (accountId: number, elementKey: string) => void;

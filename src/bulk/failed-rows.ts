@@ -5,7 +5,7 @@ import { type BulkStore, FILTERABLE_ROW_ERROR, type RowErrorFilter } from './bul
 import { bytesReader, type FilePorts } from './file.ts';
 import type { BulkJob, RowError } from './job.ts';
 
-/** Rows as they came. */
+/** The failed rows of an upload, unchanged. */
 export type FailedRows = ReturnType<typeof openFailedRows>;
 
 export interface FailedRowsPorts extends FilePorts {
@@ -18,7 +18,10 @@ const PAGE = 500;
 const NEWLINE = 0x0a;
 const END_OF_ROW = Buffer.from('\r\n');
 
-/** @throws AppError NOT_FOUND for a download; WHERE_SYNTAX, WHERE_INVALID */
+/**
+ * Opens the failed rows of an upload.
+ * @throws AppError NOT_FOUND for a download; WHERE_SYNTAX, WHERE_INVALID
+ */
 export function openFailedRows(ports: FailedRowsPorts, job: BulkJob, where: string | undefined) {
   const { upload } = job;
   if (upload === null) throw new AppError('NOT_FOUND', `Job ${job.id} is a download, so it has no failed rows.`);
@@ -26,7 +29,7 @@ export function openFailedRows(ports: FailedRowsPorts, job: BulkJob, where: stri
   const read = bytesReader(ports, job, 'input');
   const { beginByte } = upload;
 
-  /** The last row of a file may have no end. */
+  /** Reads bytes and adds a line end, because the last row of a file may have none. */
   async function* ended(begin: number, end: number): AsyncGenerator<Buffer, void> {
     let last: number | undefined;
     for await (const part of read(begin, end)) {

@@ -6,7 +6,7 @@ import { createChunkBuffer, packChunks } from './chunks.ts';
 import { createRowPrinter } from './convert.ts';
 import { type BulkJob, type ClaimedJob, JobLost, type JobProgress } from './job.ts';
 
-/** A job whose first row is known, or that has some. */
+/** A job whose first row is known, or that already has rows. */
 export interface BegunJob extends JobProgress {
   readonly fields: NonNullable<BulkJob['fields']>;
   readonly position: Position;
@@ -29,7 +29,7 @@ export interface CallCount {
   rows: number;
 }
 
-/** The file of a job on its way into the database. */
+/** The writer of a job's file. */
 export type FileWriter = ReturnType<typeof createFileWriter>;
 
 /** Writes the file of a job. A checkpoint always ends after a complete row, so that the file never contains a partial one. */
@@ -52,7 +52,7 @@ export function createFileWriter(
   let storing: Promise<void> = Promise.resolve();
   if (recordCount === 0 && byteCount === 0) buffer.write(printer.header);
 
-  /** Everything so far. */
+  /** Returns a checkpoint of everything that was written so far. */
   async function pack(position: Position | null): Promise<Checkpoint> {
     const { providerCalls } = calls;
     calls.providerCalls = 0;
@@ -102,7 +102,7 @@ export function createFileWriter(
      * @throws JobLost
      */
     store: storeNext,
-    /** The same, to the end of it. Does nothing where all is stored. */
+    /** Stores what was written and waits until it is stored. Does nothing if everything is stored already. */
     settle: async (next: Position) => {
       if (next !== stored) await storeNext(next);
       await storing;
@@ -115,7 +115,10 @@ export function createFileWriter(
   };
 }
 
-/** A transaction of the one whose job it is. @throws JobLost */
+/**
+ * Runs a transaction that is rolled back if this process lost the job.
+ * @throws JobLost
+ */
 export async function fenced(
   { transaction }: Pick<BulkStore, 'transaction'>,
   work: (via: Parameters<BulkStore['checkpoint']>[0]) => Promise<boolean>,

@@ -4,7 +4,7 @@ import { unpackChunk } from './chunks.ts';
 import { convertFile, type Rendition, STORED_TYPES } from './convert.ts';
 import type { BulkFileName, BulkJob } from './job.ts';
 
-/** A file that is whole. */
+/** A complete file. */
 export interface BulkFile {
   readonly job: BulkJob;
   /** Size of the file as stored, in bytes. */
@@ -20,7 +20,7 @@ export interface FilePorts {
   readonly shares: Pick<PoolShares, 'lookUp'>;
 }
 
-/** Bytes of a file, from one up to another. Iterating throws when the job was deleted meanwhile. */
+/** Reads a range of a file's bytes. Iteration throws if the job was deleted meanwhile. */
 export type ReadBytes = BulkFile['bytes'];
 
 export function bytesReader({ store, shares }: FilePorts, job: StoredJob, file: BulkFileName): ReadBytes {
@@ -31,7 +31,7 @@ export function bytesReader({ store, shares }: FilePorts, job: StoredJob, file: 
     return chunk;
   };
 
-  /** The next chunk is on its way while one is sent. */
+  /** Reads chunks one ahead: the next one is requested while the current one is sent. */
   return async function* bytes(begin: number, end: number): AsyncGenerator<Buffer, void> {
     let next = begin < end ? find(begin) : undefined;
     for (let at = begin; next !== undefined; ) {

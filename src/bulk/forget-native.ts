@@ -7,7 +7,10 @@ import type { BulkJob } from './job.ts';
 
 export interface ForgetPorts {
   readonly resources: Pick<Resources, 'endNative'>;
-  /** @throws AppError NOT_FOUND */
+  /**
+   * Returns an instance.
+   * @throws AppError NOT_FOUND
+   */
   readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
   readonly clock: Clock;
   readonly log: Logger;

@@ -48,7 +48,7 @@ export interface ErrorQuery extends Pick<PageQuery, 'where' | 'limit'> {
   readonly afterRow?: number | undefined;
 }
 
-/** Jobs of an instance. */
+/** The service for bulk jobs. */
 export type Bulk = ReturnType<typeof composeBulk>;
 
 const DUE_TOPIC = 'bulk-due';
@@ -58,7 +58,7 @@ const DAY_MS = 86_400_000;
 /** A file that comes in for longer is dropped as one whose sender is gone. */
 const LONGEST_UPLOAD_MS = DAY_MS;
 
-/** Files of many records. It stands on instances, their resources and the engine of events. */
+/** Builds the service for bulk jobs from instances, resources and the event engine. */
 export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole) {
   const { knex, notifier, clock, egress, shares } = platform;
   const { accounts, instances, resources, prepare, openRun, noteEnded } = neighbours;
@@ -84,7 +84,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
   const ends: (() => void)[] = [];
   const forget = { resources, getInstance: instances.get, clock, log: platform.log };
 
-  /** @throws AppError NOT_FOUND for an instance that was deleted while its job was being created */
+  /**
+   * Stores a new job.
+   * @throws AppError NOT_FOUND for an instance that was deleted while its job was being created
+   */
   async function begin(via: Knex, planned: NewJob): Promise<BulkJob> {
     const job = await store.insert(via, planned).catch((cause: unknown) => {
       throw isReferenceViolation(cause) ? instanceNotFound(planned.instanceId) : cause;
@@ -116,7 +119,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       for (const end of ends) end();
     },
 
-    /** @throws AppError as `planDownload` does */
+    /**
+     * Creates a download.
+     * @throws AppError as `planDownload`
+     */
     createDownload: async (request: PlannedRequest) => {
       const planned = await planDownload({ store, resources, egress, clock }, request);
       return store.transaction((via) => begin(via, planned));
@@ -124,7 +130,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
 
     /**
      * Creates an upload and reads its file to the end.
-     * @throws AppError as `receiveUpload` does
+     * @throws AppError as `receiveUpload`
      */
     createUpload: (request: BulkUploadRequest) =>
       receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, begin),
@@ -141,11 +147,17 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       return { job, errors: rows, nextAfterRow: last?.rowNumber };
     },
 
-    /** The rows that failed, as they came: a file that can be sent again. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
+    /**
+     * Opens a file of the failed rows, unchanged, which can be corrected and sent again.
+     * @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID
+     */
     openFailedRows: async (key: InstanceJobKey, where: string | undefined) =>
       openFailedRows({ store, shares }, await get(key), where),
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a job.
+     * @throws AppError NOT_FOUND
+     */
     get,
 
     /**
@@ -159,7 +171,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       return { jobs: rows, nextBeforeId: last?.id };
     },
 
-    /** @throws AppError NOT_FOUND, CONFLICT for one that has come to an end */
+    /**
+     * Cancels a job.
+     * @throws AppError NOT_FOUND; CONFLICT for a job that has ended
+     */
     cancel: async (key: InstanceJobKey) => {
       const { id } = await get(key);
       const { connector } = await instances.get(key.accountId, key.instanceId);
@@ -192,7 +207,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       if (removed?.finishedAt === null) await forgetNative(forget, removed, { isDone: false });
     },
 
-    /** @throws AppError NOT_FOUND before there is one, with the status of the job */
+    /**
+     * Opens the result file of a job.
+     * @throws AppError NOT_FOUND until there is a file, with the status of the job
+     */
     open: async (key: InstanceJobKey, objectName: string) => {
       const job = await get(key);
       if (job.objectName !== objectName)
@@ -203,10 +221,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       return openFile({ store, shares }, job);
     },
 
-    /** The files of an account that was deleted, when its instances are gone. */
+    /** Removes a batch of files of a deleted account whose instances are already deleted. */
     removeSome: store.removeSome,
 
-    /** Partitions and retention. */
+    /** Creates partitions that are needed soon, and deletes files and jobs after the retention period. */
     keep: async () => {
       await partitions.ensure();
       await partitions.expire();

@@ -1,21 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { IngestAction, NativeIngest, ObjectSpec } from '../connector/index.ts';
 import { isAppError } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { readDecimal } from '../numbers/number-value.ts';
 import type { IngestCall } from '../resources/index.ts';
+import { isMappedObject, type MappedObject } from '../resources/mapped.ts';
 import { writeRecord } from '../resources/record.ts';
-import { type FieldSpec, pushedField, type Row, reader } from '../where/index.ts';
+import { type FieldSpec, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
 import { idFieldOf, without, withoutNulls } from './write-rows.ts';
 
 /** Conversion of an upload's rows to the rows of a provider's job. */
 export interface IngestPlan extends IngestCall {
   /** Returns the value that identifies the record of a row; undefined if it has none. */
   readonly keyOf: (values: Row) => string | undefined;
-  /** Native values. @returns undefined for a row that a job cannot write, or not as a call of its own would */
+  /** Converts a row to native values; undefined for a row that a job cannot write, or would write differently than a single call. */
   readonly toNative: (values: Row) => Row | undefined;
 }
 
-/** @returns undefined where the provider has no jobs for it */
+/** Plans an upload by jobs of the provider; undefined if the provider has none for it. */
 export function planIngest(object: ObjectSpec, action: IngestAction, identifier: string): IngestPlan | undefined {
   const ingest = object.bulk?.ingest;
   const keys = ingest?.actions[action];
@@ -24,8 +26,7 @@ export function planIngest(object: ObjectSpec, action: IngestAction, identifier:
     const toNative = (values: Row) => nativeValues(withoutNulls(values), { object, ingest, writes: ['create'] });
     return { ingest, action, keyOf: () => undefined, toNative };
   }
-  const spec = specOf(object, identifier);
-  const key = spec === undefined ? undefined : pushedField(identifier, spec).native;
+  const key = keyField(object, identifier)?.native;
   if (key === undefined || !keys.includes(key)) return undefined;
   const read = reader(identifier);
   const keyOf = (values: Row) => String(read(values) ?? '') || undefined;
@@ -48,6 +49,13 @@ export function planIngest(object: ObjectSpec, action: IngestAction, identifier:
   };
 }
 
+/** Returns the field of the provider that identifies records. Undefined where a mapping changes its values. */
+function keyField(object: ObjectSpec, identifier: string): PushedField | undefined {
+  if (isMappedObject(object)) return object.mapping.vendorFieldOf(identifier);
+  const spec = specOf(object, identifier);
+  return spec && pushedField(identifier, spec);
+}
+
 function specOf({ fields }: ObjectSpec, name: string): FieldSpec | undefined {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
@@ -60,7 +68,33 @@ interface NativeInput {
 }
 
 /** @returns undefined for values that a single call would reject, or that a job cannot handle */
-function nativeValues(values: Row, { object, ingest, writes }: NativeInput): Row | undefined {
+function nativeValues(values: Row, input: NativeInput): Row | undefined {
+  const { object, writes } = input;
+  if (!isMappedObject(object)) return plainNativeValues(values, input);
+  const vendorValues = vendorValuesOf(values, object, writes);
+  return vendorValues && plainNativeValues(vendorValues, { ...input, object: object.vendor });
+}
+
+/** @returns undefined for values that a single call would reject or write in another way, and where a script decides */
+function vendorValuesOf(values: Row, { mapping, body, inForce }: MappedObject, writes: NativeInput['writes']) {
+  if (inForce.script !== undefined) return undefined;
+  try {
+    const [made, ...others] = writes.map((action) => {
+      const written = writeRecord(action === 'create' ? withoutNulls(values) : values, body, action);
+      if (mapping.needsStored(written)) return undefined;
+      const found = mapping.toVendor(written, { action });
+      return found.faults.length > 0 ? undefined : found.values;
+    });
+    // A new record may get defaults that a job could not leave out of one that is there.
+    const isOne = others.every((other) => other !== undefined && isDeepStrictEqual(withoutNulls(other), made));
+    return isOne ? (others[0] ?? made) : undefined;
+  } catch (error) {
+    if (isAppError(error, 'REQUEST_INVALID')) return undefined;
+    throw error;
+  }
+}
+
+function plainNativeValues(values: Row, { object, ingest, writes }: NativeInput): Row | undefined {
   const { withoutTypes = [], withoutTexts = [] } = ingest;
   try {
     for (const action of writes) writeRecord(action === 'create' ? withoutNulls(values) : values, object, action);

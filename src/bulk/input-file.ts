@@ -3,7 +3,7 @@ import { createPacer } from '../pace.ts';
 import type { Cell } from './csv-cells.ts';
 import type { BulkFormat } from './job.ts';
 
-/** Bytes of one row; a larger one is not read. */
+/** Maximum size of a row in bytes. Larger rows are not read. */
 export const MOST_ROW_BYTES = 4 * 1024 * 1024;
 /** Number of bytes that are parsed at a time: a few milliseconds of work. */
 const PIECE_BYTES = 32 * 1024;
@@ -182,7 +182,10 @@ export interface CsvHeader {
   readonly endByte: number;
 }
 
-/** @returns undefined where there is no row. @throws BrokenFile */
+/**
+ * Reads the header of a CSV file; undefined for a file without rows.
+ * @throws BrokenFile
+ */
 export async function readHeader(head: Buffer, beginByte: number): Promise<CsvHeader | undefined> {
   const begin = { byte: beginByte, row: 0, columns: 1 };
   const bytes = async function* () {

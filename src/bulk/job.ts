@@ -2,7 +2,7 @@ import type { RowOf } from '../db/row.ts';
 import type { Position } from '../resources/page.ts';
 import type { FieldType } from '../where/index.ts';
 
-/** A column of a file. Its name leads by dots into nested records. */
+/** A column of a file. Dots in its name lead into nested records. */
 export interface FileColumn {
   readonly name: string;
   readonly type: FieldType;
@@ -17,7 +17,7 @@ export interface BulkQuery {
   readonly also?: string;
   readonly fields?: string;
   readonly orderBy?: string;
-  /** Rows at most. */
+  /** Maximum number of rows. */
   readonly limit?: number;
 }
 
@@ -26,9 +26,9 @@ export type UploadAction = 'create' | 'update' | 'upsert' | 'delete';
 /** Upload of a bulk job: how the rows of its file are written. */
 export interface BulkUpload {
   readonly action: UploadAction;
-  /** Finds the record of a row; of what is created it is the field of the id. */
+  /** Name of the field that identifies the record of a row. For `create` it is the id field. */
   readonly identifier: string;
-  /** The header of CSV; absent for NDJSON, whose rows name their fields themselves. */
+  /** Names in the CSV header. Absent for NDJSON, whose rows name their fields. */
   readonly columns?: readonly string[];
   /** Byte offset at which the first row begins. */
   readonly beginByte: number;
@@ -39,11 +39,11 @@ export interface BulkUpload {
 export interface InputPosition {
   /** Byte offset at which the batch begins. */
   readonly byte: number;
-  /** Rows before it. */
+  /** Number of rows before the batch. */
   readonly row: number;
-  /** The number of its last row; absent: it is not cut yet. */
+  /** Number of the last row of the batch; absent before the batch is cut. */
   readonly last?: number;
-  /** Rows of it that have no outcome yet, by number. */
+  /** Numbers of the rows in the batch that have no outcome yet. */
   readonly open: readonly number[];
   /** Open rows that may have been sent. */
   readonly doubtful: readonly number[];
@@ -94,9 +94,9 @@ export interface BulkJob extends Omit<RowOf<'bulk_job'>, 'query' | 'upload' | 'f
   readonly inputPosition: InputPosition | null;
 }
 
-/** A job that is this process's for now. */
+/** A job whose lease this process holds. */
 export interface ClaimedJob extends BulkJob {
-  /** Fences what is stored for it. */
+  /** Id of the lease. Every statement that stores data of the job checks it. */
   readonly lease: string;
 }
 
@@ -113,7 +113,7 @@ export type BulkFileName = RowOf<'bulk_chunk'>['file'];
 export interface NewChunk {
   readonly startByte: number;
   readonly byteCount: number;
-  /** Compressed. */
+  /** Compressed bytes of the chunk. */
   readonly data: Buffer;
 }
 
@@ -131,7 +131,7 @@ export interface JobFault {
   readonly message: string;
 }
 
-/** Another process has the job, it was cancelled or deleted, or its instance is not what it was. */
+/** This process lost the job: another process claimed it, it was cancelled or deleted, or its instance changed. */
 export class JobLost extends Error {
   override readonly name = 'JobLost';
 }

@@ -19,7 +19,7 @@ import { failureOf, isOwnFault, valuesMaker } from './write-rows.ts';
 
 export interface LoadPorts extends FilePorts {
   readonly resources: Pick<Resources, 'startIngest' | 'lookAtIngest' | 'readIngest'>;
-  /** Lets the provider forget its job, which may be at work. Does not reject. */
+  /** Removes the provider's job, which may still be running. Never rejects. */
   readonly forget: (job: NativeOwner, how?: NativeEndHow) => Promise<void>;
 }
 
@@ -36,6 +36,11 @@ export interface LoadInput {
 export type LoadStep = (
   position: InputPosition,
 ) => Promise<InputPosition | Extract<SliceEnd, { readonly kind: 'later' }>>;
+
+/** Returns the position of an upload whose rows a job of the provider may have written or not. */
+export function doubtfulAt(position: Pick<InputPosition, 'byte' | 'row'>, { last }: NativeLoad): InputPosition {
+  return { ...batchAt(position), single: { last, isDoubtful: true } };
+}
 
 /** Returns the position of an upload whose next batch begins here. */
 export function batchAt({ byte, row }: Pick<InputPosition, 'byte' | 'row'>): InputPosition {
@@ -129,14 +134,9 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
         await forget({ ...job, nativeJob: load.id }, { isDone: false, isKept: true });
       return await wait(position, { ...load, looks: load.looks + 1 });
     } catch (error) {
-      if (isAppError(error, 'NOT_FOUND')) return lost(position, load);
+      if (isAppError(error, 'NOT_FOUND')) return doubtfulAt(position, load);
       throw error;
     }
-  }
-
-  /** The outcomes of its rows are unknown. */
-  function lost(position: InputPosition, { last }: NativeLoad): InputPosition {
-    return { ...batchAt(position), single: { last, isDoubtful: true } };
   }
 
   async function finish(position: InputPosition, load: NativeLoad, meaning: 'done' | 'failed'): ReturnType<LoadStep> {
@@ -163,9 +163,9 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     const isUntouched = results.every(({ kind }) => kind === 'unprocessed');
     if (meaning === 'failed' && !load.isClosed && isUntouched) return batchAt(position);
     // It did not even distinguish them.
-    if (meaning === 'failed' && results.length === 0) return lost(position, load);
+    if (meaning === 'failed' && results.length === 0) return doubtfulAt(position, load);
     // The object was changed, so the rows that were sent cannot be determined any more.
-    if (digestOf(part) !== load.digest) return lost(position, load);
+    if (digestOf(part) !== load.digest) return doubtfulAt(position, load);
     // There is one result for each row.
     const byRow = new Map(results.map((result) => [result.row, result]));
     if (byRow.size !== results.length || results.length !== part.rows.length || byRow.has(undefined))

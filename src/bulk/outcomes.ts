@@ -35,7 +35,7 @@ export interface OutcomeFile {
   readonly byteCount: () => number;
 }
 
-/** Continues with the file of outcomes of an upload, where it ended. */
+/** Opens the file of an upload's outcomes at its end, to add more. */
 export async function openOutcomeFile(store: Pick<BulkStore, 'findChunk'>, job: BulkJob): Promise<OutcomeFile> {
   const printer = createRowPrinter(job.format, OUTCOME_COLUMNS);
   const last = job.byteCount === 0 ? undefined : await store.findChunk(job, 'result', job.byteCount - 1);

@@ -92,7 +92,10 @@ export function createPages(
       }
     },
     isReading: () => readings.length > 0,
-    /** @throws AppError as calls of the provider do */
+    /**
+     * Returns the page at a position.
+     * @throws AppError as calls of the provider
+     */
     read: async (position: Position) => {
       last = takeNext(position);
       const { isGuess, hasCome } = last;
@@ -104,13 +107,13 @@ export function createPages(
         return last.page;
       });
       pageBytes = Math.max(pageBytes, page.bytes);
-      const isForetold = page.next !== undefined && isDeepStrictEqual(page.next, walk.behind(position));
-      if (isForetold && !hasCome) atOnce = Math.min(atOnce + 1, most);
+      const isPredicted = page.next !== undefined && isDeepStrictEqual(page.next, walk.behind(position));
+      if (isPredicted && !hasCome) atOnce = Math.min(atOnce + 1, most);
       return page;
     },
     /** Releases the page that was read last. */
     release: () => last?.end.abort(),
-    /** Breaks off what is on its way, and releases everything. */
+    /** Aborts all reads in progress and releases the memory of all pages. */
     close: () => {
       drop();
       last?.end.abort();

@@ -8,9 +8,12 @@ import type { ClaimedJob, JobFault } from './job.ts';
 export interface SliceInput {
   readonly job: ClaimedJob;
   readonly instance: Instance;
-  /** Ends the turn: nothing is begun any more, and what is read is broken off. */
+  /** Ends the slice: no further work begins, and reads in progress are aborted. */
   readonly signal: AbortSignal;
-  /** Breaks off also what is being written. Behind `signal` where the service stops, so that nothing of it is in doubt; else with it. */
+  /**
+   * Aborts writes in progress. When the service stops, it aborts after `signal`, so that writes can complete; otherwise both abort
+   * together.
+   */
   readonly writeSignal: AbortSignal;
 }
 
@@ -35,7 +38,7 @@ export interface SliceOptions {
 const MOST_WAITS = 3;
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** The slice of time that a job has now: it ends with its time, and where the rest of the provider's limit is left to callers. */
+/** Creates the slice of a job. It ends after its time, or when the remaining rate limit of the provider has to stay for callers. */
 export function createSlice(
   ports: {
     readonly resources: Pick<Resources, 'rateLimitOf'>;
@@ -47,7 +50,10 @@ export function createSlice(
   const { resources, clock, options } = ports;
   const endsAtMs = clock.steady() + options.sliceMs;
   return {
-    /** @param hasAdvanced in this slice */
+    /**
+     * Returns whether the slice ends early and when the job continues; undefined if the slice continues.
+     * @param hasAdvanced whether the job has advanced in this slice
+     */
     stopEarly: (hasAdvanced: boolean): EarlyStop | undefined => {
       if (hasAdvanced && clock.steady() >= endsAtMs) return { afterMs: 0, isWait: false };
       if (!hasAdvanced && job.waits >= MOST_WAITS) return undefined;

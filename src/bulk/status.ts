@@ -10,7 +10,7 @@ export interface BulkStatus {
   readonly recordsCount: number;
   readonly recordsFailedCount: number;
   readonly fileFormat: BulkJob['format'];
-  /** Bytes so far. */
+  /** Size of the file so far, in bytes. */
   readonly fileSize: number;
   readonly fileName: string;
   readonly createdDate: string;

@@ -14,7 +14,10 @@ export interface UploadProgress {
   readonly move: () => void;
   /** Returns whether this slice has advanced the job. */
   readonly hasAdvanced: () => boolean;
-  /** Stores all outcomes since the last call; `nativeJob` is the provider's that has rows from now on. @throws JobLost */
+  /**
+   * Stores all outcomes since the last call. `nativeJob` is the provider's job that has the rows from now on.
+   * @throws JobLost
+   */
   readonly advance: (next: InputPosition, nativeJob?: string) => Promise<void>;
   /** Returns the last checkpoint, for the caller to store. */
   readonly finish: (end: InputPosition) => Promise<Checkpoint>;

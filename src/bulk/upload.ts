@@ -11,7 +11,7 @@ import {
   JobLost,
   type SingleRows,
 } from './job.ts';
-import { batchAt, createLoad, type LoadInput, type LoadPorts } from './native-load.ts';
+import { batchAt, createLoad, doubtfulAt, type LoadInput, type LoadPorts } from './native-load.ts';
 import type { StoredOutcome } from './outcomes.ts';
 import { createSlice, type SliceEnd, type SliceInput, type SliceOptions } from './slice.ts';
 import { openProgress } from './upload-progress.ts';
@@ -25,10 +25,13 @@ export interface UploadPorts extends FilePorts, Omit<LoadPorts, 'resources'> {
 }
 
 export interface UploadOptions extends SliceOptions {
-  /** Maximum number of rows in a batch, and their bytes: after a crash, their outcomes are unknown. A single row may be larger. */
+  /**
+   * Maximum number of rows in a batch and their size in bytes. After a crash, the outcomes of a batch are unknown. A single row can be
+   * larger.
+   */
   readonly batchRows: number;
   readonly batchBytes: number;
-  /** Rows of a batch that are written at a time. */
+  /** Number of rows of a batch that are written at the same time. */
   readonly batchWidth: number;
   /** Number of attempts for a row at which the provider fails although it accepts others of its batch. */
   readonly rowTries: number;
@@ -52,9 +55,9 @@ interface Batch {
 }
 
 /**
- * Continues with an upload: jobs of the provider write its rows, where it has such jobs and there are rows enough, otherwise single calls.
- * `calls` is kept up to date also when it throws.
- * @throws JobLost; AppError as calls of the provider do; the reason of the signal; what the database says
+ * Continues an upload. Jobs of the provider write its rows if it has such jobs and there are enough rows, otherwise single calls. `calls`
+ * is up to date even if it throws.
+ * @throws JobLost; AppError as calls of the provider; the reason of the signal; errors of the database
  */
 export async function upload(ports: UploadPorts, input: SliceInput, calls: CallCount): Promise<SliceEnd> {
   const { instance, signal, writeSignal } = input;
@@ -65,6 +68,8 @@ export async function upload(ports: UploadPorts, input: SliceInput, calls: CallC
   const work: UploadSlice = { job, instance, object, calls, signal, writeSignal, progress, slice };
   const load = createLoad(ports, work);
   let position = job.inputPosition ?? batchAt({ byte: job.upload.beginByte, row: 0 });
+  // The mapping or the object changed meanwhile, so no job can be started or read any more.
+  if (load === undefined && position.load !== undefined) position = doubtfulAt(position, position.load);
   for (;;) {
     if (load === undefined || isForSingles(position)) {
       const end = await writeBatches(ports, work, { begun: position, isWhole: load === undefined });

@@ -16,7 +16,9 @@ import type { SliceInput } from './slice.ts';
 import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
 
 export interface WorkerOptions extends DownloadOptions, UploadOptions {
-  /** Jobs of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
+  /**
+   * Maximum number of jobs that this process runs at the same time. One account gets a share of it, half if it is alone; see `createPool`.
+   */
   readonly concurrency: number;
   /** Maximum time in milliseconds between two checks of the database for due jobs. */
   readonly lookMs: number;
@@ -82,7 +84,7 @@ interface Running {
   work: Promise<void>;
 }
 
-/** Works on the jobs that are due, those of all processes together one at a time each. */
+/** Creates the worker that runs due jobs. Each job runs in one process at a time. */
 export function createBulkWorker(
   { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
   {
@@ -143,7 +145,10 @@ export function createBulkWorker(
     return Math.min(inMs, options.lookMs);
   }
 
-  /** @returns how many */
+  /**
+   * Claims due jobs and starts them.
+   * @returns the number of claimed jobs
+   */
   async function claim(): Promise<number> {
     const limit = slots.free();
     if (limit <= 0) return 0;
@@ -191,7 +196,7 @@ export function createBulkWorker(
     }
   }
 
-  /** Does not reject. */
+  /** Runs a job. Never rejects. */
   async function run({ job, broken: { signal: writeSignal }, ended }: Running): Promise<void> {
     const signal = AbortSignal.any([writeSignal, ended.signal, stopping.signal]);
     const calls: CallCount = { providerCalls: 0, rows: 0 };
@@ -239,7 +244,7 @@ export function createBulkWorker(
     return { isDone: true, fault: end.fault };
   }
 
-  /** A job of an earlier release has no user. */
+  /** Returns whether the job may continue. A job of an earlier release has no user and is always allowed. */
   async function isAllowed({ accountId, userId }: ClaimedJob): Promise<boolean> {
     return userId === null || mayAct({ accountId, userId });
   }
@@ -300,14 +305,14 @@ export function createBulkWorker(
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
       look();
     },
-    /** Something may be due. */
+    /** Checks for due jobs at once. */
     wake: look,
-    /** Breaks off a job that was cancelled or deleted. */
+    /** Aborts a job that was cancelled or deleted. */
     drop: ({ accountId, id }: JobKey) => {
       for (const { job, broken } of running)
         if (job.accountId === accountId && job.id === id) broken.abort(new JobLost());
     },
-    /** Breaks off what works with an instance as it was. */
+    /** Aborts the jobs of an instance that has changed. */
     refresh: ({ accountId, id }: InstanceKey) => {
       for (const { job, broken } of running)
         if (job.accountId === accountId && job.instanceId === id) broken.abort(new Error('The instance changed.'));

@@ -14,7 +14,7 @@ import type { StoredOutcome } from './outcomes.ts';
 /** A row that is to be written. */
 export interface RowToWrite {
   readonly row: InputRow;
-  /** It may have been sent before. */
+  /** Whether the row may have been sent before. */
   readonly isDoubtful: boolean;
 }
 
@@ -38,11 +38,11 @@ export interface WriteInput {
   readonly instance: Instance;
   readonly object: ObjectSpec;
   readonly calls: CallCount;
-  /** Begins no more rows; those that are not begun are open. */
+  /** Starts no more rows. Rows that were not started stay open. */
   readonly signal: AbortSignal;
-  /** Breaks rows off that are being written. */
+  /** Aborts rows that are being written. */
   readonly writeSignal: AbortSignal;
-  /** Rows at a time. */
+  /** Number of rows that are written at the same time. */
   readonly width: number;
 }
 
@@ -61,7 +61,7 @@ interface RowWrite {
   readonly target: ObjectTarget;
 }
 
-/** Rows one by one, as callers write records. */
+/** Creates a writer that writes each row by a call of its own. */
 export function createRowWriter({ resources }: WritePorts, input: WriteInput): WriteRows {
   const { job, instance, object, calls, signal, writeSignal } = input;
   const { upload, objectName } = job;
@@ -117,14 +117,20 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     delete: remove,
   };
 
-  /** @throws AppError REQUEST_INVALID without a value */
+  /**
+   * Returns the value that identifies the record of a row.
+   * @throws AppError REQUEST_INVALID without a value
+   */
   function identify(values: Row): string {
     const text = textOf(reader(upload.identifier)(values));
     if (text !== null && text !== '') return text;
     throw rowInvalid(`'${upload.identifier}' has no value, but it identifies the record.`);
   }
 
-  /** @throws AppError CONFLICT where several records have the value */
+  /**
+   * Finds the record of a row.
+   * @throws AppError CONFLICT if several records have the value
+   */
   async function find({ values, target }: Pick<RowWrite, 'values' | 'target'>): Promise<string | undefined> {
     const { identifier } = upload;
     const text = identify(values);
@@ -166,7 +172,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     }
   }
 
-  /** Rows about one record are written one after the other, as they stand in the file. */
+  /** Returns a key of the row's record. Rows of the same record are written one after the other, in the order of the file. */
   function recordOf({ row }: RowToWrite): string {
     if (upload.action === 'create') return `${row.number}`;
     try {
@@ -242,7 +248,10 @@ export function idFieldOf({ idField = 'id' }: ObjectSpec): string {
   return idField;
 }
 
-/** @throws AppError REQUEST_INVALID for a row that cannot be read */
+/**
+ * Returns the function that converts a row to the values of a record.
+ * @throws AppError REQUEST_INVALID for a row that cannot be read
+ */
 export function valuesMaker(
   { upload: { columns = [], action, identifier } }: Pick<WriteInput['job'], 'upload'>,
   { fields }: ObjectSpec,
@@ -299,7 +308,7 @@ function rowInvalid(message: string, cause?: unknown): AppError {
     : new AppError('REQUEST_INVALID', message, { details: [{ message }], cause });
 }
 
-/** A record that is made has no fields without values. */
+/** Removes fields without a value, because a new record has none. */
 export function withoutNulls(values: Row): Row {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 }

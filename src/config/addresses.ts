@@ -13,7 +13,7 @@ export function parseAddress(text: string): Address | undefined {
   return literal === undefined ? undefined : ipaddr.process(literal.slice(1, -1));
 }
 
-/** An address or a range (CIDR). */
+/** Returns whether a text is an address or a range (CIDR). */
 export function isNetwork(entry: string): boolean {
   return parseAddress(entry) !== undefined || (entry.includes('/') && ipaddr.isValidCIDR(entry));
 }
@@ -22,7 +22,7 @@ export function isHostName(entry: string): boolean {
   return isIP(entry) === 0 && HOST_NAME.test(entry) && !/^[0-9.]+$/.test(entry);
 }
 
-/** A name with the dot of the root is the same name. */
+/** Returns a host name in its normal form: trimmed, in lower case, and without the dot of the root. */
 export function normalHost(hostname: string): string {
   const name = hostname.trim().toLowerCase();
   return name.endsWith('.') ? name.slice(0, -1) : name;

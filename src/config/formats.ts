@@ -16,7 +16,7 @@ export interface EncryptionKey {
   readonly key: KeyObject;
 }
 
-/** `id:base64,…` → keys, the encrypting one first; undefined when any part is not well formed or an id comes twice. */
+/** Parses `id:base64,…` as keys; the first one encrypts. Undefined if any part is malformed or an id is repeated. */
 export function parseEncryptionKeys(text: string): readonly [EncryptionKey, ...EncryptionKey[]] | undefined {
   const keys: EncryptionKey[] = [];
   for (const part of text.split(',')) {
@@ -94,7 +94,7 @@ export function networksAndHosts(): Format<readonly string[]> {
   });
 }
 
-/** Existing folders. A mistyped name would otherwise only show when an element is missing. */
+/** Format of a list of existing folders. Without this check, a mistyped name would only show when an element is missing. */
 export function folders(separator: string): Format<readonly string[]> {
   return list({
     separator,
@@ -103,7 +103,7 @@ export function folders(separator: string): Format<readonly string[]> {
   });
 }
 
-/** The name of an npm package with a connector. It ends with the key of the element. */
+/** Name of an npm package with a connector. It ends with the key of the element. */
 export const CONNECTOR_PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?causeway-connector-([a-z][a-z0-9]*)$/;
 
 export function connectorPackages(): Format<readonly string[]> {
@@ -144,7 +144,7 @@ export function httpUrl(): Format<string> {
   return { expected, parse: (text) => (/[?#]/.test(text) ? undefined : parse(text)?.replace(/\/+$/, '')) };
 }
 
-/** Secret of characters that the Authorization header can contain without quotes. */
+/** Format of a secret whose characters the Authorization header can contain without quotes. */
 export function platformSecret(): Format<string> {
   return {
     expected: 'at least 16 letters, digits or any of -._~+/=',
@@ -159,7 +159,7 @@ export function encryptionKeys(): Format<string> {
   };
 }
 
-/** URL of a collector. It must not contain a user, because log lines contain it. */
+/** Format of the URL of a collector. It must not contain a user, because log lines contain the URL. */
 export function collectorUrl(): Format<string> {
   const { parse } = httpUrl();
   return {
@@ -168,7 +168,7 @@ export function collectorUrl(): Format<string> {
   };
 }
 
-/** Pairs in the format of OpenTelemetry (W3C Baggage without its properties): `name=value,…`, with percent-encoded values. */
+/** Format of pairs as OpenTelemetry defines it (W3C Baggage without its properties): `name=value,…`, with percent-encoded values. */
 export function keyValues(): Format<Readonly<Record<string, string>>> {
   return {
     expected: 'pairs of the form name=value, separated by commas, with percent-encoded values',
@@ -197,7 +197,7 @@ export function share(): Format<number> {
   };
 }
 
-/** A truth value of OpenTelemetry: what is not `true`, in any case, is false. */
+/** Format of a truth value as OpenTelemetry defines it: everything except `true`, in any case, is false. */
 export function trueOrNot(): Format<boolean> {
   return { expected: 'true or false', parse: (text) => text.trim().toLowerCase() === 'true' };
 }
@@ -214,10 +214,10 @@ function isHostPattern(text: string): boolean {
   return isHostName(normalHost(text.startsWith('*.') ? text.slice(2) : text));
 }
 
-/** A host that an element may reach beside those that its connector knows. */
+/** An additional host that an element may call. */
 export interface ProviderHost {
   readonly element: string;
-  /** A host, or `*.` and a domain for exactly one label in front of it. */
+  /** A host name, or `*.` and a domain for exactly one label in front of it. */
   readonly host: string;
 }
 

@@ -65,7 +65,7 @@ LOOPBACK_NETWORKS.addAddress('::1', 'ipv6');
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Role = (typeof ROLES)[number];
 
-/** The variables of the environment, in the order the documentation shows them. */
+/** The environment variables, in the order of the documentation. */
 export const VARIABLES = {
   port: {
     name: 'PORT',
@@ -359,15 +359,15 @@ export interface ServiceConfig {
   readonly bootstrapOrganizationSecret: string | undefined;
   readonly bootstrapUserSecret: string | undefined;
   readonly egressAllow: readonly string[];
-  /** Whether HOST is loopback: every caller can then reach by itself what this process reaches there. */
+  /** Whether HOST is loopback. Every caller is then on this machine and can reach the same addresses as this process. */
   readonly isLocal: boolean;
-  /** Proxies whose word about the caller's address is believed. */
+  /** Addresses of the proxies whose forwarding headers are trusted. */
   readonly trustProxy: readonly string[];
   /** Origins whose pages may call the API. */
   readonly corsOrigins: readonly string[];
-  /** Requests per minute of one user; undefined: any number. */
+  /** Maximum requests per minute of one user; undefined without a limit. */
   readonly rateLimitUser: number | undefined;
-  /** Requests per minute of all users of one account. */
+  /** Maximum requests per minute of all users of an account; undefined without a limit. */
   readonly rateLimitAccount: number | undefined;
   readonly maxConnections: number;
   /** Undefined when the metrics are on the port of the API. */
@@ -389,7 +389,7 @@ export interface ServiceConfig {
   readonly bulkUploadMaxBytes: number;
   readonly auditRetentionDays: number;
   readonly activityRetentionDays: number;
-  /** Undefined for a third of the heap. */
+  /** Memory limit for provider responses in bytes; undefined for a third of the heap. */
   readonly providerMemoryBytes: number | undefined;
   /** Undefined when nothing is traced. */
   readonly tracing: TracingConfig | undefined;
@@ -491,7 +491,7 @@ function toBytes(megabytes: number | undefined): number | undefined {
   return megabytes === undefined ? undefined : megabytes * 1024 * 1024;
 }
 
-/** PUBLIC_URL, or the URL of HOST and the port that was taken, as a browser on this machine reaches it. */
+/** Returns PUBLIC_URL. If it is not set, returns the URL of HOST and the port, as a browser on this machine reaches it. */
 export function publicUrlOf(config: Pick<ServiceConfig, 'publicUrl' | 'host'>, listeningPort: number): string {
   if (config.publicUrl !== undefined) return config.publicUrl;
   const host = isAnyHost(config.host) ? 'localhost' : config.host;
@@ -509,14 +509,14 @@ function isAnyHost(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** Whether only this machine reaches what listens there. */
+/** Returns whether only this machine can reach a server on this host. */
 export function isLoopback(host: string): boolean {
   return (
     host === 'localhost' || (isIP(host) !== 0 && LOOPBACK_NETWORKS.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4'))
   );
 }
 
-/** The variables as a Markdown table for the README. */
+/** Returns the variables as a Markdown table for the documentation. */
 export function describeVariables(): string {
   const rows = Object.values(VARIABLES).map(
     ({ name, shownDefault, description }) => `| \`${name}\` | ${shownDefault} | ${description} |`,
@@ -524,7 +524,7 @@ export function describeVariables(): string {
   return ['| variable | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** The values of a configuration that must never be seen in a log. */
+/** Returns the values of a configuration that must never be logged. */
 export function secretsOf(config: ServiceConfig): readonly string[] {
   const keys = config.encryptionKeys?.split(',').map((key) => key.slice(key.indexOf(':') + 1)) ?? [];
   const passwords = [config.databaseUrl, config.smtpUrl].map((url) => URL.parse(url ?? '')?.password ?? '');

@@ -5,9 +5,9 @@ import { json } from '../db/json.ts';
 export interface Branding {
   /** Name of the product. */
   readonly name?: string | undefined;
-  /** An image of a connect origin, or one that is in the URL itself. */
+  /** URL of the logo: an image of a registered origin, or a data URL. */
   readonly logoUrl?: string | undefined;
-  /** `#rrggbb`. */
+  /** Color in the form `#rrggbb`. */
   readonly color?: string | undefined;
   readonly language?: 'en' | 'de' | 'fr' | 'es' | undefined;
 }

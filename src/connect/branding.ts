@@ -6,7 +6,7 @@ import type { Platform } from '../platform.ts';
 import { type Branding, createBrandingStore } from './branding-store.ts';
 import type { Origins } from './origins.ts';
 
-/** Brandings of the connect pages of organizations. */
+/** The service for the branding of connect pages. */
 export type Brandings = ReturnType<typeof createBrandings>;
 
 export interface BrandingNeighbours {
@@ -24,7 +24,11 @@ export function createBrandings(
   });
   const of = async (organizationId: number): Promise<Branding> => (await known.get(String(organizationId))) ?? {};
 
-  /** @param path of it in the body. @throws AppError REQUEST_INVALID for a logo that the page may not show */
+  /**
+   * Validates a branding.
+   * @param path path of the branding in the body
+   * @throws AppError REQUEST_INVALID for a logo that the page may not show
+   */
   async function read(organizationId: number, { name, ...rest }: Branding, ...path: readonly string[]) {
     assertAllStorable({ name, logoUrl: rest.logoUrl });
     const fault =
@@ -51,7 +55,10 @@ export function createBrandings(
       return isShown ? { ...rest, logoUrl } : rest;
     },
 
-    /** @throws AppError REQUEST_INVALID */
+    /**
+     * Replaces the branding of an organization.
+     * @throws AppError REQUEST_INVALID
+     */
     replace: async (organizationId: number, given: Branding) => {
       const branding = await read(organizationId, given);
       await change(

@@ -109,7 +109,10 @@ export function createCompletion(
       return (await listElements(session)).map((connector) => offerOf(connector, given));
     },
 
-    /** @throws AppError CONFLICT for a session that has ended, REQUEST_INVALID for values that the form does not have */
+    /**
+     * Returns the chosen offer with the settings of the session.
+     * @throws AppError CONFLICT for a session that has ended; REQUEST_INVALID for values that the form does not have
+     */
     choose: async (session: PageSession, { elementKey, configuration, name }: PageInput) => {
       assertOpen(session, clock.now());
       if (name !== undefined && session.name !== null) throw nameFixed();
@@ -120,8 +123,8 @@ export function createCompletion(
     },
 
     /**
-     * Verifies the settings with the provider, and stores instance, event and end of the session: all of it or nothing, and of several that come
-     * together one gets through. What goes wrong stays with the session, which stays open.
+     * Verifies the settings with the provider, and stores the instance, the event and the end of the session in one transaction. Of several
+     * concurrent calls, one succeeds. After an error the session stays open and keeps the error.
      * @throws AppError as the creation of instances; CONFLICT for a session that has ended
      */
     complete: (
@@ -153,14 +156,14 @@ export function createCompletion(
         };
       }),
 
-    /** The session keeps what goes wrong, for the server that made it. */
+    /** Runs work and stores its error with the session, for the server that created the session. */
     noting,
     /** Returns where the browser goes after the session. Undefined when the origin was removed in the meantime. */
     returnUrl,
   };
 }
 
-/** The user who made a session: its page acts as him, and the key of the page goes no further. */
+/** Returns the user who created the session. Its page acts for this user, within the limits of the session. */
 export function callerOf({ organizationId, accountId, userId }: PageSession): AuthorizationCaller {
   return { organizationId, accountId, userId };
 }

@@ -89,7 +89,7 @@ export function createDepartures(
     return JSON.parse(keyring.decrypt(request, contextOf(accountId, id)));
   }
 
-  /** @returns the key of the session, which only the browser has */
+  /** Reads the key of the session from the browser's cookie. Only the browser has the key. */
   function readMark({ browserHash }: DepartureRow, mark: string): string | undefined {
     if (browserHash === null || !timingSafeEqual(browserHash, keys.lookupHash(mark))) return undefined;
     return keys.open(mark, MARK);
@@ -102,7 +102,11 @@ export function createDepartures(
   }
 
   return {
-    /** Where the browser goes next, for once. @throws AppError CONFLICT, REQUEST_INVALID */
+    /**
+     * Begins a departure.
+     * @returns the URL that the browser opens next, which works once
+     * @throws AppError CONFLICT, REQUEST_INVALID
+     */
     begin: async (session: PageSession, { opener, ...input }: PageInput & { readonly opener: Opener }) => {
       const { connector, fixed, proxy, earlier } = await completion.choose(session, input);
       const known: Config = { ...earlier?.config, ...input.configuration, ...fixed };
@@ -126,7 +130,7 @@ export function createDepartures(
       return `${publicUrl()}${DEPARTURE_PATH}/${keys.seal(JSON.stringify(ticket), TICKET)}`;
     },
 
-    /** @returns undefined for what is no ticket, was used already, or is too old */
+    /** Returns the provider's URL for a ticket, and the cookie of the browser; undefined for an invalid, used or expired ticket. */
     depart: async (sealed: string) => {
       const opened = keys.open(sealed, TICKET);
       if (opened === undefined) return undefined;
@@ -159,7 +163,10 @@ export function createDepartures(
       return isOpen(session) ? { kind: 'arrived', session, request } : { kind: 'refused', reason: 'ended' };
     },
 
-    /** Continues with what the provider sent. @throws AppError, which the session has then as its error */
+    /**
+     * Completes the session with the parameters that the provider sent.
+     * @throws AppError, which the session keeps as its error
+     */
     finish: async (
       { session, request }: Arrival,
       { [STATE_PARAMETER]: _, ...providerData }: Parameters,
@@ -174,7 +181,10 @@ export function createDepartures(
       });
     },
 
-    /** Deletes what was begun before that time. @returns how many */
+    /**
+     * Deletes the departures that began before the given time.
+     * @returns the number of deleted departures
+     */
     purgeDepartures: store.purge,
   };
 }

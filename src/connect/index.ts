@@ -6,7 +6,7 @@ import { createSessions, type SessionNeighbours } from './sessions.ts';
 
 export type ConnectRoom = ReturnType<typeof composeConnect>;
 
-/** Connect sessions: what servers make of them, what their page does, where it may be shown, and how it looks. */
+/** Builds the service for connect sessions: their management, their pages, the registered origins and the branding. */
 export function composeConnect(
   platform: Platform,
   neighbours: Omit<PageNeighbours & SessionNeighbours, 'origins' | 'brandings'>,

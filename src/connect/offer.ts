@@ -24,7 +24,10 @@ export async function listOffered(
   return registry.connectors.filter((connector) => isOffered(connector) && !inactive.has(connector.key));
 }
 
-/** @throws AppError REQUEST_INVALID that names each element that the account makes no instances of */
+/**
+ * Asserts that the account can create instances of all elements.
+ * @throws AppError REQUEST_INVALID that names each other element
+ */
 export async function assertOffered(
   { registry, activeElements }: OfferNeighbours,
   accountId: number,
@@ -44,8 +47,8 @@ export async function assertOffered(
 }
 
 /**
- * Settings that are fixed for whichever element is chosen: each has to be a key of one of them, and what it is there.
- * @throws AppError REQUEST_INVALID that names every key that is not; never a value
+ * Asserts that each fixed setting is a key of an offered element.
+ * @throws AppError REQUEST_INVALID that names each unknown key; never a value
  */
 export function assertFixable(offered: readonly Connector[], fixed: Config): void {
   const known = [...new Set(offered.flatMap((connector) => configurationFields(connector).map(({ key }) => key)))];
@@ -69,18 +72,18 @@ export interface Given {
   readonly fixed: Config;
   /** Settings of the instance that is authenticated again. */
   readonly earlier: Config;
-  /** An OAuth proxy has the client. */
+  /** Whether an OAuth proxy provides the client. */
   readonly hasProxy: boolean;
 }
 
-/** An element, with the fields that connect an account of it. */
+/** An element with the fields that connect an account of it. */
 export interface Offer {
   readonly connector: Connector;
   /** Whether the user authorizes at the provider. */
   readonly isAuthorized: boolean;
   /** Fields to fill in, with their initial values. */
   readonly fields: readonly PlatformField[];
-  /** The settings of the session that are keys of the element. */
+  /** Settings of the session whose keys the element has. */
   readonly fixed: Config;
 }
 
@@ -114,7 +117,10 @@ function withEarlier(field: PlatformField, earlier: Config): PlatformField {
     : field;
 }
 
-/** @throws AppError REQUEST_INVALID for an element that is not among them */
+/**
+ * Returns the chosen connector.
+ * @throws AppError REQUEST_INVALID for an element that is not offered
+ */
 export function chooseOffered(offered: readonly Connector[], elementKey: string): Connector {
   const found = offered.find(({ key }) => key === elementKey);
   if (found !== undefined) return found;

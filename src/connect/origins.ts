@@ -21,7 +21,11 @@ export function createOrigins({ knex, notifier }: Pick<Platform, 'knex' | 'notif
     /** Returns the origins of an organization. They are cached until a change. */
     of: async (organizationId: number) => (await known.get(String(organizationId)))?.origins ?? [],
 
-    /** @returns them as browsers write them. @throws AppError REQUEST_INVALID that names what is no origin */
+    /**
+     * Replaces the origins of an organization.
+     * @returns the origins as browsers write them
+     * @throws AppError REQUEST_INVALID that names each text that is no origin
+     */
     replace: async (organizationId: number, given: readonly string[]) => {
       const origins = readOrigins(given);
       await change(
@@ -60,7 +64,7 @@ function readOrigins(given: readonly string[]): readonly string[] {
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** @returns it as browsers write it; undefined for what cannot be registered */
+/** Returns an origin as browsers write it; undefined for a text that cannot be registered. */
 export function readOrigin(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || url.href !== `${url.origin}/` || /[\s?#]/.test(text) || !HOST.test(url.hostname))

@@ -18,7 +18,7 @@ export interface Description {
   readonly session: PageSession;
   /** Offers of the session; empty when it has ended. */
   readonly offers: readonly Offer[];
-  /** The origin of the page that a session returns to; undefined where it returns to none. */
+  /** Origin of the page that a session returns to; undefined without a return URL. */
   readonly returnsTo: string | undefined;
   /** Return URL of a session that has ended. */
   readonly returnUrl: string | undefined;
@@ -68,7 +68,7 @@ export function createConnectPage(
      */
     find,
 
-    /** The origins whose pages may show the page in a frame, the one that its logo comes from, and its language where that is given. */
+    /** Returns the origins whose pages may embed the page, the origin of its logo, and its language if one is set. */
     looksOf: async (session: PageSession) => {
       const branding = await brandingOf(session);
       const frames = await neighbours.origins.of(session.organizationId);
@@ -76,8 +76,8 @@ export function createConnectPage(
     },
 
     /**
-     * The first of the origins that pages around this one claim and that may not show it. The session keeps it, for the server that made it.
-     * @returns undefined where all may; a claim that is no origin means nothing
+     * Returns the first claimed origin whose page may not embed this one, and stores the refusal for the server that created the session.
+     * @returns undefined if all may embed it; claims that are no origins are ignored
      */
     refuse: async (session: PageSession, claims: readonly string[]) => {
       if (claims.length === 0) return undefined;
@@ -96,7 +96,10 @@ export function createConnectPage(
       branding: await brandingOf(session),
     }),
 
-    /** With what the user filled in. @throws AppError as the creation of instances; CONFLICT for a session that has ended */
+    /**
+     * Connects an account with the user's input.
+     * @throws AppError as the creation of instances; CONFLICT for a session that has ended
+     */
     connect: async (session: PageSession, { name, ...input }: PageInput, signal: AbortSignal) => {
       const { connector, isAuthorized, fixed } = await completion.choose(session, { name, ...input });
       if (isAuthorized) throw mustAuthorize(connector);

@@ -1,9 +1,9 @@
 import { readOrigin } from './origins.ts';
 import type { SessionRow } from './session-store.ts';
 
-/** A page that wanted to show the page of a session, and is of no origin that the organization has registered. */
+/** A page that tried to show the page of a session although its origin is not registered. */
 export interface RefusedPage {
-  /** `null` for a page that has none, such as a file. */
+  /** Origin of the page; `null` for a page without one, such as a file. */
   readonly origin: string;
   /** Whether the organization can register the origin. */
   readonly canRegister: boolean;

@@ -31,7 +31,7 @@ export type SessionKey = Pick<SessionRow, 'accountId' | 'id'>;
 
 export type SessionMaker = Pick<SessionRow, 'accountId' | 'userId'>;
 
-/** Sessions that have not ended. */
+/** Numbers of open sessions. */
 export interface OpenSessions {
   readonly ofAccount: number;
   /** Number of these sessions that the user created. */
@@ -82,7 +82,7 @@ const FIND_PAGE = `select ${OF_PAGE}, account.organization_id as "organizationId
 
 type PageRow = SessionRow & { readonly organizationId: number };
 
-/** Every statement names the account, except the one for callers who have only the key. */
+/** Creates the store of connect sessions. Every statement names the account, except the one for callers who have only the key. */
 export function createSessionStore(knex: Knex) {
   const open = (via: Knex, { accountId, id }: SessionKey) =>
     via('connect_session').where({ account_id: accountId, id, status: 'open' });
@@ -122,7 +122,7 @@ export function createSessionStore(knex: Knex) {
     list: async (accountId: number, selection: Selection): Promise<SessionRow[]> =>
       selectPage(knex('connect_session').where({ account_id: accountId }).select<SessionRow[]>(COLUMNS), selection),
 
-    /** Writes of those of the account whose time is over that it is. */
+    /** Marks the expired sessions of an account as expired. */
     expire: async (accountId: number, at: Date): Promise<void> => {
       await knex('connect_session')
         .where({ account_id: accountId, status: 'open' })

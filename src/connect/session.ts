@@ -4,10 +4,10 @@ import type { SessionError, SessionRow } from './session-store.ts';
 
 export type SessionStatus = SessionRow['status'];
 
-/** A session as the page of its URL knows it. */
+/** A session as the page of its URL sees it. */
 export interface PageSession extends SessionRow {
   readonly organizationId: number;
-  /** The end of the page's URL. It is a secret that is not stored. */
+  /** Key of the session, the last segment of the page's URL. It is a secret that is not stored. */
   readonly key: string;
 }
 
@@ -25,12 +25,18 @@ const ENDED: Readonly<Record<Exclude<SessionStatus, 'open'>, string>> = {
   expired: 'This connect session has expired.',
 };
 
-/** @throws AppError CONFLICT */
+/**
+ * Rejects a request because the session has ended.
+ * @throws AppError CONFLICT
+ */
 export function refuseEnded(status: Exclude<SessionStatus, 'open'>): never {
   throw new AppError('CONFLICT', `${ENDED[status]} A session connects one account. Create a new session.`);
 }
 
-/** @throws AppError CONFLICT for one that has ended */
+/**
+ * Asserts that the session is open.
+ * @throws AppError CONFLICT for a session that has ended
+ */
 export function assertOpen(session: Pick<SessionRow, 'status' | 'expiresAt'>, nowMs: number): void {
   const status = statusOf(session, nowMs);
   if (status !== 'open') refuseEnded(status);

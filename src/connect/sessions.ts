@@ -52,7 +52,7 @@ export interface SessionNeighbours extends OfferNeighbours {
 const KEY_BYTES = 32;
 /** Seconds, as the spec has it. */
 const EXPIRES_IN = 3_600;
-/** Sessions that are open at a time, in one account. */
+/** Maximum numbers of open sessions of a user and of an account. */
 export const MOST_OPEN: OpenSessions = { ofUser: 1_000, ofAccount: 2_000 };
 const RETRY_SECONDS = 60;
 export const PAGE_PATH = '/connect';
@@ -81,7 +81,7 @@ export function createSessions(
     throw new AppError('REQUEST_INVALID', message, { details: [{ path: REDIRECT_POINTER, message }] });
   }
 
-  /** A user must not authorize a client that cannot be used afterwards. */
+  /** Asserts that the OAuth proxy can be used, so that no user authorizes a client that fails afterwards. */
   async function assertProxy(caller: AuthorizationCaller, proxyId: number, isOfUse: boolean): Promise<void> {
     proxies.openClient(await proxies.get(caller, proxyId));
     if (isOfUse) return;
@@ -111,8 +111,9 @@ export function createSessions(
 
   return {
     /**
-     * @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that it does not see;
-     * RATE_LIMITED where the user or the account has too many that are open
+     * Creates a session.
+     * @throws AppError REQUEST_INVALID; NOT_FOUND for an instance of another account, or for a proxy that the account cannot see;
+     * RATE_LIMITED if the user or the account has too many open sessions
      */
     create: async (caller: AuthorizationCaller, input: NewConnectSession) => {
       const { configuration = {}, tags = [], redirectUrl, proxyId, instanceId, expiresIn = EXPIRES_IN } = input;
@@ -153,7 +154,10 @@ export function createSessions(
       return { session, url: `${publicUrl()}${PAGE_PATH}/${key}` };
     },
 
-    /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    /**
+     * Lists sessions from old to new.
+     * @throws AppError WHERE_SYNTAX, WHERE_INVALID
+     */
     list: async (accountId: number, query: PageQuery) => {
       await store.expire(accountId, now());
       const { rows, last } = await listPage(FILTERABLE_SESSION, query, (selection) =>
@@ -162,7 +166,10 @@ export function createSessions(
       return { sessions: rows, nextAfterId: last?.id };
     },
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a session.
+     * @throws AppError NOT_FOUND
+     */
     get: async (accountId: number, id: number) => {
       await store.expire(accountId, now());
       const session = await get(knex, { accountId, id });
@@ -170,7 +177,10 @@ export function createSessions(
       return { session, token };
     },
 
-    /** Ends one that is open. @throws AppError NOT_FOUND; CONFLICT for one that has ended */
+    /**
+     * Ends an open session.
+     * @throws AppError NOT_FOUND; CONFLICT for a session that has ended
+     */
     end: async (accountId: number, id: number) => {
       await store.expire(accountId, now());
       const end = async (via: Knex) => {
@@ -182,9 +192,12 @@ export function createSessions(
       return change(knex, end, noteOf);
     },
 
-    /** Deletes what had ended before that time. @returns how many */
+    /**
+     * Deletes the sessions that had ended before the given time.
+     * @returns the number of deleted sessions
+     */
     purge: store.purge,
-    /** Deletes some of what an account has. */
+    /** Deletes a batch of an account's sessions. */
     removeSome: store.removeSome,
   };
 }

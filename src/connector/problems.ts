@@ -2,7 +2,7 @@ import { isJsonObject } from '../numbers/exact-json.ts';
 
 /** The helpers of the checks of a declaration. Each check returns a list of texts for the author. */
 
-/** @returns the problem where the condition holds, otherwise an empty list */
+/** Returns the problem if the condition holds, otherwise an empty list. */
 export function when(condition: boolean, problem: string): readonly string[] {
   return condition ? [problem] : [];
 }

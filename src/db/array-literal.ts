@@ -1,6 +1,6 @@
 /**
- * An array as PostgreSQL reads it from text, with NULL for what is missing: the query builder's types know no arrays with gaps. It is bound as a
- * parameter and cast by the statement, never put into its text.
+ * Returns an array in the text form of PostgreSQL, with NULL for missing values; the types of the query builder know no arrays with gaps.
+ * Bind the text as a parameter that the statement casts; never put it into the text of the statement.
  */
 export function arrayLiteral(values: readonly (string | number | boolean | null | undefined)[]): string {
   return `{${values.map(toElement).join(',')}}`;

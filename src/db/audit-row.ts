@@ -11,7 +11,7 @@ const MAX_PATH = 2_048;
 /** The member that stands for others without room. */
 const LEFT_OUT = '…';
 
-/** Once more with another status, or with more changes, it is the same row: what a later step of the request came to. */
+/** Writes an audit entry. A repeated call, with another status or with more changes, updates the same row. */
 export async function writeEntry(via: Knex, entry: AuditEntry, status: number): Promise<void> {
   const { changes, targetId } = entry;
   const { redact } = entry.redactor;

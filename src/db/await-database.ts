@@ -6,12 +6,12 @@ import { connectionOptions } from './database.ts';
 import { isPassing } from './unavailable.ts';
 
 export interface AwaitDatabaseOptions {
-  /** DATABASE_URL. */
+  /** URL of the database, from DATABASE_URL. */
   readonly url: string;
   /** Maximum time in milliseconds until the database responds; 0 tries once. */
   readonly waitMs: number;
   readonly log: Logger;
-  /** @throws its reason when it aborts */
+  /** Aborts the wait, which then throws the reason of the signal. */
   readonly signal: AbortSignal;
   readonly clock?: Clock;
 }

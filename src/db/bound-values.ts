@@ -8,7 +8,7 @@ import {
 } from './encrypted-columns.ts';
 import { DecryptionError, type Keyring } from './keyring.ts';
 
-/** Position of a ciphertext: its column and key, and the values it is bound to. */
+/** Position of a ciphertext: its column, the key of its row, and the values that it is bound to. */
 export interface BoundCell {
   readonly column: EncryptedColumn;
   readonly key: readonly KeyValue[];
@@ -18,19 +18,19 @@ export interface BoundCell {
 
 export interface OpenedValue {
   readonly plain: string;
-  /** False for a value of an earlier release, which is bound only to its row. The next write binds it. */
+  /** Whether the ciphertext is bound to its values. A value of an earlier release is bound only to its row, until the next write. */
   readonly isBound: boolean;
 }
 
-/** Encrypts a value for its row, and for what stands beside it there. */
+/** Encrypts a value for its row, and binds it to further columns of the row. */
 export function encryptBound(keyring: Pick<Keyring, 'encrypt'>, plain: string, cell: BoundCell): string {
   return keyring.encrypt(plain, contextOf(cell));
 }
 
 /**
- * Opens what `encryptBound` made, and what was stored before there was anything to be bound to. The context is part of
- * what is authenticated, so a bound value never passes for one that is not.
- * @throws DecryptionError `REFUSED` also when something beside the value was changed without it
+ * Decrypts a value of `encryptBound`, or one from before it was bound to columns. The context is authenticated too, so a bound value is
+ * never accepted as an unbound one.
+ * @throws DecryptionError `REFUSED`, also when a bound column was changed alone
  */
 export function decryptBound(keyring: Pick<Keyring, 'decrypt'>, ciphertext: string, cell: BoundCell): OpenedValue {
   try {

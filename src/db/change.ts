@@ -38,7 +38,7 @@ function withNote(entry: AuditEntry, { changes, ...note }: ChangeNote = {}): Aud
 
 type StateMembers = Readonly<Record<string, unknown>>;
 
-/** A member before and after; without `from` it is new, without `to` it is gone. */
+/** A member before and after a change. `from` is absent for a new member, and `to` for a removed one. */
 export interface Difference {
   readonly from?: unknown;
   readonly to?: unknown;

@@ -2,7 +2,10 @@ import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { StartError } from '../errors.ts';
 
-/** Makes the folder where it is missing. @throws StartError when nothing can be kept there */
+/**
+ * Creates the folder if it is missing.
+ * @throws StartError if it cannot be written
+ */
 export async function ensureDataDir(dataDir: string): Promise<void> {
   try {
     // Root keeps its secrets in files of mode 600, and the user of the embedded database has to pass through.

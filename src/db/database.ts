@@ -12,12 +12,12 @@ export interface DatabaseOptions {
 
 export interface Database {
   readonly knex: Knex;
-  /** Waits for running queries to end. */
+  /** Closes all connections after running queries have ended. */
   readonly close: () => Promise<void>;
-  /** One round trip; false when it fails or the signal aborts first. */
+  /** Returns whether one round trip succeeds before the signal aborts. */
   readonly isReachable: (signal: AbortSignal) => Promise<boolean>;
-  /** Checks the same on a connection outside the pool. */
-  readonly answersOthers: (signal: AbortSignal) => Promise<boolean>;
+  /** Returns whether a round trip succeeds on a new connection outside the pool. */
+  readonly respondsToOthers: (signal: AbortSignal) => Promise<boolean>;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -61,7 +61,7 @@ export function openDatabase({ url, poolSize, log }: DatabaseOptions): Database 
     knex,
     close: () => knex.destroy(),
     isReachable: (signal) => succeeds(knex.raw('select 1'), signal),
-    answersOthers: (signal) => succeeds(askOnce(url), signal),
+    respondsToOthers: (signal) => succeeds(askOnce(url), signal),
   };
 }
 
@@ -89,7 +89,7 @@ export function openAside({ url, log }: Pick<DatabaseOptions, 'url' | 'log'>): K
   return createKnex({ url, poolSize: 1, log, timeouts, applicationName: ASIDE });
 }
 
-/** @internal Shared with the migrations, which have a pool of their own without time limits. */
+/** @internal Creates a knex instance. The migrations use it too, with a pool of their own without time limits. */
 export function createKnex({ url, poolSize, log, timeouts, applicationName }: KnexOptions): Knex {
   return knexPackage({
     client: LossReportingClient,
@@ -111,7 +111,7 @@ function knexLog(log: Logger): Knex.Logger {
   return { debug: write('debug'), deprecate: write('debug'), warn: write('warn'), error: write('warn') };
 }
 
-/** @internal What every connection of this program to PostgreSQL has in common. */
+/** @internal Returns the options that all connections of this program to PostgreSQL share. */
 export function connectionOptions(url: string) {
   return {
     connectionString: url,

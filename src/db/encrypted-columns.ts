@@ -2,17 +2,20 @@
 export type KeyValue = string | number | Buffer;
 
 export interface EncryptedColumnSpec {
-  /** The key of a row, in the order of the context, with the types of its columns. */
+  /** Key columns of a row with their types, in the order of the context. */
   readonly key: Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>;
   /** Context of columns that are older than the rule of `encryptionContext`, so that released ciphertexts can still be decrypted. */
   readonly context?: (...key: readonly string[]) => string;
-  /** More columns of the row that the ciphertext is bound to: changed without it, they leave it closed (`bound-values.ts`). */
+  /**
+   * Further columns of the row that the ciphertext is bound to. If one of them is changed alone, the ciphertext no longer opens
+   * (`bound-values.ts`).
+   */
   readonly bound?: readonly string[];
 }
 
 const INSTANCE_KEY = { account_id: 'bigint', id: 'bigint' } as const;
 
-/** Every column that holds ciphertext of the keyring: what is encrypted, and what a rotation reads. */
+/** Every column with ciphertexts of the keyring. A rotation reads all of them. */
 export const ENCRYPTED_COLUMNS = {
   'platform_key.ciphertext': { key: { name: 'text' }, context: (name) => `platform_key:${name}` },
   'instance.credentials': {
@@ -42,8 +45,8 @@ export const ENCRYPTED_COLUMNS = {
 export type EncryptedColumn = keyof typeof ENCRYPTED_COLUMNS;
 
 /**
- * The additional data of a ciphertext: its column and the key of its row, in the order of `ENCRYPTED_COLUMNS`. Moved to
- * another row, tenant or column it does not open.
+ * Returns the additional data of a ciphertext: its column and the key of its row, in the order of `ENCRYPTED_COLUMNS`. So a ciphertext that
+ * was moved to another row, tenant or column does not open.
  */
 export function encryptionContext(column: EncryptedColumn, ...key: readonly KeyValue[]): string {
   const { context }: EncryptedColumnSpec = ENCRYPTED_COLUMNS[column];

@@ -7,7 +7,7 @@ import {
   type KeyValue,
 } from './encrypted-columns.ts';
 
-/** A ciphertext and the row it stands in. */
+/** A ciphertext with its row. */
 export interface EncryptedRow {
   /** Key values, in the order of `ENCRYPTED_COLUMNS`. */
   readonly key: readonly KeyValue[];
@@ -22,7 +22,7 @@ export interface Renewal extends EncryptedRow {
 
 export type EncryptedRows = ReturnType<typeof createEncryptedRows>;
 
-/** The rows of every tenant: for the keys of the platform, which are not a tenant's. */
+/** Creates access to the encrypted rows of all tenants, because the keys of the platform belong to no tenant. */
 export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
   const { table, name, keyColumns, keyTypes, keyIdOf } = partsOf(column);
   const keyList = keyColumns.join(', ');
@@ -33,8 +33,8 @@ export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
 
   return {
     /**
-     * The ids of the keys in use, by jumping from one to the next along an index of `keyIdOf`: as many steps as there
-     * are keys, however many rows.
+     * Returns the ids of the keys in use. The query jumps from one key to the next along an index of `keyIdOf`, so it needs one step per
+     * key, however many rows there are.
      */
     findKeyIds: async (): Promise<string[]> => {
       const { rows } = await knex.raw<{ rows: { id: string }[] }>(
@@ -57,7 +57,7 @@ export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
       return rows[0]?.count ?? 0;
     },
 
-    /** The next rows under an encryption key, in the order of their own keys. One key at a time, so that an index has the order. */
+    /** Reads the next rows under one encryption key, in the order of their own keys. An index has this order for each key. */
     read: async (keyId: string, limit: number, after?: EncryptedRow): Promise<EncryptedRow[]> => {
       const isAfter = after === undefined ? '' : `and (${keyList}) > (${keyColumns.map(() => '?').join(', ')})`;
       const { rows } = await knex.raw<{ rows: (Record<string, KeyValue> & { ciphertext: string })[] }>(
@@ -74,9 +74,9 @@ export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
     },
 
     /**
-     * Replaces ciphertexts. It skips a row whose ciphertext, or bound values, changed meanwhile, or that is locked: nothing is overwritten,
-     * and it never waits while it holds locks.
-     * @returns number of replaced rows
+     * Replaces ciphertexts. It skips rows whose ciphertext or bound values changed meanwhile, and locked rows. So it overwrites no change,
+     * and never waits while it holds locks.
+     * @returns the number of replaced rows
      */
     replace: async (renewals: readonly Renewal[]): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(

@@ -3,7 +3,7 @@ import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 
 const OWNER_ONLY = 0o600;
 
-/** Writes a file of mode 600 that appears whole or not at all; false when it was there, which leaves it alone. */
+/** Creates a file of mode 600 in one step, so that it is never incomplete. Returns false if it already exists; then it stays unchanged. */
 export async function createFileOnce(path: string, text: string): Promise<boolean> {
   const draft = await writeDraft(path, text);
   try {
@@ -17,12 +17,14 @@ export async function createFileOnce(path: string, text: string): Promise<boolea
   }
 }
 
-/** Writes a file of mode 600, replacing the one that is there in one step. */
+/** Writes a file of mode 600 and replaces an existing one in one step. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await rename(await writeDraft(path, text), path);
 }
 
-/** The object a JSON text holds, or undefined. No reason is given: that of JSON.parse quotes the text, secrets included. */
+/**
+ * Parses a JSON object; undefined for any other text. It gives no reason, because the error of JSON.parse quotes the text with its secrets.
+ */
 export function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -32,7 +34,7 @@ export function parseJsonObject(text: string): Readonly<Record<string, unknown>>
   }
 }
 
-/** The text of a file, or undefined when there is none. */
+/** Reads a file; undefined if it does not exist. */
 export async function readFileIfExists(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
@@ -42,7 +44,7 @@ export async function readFileIfExists(path: string): Promise<string | undefined
   }
 }
 
-/** Decides by `code` which of the errors of node:fs this is. */
+/** Returns whether an error of node:fs has one of these codes. */
 export function isErrnoException(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error && codes.some((code) => code === error.code);
 }

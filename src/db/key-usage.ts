@@ -11,7 +11,7 @@ export function encryptedColumns(): EncryptedColumn[] {
   return Object.keys(ENCRYPTED_COLUMNS).filter(isEncryptedColumn);
 }
 
-/** Cheap however many rows there are, so that every start can ask. */
+/** Reads which keys stored values need. It is cheap however many rows there are, so that every start can call it. */
 export async function readKeyUsage(knex: Knex): Promise<KeyUsage> {
   const usage = new Map<string, EncryptedColumn[]>();
   for (const column of encryptedColumns()) {
@@ -22,7 +22,10 @@ export async function readKeyUsage(knex: Knex): Promise<KeyUsage> {
   return usage;
 }
 
-/** @throws ConfigError when a value of the database needs a key that is not in ENCRYPTION_KEYS. */
+/**
+ * Asserts that ENCRYPTION_KEYS has every key that stored values need.
+ * @throws ConfigError
+ */
 export async function assertKeysHeld(ports: {
   readonly knex: Knex;
   readonly keyring: Pick<Keyring, 'keyIds'>;

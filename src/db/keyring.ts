@@ -7,13 +7,17 @@ import { createFileOnce } from './files.ts';
 
 export interface Keyring {
   /**
-   * `v1.<key id>.<base64url>` under the first key. `context` names the place the ciphertext belongs to (tenant, row
-   * and column, e.g. `instance:1:42:credentials`): elsewhere it does not decrypt.
+   * Encrypts a text under the first key. `context` names the place of the ciphertext: tenant, row and column, e.g.
+   * `instance:1:42:credentials`. It does not decrypt elsewhere.
+   * @returns `v1.<key id>.<base64url>`
    */
   readonly encrypt: (plain: string, context: string) => string;
-  /** @throws DecryptionError */
+  /**
+   * Decrypts a ciphertext.
+   * @throws DecryptionError
+   */
   readonly decrypt: (ciphertext: string, context: string) => string;
-  /** The key that `encrypt` uses. */
+  /** Id of the key that `encrypt` uses. */
   readonly currentKeyId: string;
   /** Ids of all keys that `decrypt` has, the current one first. */
   readonly keyIds: readonly string[];
@@ -21,11 +25,11 @@ export interface Keyring {
 
 export type DecryptionFault = 'MALFORMED' | 'UNKNOWN_KEY' | 'REFUSED';
 
-/** A ciphertext that cannot be read. Carries neither the plain text nor the ciphertext. */
+/** The error of a ciphertext that cannot be decrypted. It contains neither the plain text nor the ciphertext. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
   readonly code: DecryptionFault;
-  /** Absent when the ciphertext is malformed. */
+  /** Id of the key; absent when the ciphertext is malformed. */
   readonly keyId: string | undefined;
 
   constructor(code: DecryptionFault, message: string, options: ErrorOptions & { readonly keyId?: string } = {}) {
@@ -43,7 +47,8 @@ const CIPHERTEXT = /^v1\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]+)$/;
 const DEVELOPMENT_KEYS_FILE = 'encryption-keys';
 
 /**
- * @param keys `id:base64 of 32 bytes,…`: the first encrypts, all decrypt.
+ * Creates a keyring.
+ * @param keys `id:base64 of 32 bytes,…`: the first one encrypts, all decrypt
  * @throws ConfigError
  */
 export function createKeyring(keys: string): Keyring {
@@ -60,7 +65,7 @@ export function createKeyring(keys: string): Keyring {
   };
 }
 
-/** Keys for the embedded database, made once and kept in DATA_DIR for the owner's eyes only. */
+/** Returns the keys for the embedded database. They are created once and stored in DATA_DIR, readable only by the owner. */
 export async function createDevelopmentKeys(dataDir: string): Promise<string> {
   await ensureDataDir(dataDir);
   const file = join(dataDir, DEVELOPMENT_KEYS_FILE);
@@ -69,8 +74,8 @@ export async function createDevelopmentKeys(dataDir: string): Promise<string> {
 }
 
 /**
- * @internal AES-256-GCM with a random 96-bit iv: iv, tag, ciphertext. The key is an object because Node.js needs four
- * times as long to set up a cipher from bytes, and page tokens are sealed on the hot path.
+ * @internal Encrypts a text by AES-256-GCM with a random 96-bit iv. The result has iv, tag and ciphertext. The key is an object because
+ * Node.js needs four times as long to set up a cipher from bytes, and page tokens are sealed on the hot path.
  */
 export function sealBytes(key: KeyObject, plain: string, context: string): Buffer {
   const iv = takeIv();
@@ -91,7 +96,7 @@ function takeIv(): Buffer {
   return iv;
 }
 
-/** @internal Throws when the key, the context or a single bit is not the one of `sealBytes`. */
+/** @internal Decrypts what `sealBytes` returned. It throws if the key, the context or a single bit differs. */
 export function openBytes(key: KeyObject, sealed: Buffer, context: string): string {
   if (sealed.length < IV_BYTES + TAG_BYTES) throw new RangeError('A sealed value is too short');
   const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });

@@ -14,7 +14,7 @@ export function orNull<Spec extends FieldSpec>(spec: Spec) {
   return { ...spec, nullable: true } as const;
 }
 
-/** A table that callers may filter: the type of each field, and its expression over the table. */
+/** Declares the columns of a table that callers may filter by: for each field its type, and its expression over the table. */
 export function filterable(fields: Readonly<Record<string, readonly [FieldSpec, string]>>): SqlQueryable {
   const entries = Object.entries(fields);
   return {
@@ -25,7 +25,7 @@ export function filterable(fields: Readonly<Record<string, readonly [FieldSpec, 
 
 /** The page of a list that a caller wants. */
 export interface PageQuery {
-  /** A filter in the query language over what `filterable` made. */
+  /** A filter in the query language over the fields that `filterable` declares. */
   readonly where?: string | undefined;
   /** Restricts the list to rows after this id, in the order of the list. */
   readonly afterId?: number | undefined;
@@ -35,7 +35,7 @@ export interface PageQuery {
 /** The rows that a store selects for a page. */
 export interface Selection extends Omit<PageQuery, 'where'> {
   readonly condition?: Sql | undefined;
-  /** Otherwise from old to new. */
+  /** Whether the newest rows come first. Default: the oldest. */
   readonly newestFirst?: boolean | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function listPage<Row, Query extends Pick<PageQuery, 'where' | 'lim
   return { rows, last: found.length > limit ? rows.at(-1) : undefined };
 }
 
-/** Narrows a query of a table with ids down to a page. */
+/** Restricts a query of a table with ids to one page. */
 export function selectPage<Query extends Knex.QueryBuilder>(
   query: Query,
   { condition, afterId, newestFirst = false, limit }: Selection,

@@ -2,9 +2,9 @@ import type { Clock, EndWait } from '../clock.ts';
 import type { Logger } from '../log.ts';
 
 export interface LivenessPorts {
-  /** A round trip on a connection of the pool that everything here works with. */
+  /** Returns whether a round trip succeeds on a connection of the pool that all statements use. */
   readonly works: (signal: AbortSignal) => Promise<boolean>;
-  /** Checks the same on a new connection: whether the database can be reached at all. */
+  /** Returns whether a round trip succeeds on a new connection, which shows whether the database can be reached at all. */
   readonly couldWork: (signal: AbortSignal) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Logger;

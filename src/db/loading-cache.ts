@@ -10,7 +10,7 @@ export interface LoadingCache<Value> {
   readonly set: (key: string, value: Value) => void;
   /** Drops a key. A load that began before may have read old data, so only the callers that wait for it receive its result. */
   readonly forget: (key: string) => void;
-  /** Forgets everything. */
+  /** Drops all values. */
   readonly clear: () => void;
 }
 
@@ -22,7 +22,7 @@ export interface LoadingCacheOptions<Value> {
   readonly keepMs: number;
   /** Returns the size of a value, a whole number above 0. Default: 1. A value above `max` is not cached. */
   readonly sizeOf?: ((value: Value) => number) | undefined;
-  /** Monotonic milliseconds. Default: those of the process, looked at once a millisecond. */
+  /** Returns monotonic milliseconds. Default: the process's clock, read once per millisecond. */
   readonly clock?: () => number;
 }
 

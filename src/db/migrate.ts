@@ -31,6 +31,8 @@ import * as backgroundRuns from './migrations/0047-background-runs.ts';
 import * as lastCalls from './migrations/0048-last-calls.ts';
 import * as toldApart from './migrations/0049-told-apart.ts';
 import * as mappings from './migrations/0050-mappings.ts';
+import * as missingMappings from './migrations/0051-missing-mappings.ts';
+import * as scriptNotes from './migrations/0052-script-notes.ts';
 import * as formulas from './migrations/0060-formulas.ts';
 import * as formulaUsage from './migrations/0061-formula-usage.ts';
 import * as formulaOutcomes from './migrations/0064-formula-outcomes.ts';
@@ -70,6 +72,8 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0048-last-calls', statements: lastCalls.STATEMENTS },
   { name: '0049-told-apart', statements: toldApart.STATEMENTS },
   { name: '0050-mappings', statements: mappings.STATEMENTS },
+  { name: '0051-missing-mappings', statements: missingMappings.STATEMENTS },
+  { name: '0052-script-notes', statements: scriptNotes.STATEMENTS },
   { name: '0060-formulas', statements: formulas.STATEMENTS },
   { name: '0061-formula-usage', statements: formulaUsage.STATEMENTS },
   { name: '0064-formula-outcomes', statements: formulaOutcomes.STATEMENTS },

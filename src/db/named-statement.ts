@@ -7,8 +7,8 @@ export interface NamedStatement {
 }
 
 /**
- * Runs a statement that each connection parses once, and after some runs plans once. Only for statements whose best plan does not depend on the
- * size of a table: the plan stays until PostgreSQL analyzes a table of it again.
+ * Runs a statement that each connection parses once, and plans once after some runs. Use it only for statements whose best plan does not
+ * depend on the size of a table, because the plan stays until PostgreSQL analyzes one of its tables again.
  */
 export function runNamed<Result>(
   knex: Knex,

@@ -8,7 +8,7 @@ import { firstOf } from './row.ts';
 
 export interface NotifierOptions {
   readonly url: string;
-  /** Sends; a dedicated connection of the notifier's own listens. */
+  /** Sends messages. The notifier listens on a dedicated connection of its own. */
   readonly knex: Knex;
   readonly log: Logger;
   /** Milliseconds between two checks of the listening connection, and the limit of one check. Default 10 s and 5 s. */
@@ -31,9 +31,15 @@ export interface Notifier {
    * PostgreSQL sends them to all processes at the same time, but one may process them later than another.
    */
   readonly settle: () => Promise<void>;
-  /** @returns the function that ends the subscription */
+  /**
+   * Subscribes to a topic.
+   * @returns the function that ends the subscription
+   */
   readonly subscribe: (topic: string, handler: (payload: string) => void) => () => void;
-  /** Called when messages may have been missed: whatever they keep in step must be dropped. */
+  /**
+   * Calls the handler when messages may have been missed. Drop everything that messages keep up to date.
+   * @returns the function that ends the subscription
+   */
   readonly onGap: (handler: () => void) => () => void;
 }
 
@@ -48,7 +54,7 @@ const SETTLE_TIMEOUT_MS = 1_000;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 10_000;
 
-/** Messages between processes over LISTEN/NOTIFY. They come at most once, so `onGap` is part of the bargain. */
+/** Creates the channel of messages between processes (LISTEN and NOTIFY). A message can get lost, so use `onGap` too. */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { knex, log, clock = SYSTEM_CLOCK } = options;
   const handlersByTopic = new Map<string, Set<(payload: string) => void>>();
@@ -69,7 +75,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
     await via.raw('select pg_notify(?, ?)', [CHANNEL, formatMessage(topic, payload)]);
   }
 
-  /** A process that begins to listen later has missed no message that matters, because its cache is empty. */
+  /**
+   * Asks all listening processes to confirm. A process that begins to listen later needs no messages from before, because its cache is
+   * empty.
+   * @returns the number of listening processes
+   */
   async function askAll(mark: string): Promise<number> {
     const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(
       'select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = ?',

@@ -7,7 +7,7 @@ export type Day = string;
 /** A table with a partition per day or month (UTC). Rows without a partition go into its default partition. */
 export interface PartitionedTable {
   readonly table: string;
-  /** The column of type timestamptz that picks the partition. */
+  /** Column of type timestamptz that selects the partition. */
   readonly column: string;
   readonly by: 'day' | 'month';
   /** Storage parameters of its partitions, such as `fillfactor = 70`. */
@@ -42,7 +42,7 @@ export async function listPartitions(knex: Knex, tables: readonly PartitionedTab
   });
 }
 
-/** The first days of what the default partition holds rows of. */
+/** Returns the first day of each partition that rows in the default partition need. */
 export async function listDaysInDefault(knex: Knex, table: PartitionedTable): Promise<Day[]> {
   const { rows } = await knex.raw<{ rows: { day: Day }[] }>(
     `select distinct date_trunc('${table.by}', ${table.column} at time zone 'UTC')::date as day
@@ -72,9 +72,9 @@ export async function createEmptyPartitions(knex: Knex, partitions: readonly Par
 }
 
 /**
- * Makes a partition; its rows in the default partition go along.
- * `stillWritten`: rows of it may come in at this moment, and wait until those that came before have moved.
- * @returns whether it was missing
+ * Creates a partition and moves its rows out of the default partition.
+ * @param stillWritten whether rows of the partition may arrive now; they then wait until the others have moved
+ * @returns whether the partition was missing
  */
 export function createFilledPartition(knex: Knex, partition: Partition, stillWritten: boolean): Promise<boolean> {
   return changePartitions(knex, async (trx) => {
@@ -112,7 +112,10 @@ function attach(partition: Partition): readonly string[] {
   ];
 }
 
-/** Detaching concurrently first is not possible beside a default partition; the files go after the locks are released. */
+/**
+ * Drops a partition. It cannot be detached concurrently before, because there is a default partition. PostgreSQL deletes the files after
+ * the locks are released.
+ */
 export function dropPartition(knex: Knex, partition: Partition): Promise<void> {
   return changePartitions(knex, async (trx) => {
     await trx.raw(`drop table if exists ${nameOf(partition)}`);
@@ -191,14 +194,14 @@ function startOf(day: Day): string {
   return `timestamptz '${day} 00:00:00+00'`;
 }
 
-/** The first day that is not of it any more. */
+/** Returns the first day after a partition. */
 export function endOf({ by, day }: Pick<Partition, 'by' | 'day'>): Day {
   if (by === 'day') return addDays(day, 1);
   // No month is longer, and none so short that this skips one.
   return firstDayOf('month', addDays(day, 31));
 }
 
-/** The first day of the partition that a day is in. */
+/** Returns the first day of the partition that contains a day. */
 export function firstDayOf(by: PartitionedTable['by'], day: Day): Day {
   return by === 'day' ? day : `${day.slice(0, 7)}-01`;
 }

@@ -25,29 +25,32 @@ export interface PartitionPlatform {
 }
 
 export interface KeptTable extends PartitionedTable {
-  /** Days that are kept in full before today. */
+  /** Number of complete days before today that are kept. */
   readonly retentionDays: number;
-  /** Partitions before that day that must stay all the same, by their first days. */
+  /** Returns the first days of partitions before the given day that must be kept nevertheless. */
   readonly listDaysToKeep?: (knex: Knex, before: Day) => Promise<readonly Day[]>;
 }
 
 export interface PartitionOptions {
-  /** Days after today that have their partitions. Default 7. */
+  /** Number of days after today that get partitions in advance. Default 7. */
   readonly aheadDays?: number;
-  /** Rows of a partition that is still written are moved out of the default one up to here: writers wait meanwhile. Default 50,000. */
+  /**
+   * Maximum number of rows that are moved out of the default partition while their partition is still written. Writers wait meanwhile.
+   * Default 50,000.
+   */
   readonly maxRowsMovedWhileWritten?: number;
 }
 
 export interface Partitions {
   /** Creates missing partitions from today on, and moves rows of the default partitions to new ones. */
   readonly ensure: () => Promise<void>;
-  /** Drops those that are older than the retention, but for what must stay. */
+  /** Drops the partitions that are older than the retention period, except those that must be kept. */
   readonly expire: () => Promise<void>;
 }
 
 /**
- * The partitions of tables that only grow: a day each, or a month. Any number of processes may look after them at once. A step that does not
- * get its lock soon is left to the next time.
+ * Creates and drops the partitions of tables that only grow, each for a day or a month. Any number of processes can do this at the same
+ * time. A step that gets no lock soon is left to the next run.
  */
 export function createPartitions(
   { knex, log, clock }: PartitionPlatform,

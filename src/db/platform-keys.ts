@@ -6,14 +6,17 @@ import { DecryptionError, type Keyring, openBytes, sealBytes } from './keyring.t
 
 /** Keys of this database, whatever ENCRYPTION_KEYS holds at the time. */
 export interface PlatformKeys {
-  /** HMAC-SHA256: finds a secret that is not kept. Does not change when encryption keys rotate. */
+  /** Returns an HMAC-SHA256 that finds a secret that is not stored. It does not change when encryption keys rotate. */
   readonly lookupHash: (secret: string) => Buffer;
   /**
    * Returns an HMAC-SHA256. It shows whether a text is the same, without revealing one that can be guessed, or serves as a secret that need
    * not be stored. `context` is its purpose; digests of different contexts are unrelated.
    */
   readonly digest: (text: string, context: string) => Buffer;
-  /** Encrypted and authenticated text a caller may carry but not read or change, in base64url. */
+  /**
+   * Encrypts and authenticates a text, so that a caller can send it back but neither read nor change it.
+   * @returns base64url
+   */
   readonly seal: (plain: string, context: string) => string;
   /** Returns undefined for any text that `seal` did not return for the same context. */
   readonly open: (sealed: string, context: string) => string | undefined;
@@ -22,8 +25,8 @@ export interface PlatformKeys {
 type KeyName = 'lookup' | 'page-token' | 'digest';
 
 /**
- * Reads the keys, making them at the very first start.
- * @throws ConfigError when ENCRYPTION_KEYS cannot open what this database holds.
+ * Reads the keys, and creates them at the very first start.
+ * @throws ConfigError when ENCRYPTION_KEYS cannot decrypt the keys of this database
  */
 export async function openPlatformKeys({
   knex,

@@ -19,7 +19,10 @@ export interface PoolShares {
    * long
    */
   readonly list: <Result>(accountId: number, read: (via: Knex) => Promise<Result>) => Promise<Result>;
-  /** A change of many rows, one of an account at a time. @throws AppError RATE_LIMITED, OVERLOADED */
+  /**
+   * Runs a change of many rows. Each account has one at a time.
+   * @throws AppError RATE_LIMITED, OVERLOADED
+   */
   readonly bulk: <Result>(accountId: number, work: (step: WorkStep) => Promise<Result>) => Promise<Result>;
   /**
    * Looks up one row for an account, or for callers whose account is not known.

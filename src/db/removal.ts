@@ -5,7 +5,7 @@ export type Removal = 'more' | 'waits' | 'done';
 
 const BATCH = 2_000;
 
-/** Deletes some of the rows of an account; what others hold at this moment is left to the next time. */
+/** Deletes a batch of an account's rows. Rows that others have locked are left to the next call. */
 export async function removeRows(
   knex: Knex,
   table:

@@ -7,7 +7,7 @@ import { DecryptionError, type DecryptionFault, type Keyring } from './keyring.t
 
 export interface RotationProgress {
   readonly column: EncryptedColumn;
-  /** Values read or, in a rotation, encrypted anew. */
+  /** Number of values that were read or, in a rotation, encrypted again. */
   readonly done: number;
   readonly left: number;
 }
@@ -23,7 +23,7 @@ export interface Unreadable {
 export interface RotationReport {
   readonly usage: KeyUsage;
   readonly unreadable: readonly Unreadable[];
-  /** Every value opens, and with the first key alone. */
+  /** Whether the first key alone decrypts every value. */
   readonly complete: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface RotationPorts {
   readonly knex: Knex;
   readonly keyring: Keyring;
   readonly onProgress: (progress: RotationProgress) => void;
-  /** Ends the work between two batches; what was done stays. */
+  /** Ends the work between two batches. Completed batches stay. */
   readonly signal?: AbortSignal;
 }
 
@@ -43,8 +43,8 @@ const BATCH_ROWS = 500;
 const MAX_LOOKS = 5;
 
 /**
- * Encrypts with the first key what is not encrypted with it. Safe beside running services and other rotations, and at any
- * time to be cut off and started again: each batch is one statement, and replaces only ciphertexts that are still the ones it read.
+ * Encrypts all values with the first key. It is safe beside running services and other rotations, and can be interrupted and started again
+ * at any time: each batch is one statement, and replaces only ciphertexts that have not changed since they were read.
  */
 export async function rotateKeys(ports: RotationPorts): Promise<RotationReport> {
   const unreadable: Unreadable[] = [];
@@ -52,7 +52,7 @@ export async function rotateKeys(ports: RotationPorts): Promise<RotationReport> 
   return report(ports, unreadable);
 }
 
-/** Opens every value and changes nothing. */
+/** Decrypts every value without changing anything. */
 export async function checkKeys(ports: RotationPorts): Promise<RotationReport> {
   const unreadable: Unreadable[] = [];
   for (const column of encryptedColumns()) {

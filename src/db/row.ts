@@ -2,23 +2,23 @@ import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
 
 /**
- * A row as a store reads it: columns that the migrations made, by their names in the service (`account_id` is `accountId`).
- * In statements that knex builds it also checks what is inserted, updated and returned (`knex-tables.d.ts`); of names in a
- * `where`, a single one in a `first`, and a raw statement it knows nothing.
+ * A row as a store reads it: columns of the migrations under their names in the service (`account_id` is `accountId`). In statements that
+ * knex builds, the compiler also checks inserted, updated and returned columns (`knex-tables.d.ts`). It does not check names in a `where`,
+ * a single column in a `first`, and raw statements.
  */
 export type RowOf<Table extends keyof Tables, Column extends keyof Tables[Table] = keyof Tables[Table]> = {
   readonly [Name in Column as CamelCase<Name & string>]: Tables[Table][Name];
 };
 
 /**
- * Columns to select for a `Row`, each under its name there. Knex accepts any name and fails only when the statement
- * runs.
+ * Columns to select, by their names in the service. Knex accepts any name and fails only when the statement runs; this type finds wrong
+ * names at compile time.
  */
 export type ColumnsOf<Table extends keyof Tables, Column extends keyof Tables[Table] = keyof Tables[Table]> = {
   readonly [Name in Column as CamelCase<Name & string>]: Name;
 };
 
-/** The columns of a table to select, each by its name in the service. */
+/** Returns columns of a table to select, by their names in the service. */
 export function columnsOf<Table extends keyof Tables, const Column extends keyof Tables[Table] & string>(
   _table: Table,
   columns: readonly Column[],

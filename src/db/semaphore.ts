@@ -1,6 +1,6 @@
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 
-/** A bounded number of works at a time; the others wait in a line. */
+/** Limits how much work runs at the same time. Further work waits in a queue. */
 export interface Semaphore {
   /**
    * Waits for a slot, then runs the work.
@@ -13,7 +13,7 @@ export interface Semaphore {
 
 export interface SemaphoreOptions {
   readonly atOnce: number;
-  /** Default: any number. */
+  /** Maximum number of waiting calls. Default: unlimited. */
   readonly mostWaiting?: number;
   /** Maximum wait in milliseconds. Default: unlimited. */
   readonly waitMs?: number;
@@ -73,7 +73,7 @@ export interface KeyedSemaphore {
   readonly run: <Result>(key: string | number, work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** A line for each key; kept as long as something is in it. */
+/** Creates a semaphore per key. Each exists as long as work runs or waits. */
 export function createKeyedSemaphore(options: SemaphoreOptions): KeyedSemaphore {
   const lines = new Map<string | number, Semaphore>();
   return {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { SpanAttributes } from '../trace.ts';
 
-/** A statement in the words of the conventions for databases: with its placeholders, without the values. */
+/** Name and attributes of a statement's span, by the semantic conventions for databases. The text has placeholders and no values. */
 export interface DescribedStatement {
   readonly name: string;
   readonly attributes: SpanAttributes;
@@ -22,7 +22,7 @@ const COLLECTION: Readonly<Record<string, RegExp>> = {
 
 const described = new LRUCache<string, DescribedStatement>({ max: TEXTS_KEPT });
 
-/** `connection` and `query` as knex has them. */
+/** Describes a statement for its span. `connection` and `query` are objects of knex. */
 export function describeStatement(connection: unknown, query: unknown): DescribedStatement {
   const { sql, options } = Object(query);
   const { host, port, database } = Object(connection);

@@ -2,7 +2,7 @@ import { AppError, type ErrorDetail, pointer } from '../errors.ts';
 
 export const UNSTORABLE = 'contains a character that cannot be stored: NUL, or half of a surrogate pair.';
 
-/** PostgreSQL keeps no NUL in text, and half of a surrogate pair would come back as another character. */
+/** Returns whether PostgreSQL can store a text. It rejects NUL, and half of a surrogate pair would come back as another character. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

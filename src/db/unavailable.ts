@@ -43,9 +43,9 @@ export class LossReportingClient extends PostgresClient {
   override async _query(connection: unknown, query: unknown): Promise<unknown> {
     const span = currentSpan()?.child({ name: 'query', kind: 'client' });
     try {
-      const answer = await super._query(connection, query);
+      const result = await super._query(connection, query);
       endStatement(span, connection, query);
-      return answer;
+      return result;
     } catch (cause) {
       endStatement(span, connection, query, errorTypeOf(cause));
       if (!isBroken(connection) && !isPassing(cause)) throw cause;
@@ -65,7 +65,7 @@ function endStatement(span: Span | undefined, connection: unknown, query: unknow
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** PostgreSQL ended a statement, or one that waited for a lock, because its time was over. */
+/** Returns whether PostgreSQL ended a statement because of a time limit, also while it waited for a lock. */
 export function isOutOfTime(error: unknown): boolean {
   return error instanceof Error && OUT_OF_TIME.has(codeOf(error));
 }
@@ -81,7 +81,7 @@ function isBroken(connection: unknown): boolean {
   return Boolean(Object(connection).__knex__disposed);
 }
 
-/** @internal PostgreSQL says that it cannot now, or the connection broke. */
+/** @internal Returns whether an error is temporary: PostgreSQL cannot serve the statement now, or the connection broke. */
 export function isPassing(error: unknown): boolean {
   const code = error instanceof Error ? codeOf(error) : '';
   return PASSING.has(code) || /^08/.test(code);

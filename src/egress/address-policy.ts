@@ -4,13 +4,16 @@ import { type Address, isHostName, isNetwork, normalHost, parseAddress } from '.
 type Network = [Address, number];
 
 export interface AddressPolicy {
-  /** A host name the operator allows by name, whatever it resolves to. */
+  /** Returns whether the operator allows this host name, whatever address it resolves to. */
   readonly allowsHost: (hostname: string) => boolean;
-  /** Covered by an address or CIDR the operator allows. */
+  /** Returns whether an address or CIDR of the operator covers this address. */
   readonly allowsAddress: (address: string) => boolean;
 }
 
-/** @throws Error naming every entry that is neither a CIDR nor an address nor a host name. */
+/**
+ * Creates the policy.
+ * @throws Error that names every entry that is neither a CIDR nor an address nor a host name
+ */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const entries = allow.map(normalHost);
   const wrong = entries.filter((entry) => !isNetwork(entry) && !isHostName(entry));
@@ -35,9 +38,9 @@ const NAT64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 const PLATFORM_ADDRESSES: readonly Network[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 
 /**
- * A unicast address of the public internet. Everything else is not: private, loopback, link-local (with the metadata address),
- * carrier-grade NAT, documentation, benchmarking, reserved, multicast, 6to4 (RFC 7526) and Teredo, and local NAT64 (RFC 8215).
- * IPv4 inside IPv6 (mapped, NAT64) is judged as the IPv4 address it reaches.
+ * Returns whether an address is a unicast address of the public internet. These are not: private, loopback, link-local (with the metadata
+ * address), carrier-grade NAT, documentation, benchmarking, reserved, multicast, 6to4 (RFC 7526), Teredo, and local NAT64 (RFC 8215). IPv4
+ * inside IPv6 (mapped, NAT64) is judged as the IPv4 address that it reaches.
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parseAddress(address);

@@ -5,8 +5,9 @@ import type { Egress } from './index.ts';
 const MAX_LENGTH = 2048;
 
 /**
- * Looks at a URL which a caller wants to be called at later; `path` is its place in the request.
- * @throws AppError REQUEST_INVALID that names the place and says why
+ * Asserts that a URL may be called later.
+ * @param path JSON pointer of the URL in the request
+ * @throws AppError REQUEST_INVALID with the location and the reason
  */
 export async function assertCallable(egress: Pick<Egress, 'check'>, url: string, path: string): Promise<void> {
   if (url.length > MAX_LENGTH) throw refused(path, `A callback URL has ${MAX_LENGTH} characters at most.`);

@@ -10,7 +10,7 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** All addresses of a host name. */
+/** Returns all addresses of a host name. */
 export type AddressLookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface ConnectPorts {
@@ -23,13 +23,16 @@ export interface ConnectPorts {
 /** Counts connections by host name. */
 export interface Reach {
   readonly note: (hostname: string, addresses: readonly ResolvedAddress[]) => void;
-  /** Every address of this name was public whenever a connection was made. */
+  /** Returns whether all addresses of this name were public at every connection so far. */
   readonly isPublic: (hostname: string) => boolean;
 }
 
 const KEPT_HOSTS = 10_000;
 
-/** A name that led to an address that is not public counts as such from then on: a kept connection may still go there. */
+/**
+ * Creates the record of reached hosts. A name that led to a private address counts as private from then on, because a kept connection may
+ * still go there.
+ */
 export function createReach(): Reach {
   const publicity = new LRUCache<string, boolean>(atMost(KEPT_HOSTS));
   return {

@@ -41,7 +41,9 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ['br', BROTLI],
 ]);
 
-/** Undoes the content encoding of a packed response; `maxBytes` holds for the result too, so a small one cannot grow without end. */
+/**
+ * Decodes the body of a compressed response. `maxBytes` also limits the result, so that a small response cannot become arbitrarily large.
+ */
 export async function decodeResponse(response: RawResponse, limits: ExchangeLimits): Promise<RawResponse> {
   if (response.body.length === 0) return response;
   const decoder = DECODERS.get(getEncoding(response.headers));

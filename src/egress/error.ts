@@ -15,7 +15,10 @@ export type EgressReason =
   | 'protocol'
   | 'aborted';
 
-/** The message names hosts and limits only: never a header, a path or a query, so it may be shown. The `cause` is for the log. */
+/**
+ * The error of a call. Its message names only hosts and limits, never a header, a path or a query, so callers may read it. The `cause` is
+ * for the log.
+ */
 export class EgressError extends Error {
   override readonly name = 'EgressError';
   readonly reason: EgressReason;

@@ -31,8 +31,8 @@ const NO_BYTES = Buffer.alloc(0);
 type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * One request and its response, collected in memory. It is the dispatcher's handler itself: no stream is made per call.
- * The first of response, failure, time-out and abort decides; the others find it settled.
+ * One request with its response, collected in memory. It is the handler of the dispatcher itself, so that no call needs a stream. Response,
+ * failure, time-out and abort can occur together; the first one decides.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
@@ -44,10 +44,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #failure: EgressError | undefined;
   #isComplete = false;
   #status = 0;
-  /** After how many bytes the body is cut. Undefined: the call fails when there are too many. */
+  /** Number of bytes after which the body is cut. If undefined, a longer body fails the call. */
   #cutAt: number | undefined;
   #headers: Readonly<Record<string, string>> = {};
-  /** Most bodies come in one piece. */
+  /** First piece of the body. Most bodies have only one. */
   #first: Buffer | undefined;
   #body: CollectedBytes | undefined;
   #size = 0;
@@ -111,7 +111,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #cut(controller: Dispatcher.DispatchController, lastChunk: Buffer): void {
     this.#add(lastChunk);
     this.#complete();
-    controller.abort(new EgressError('aborted', 'The rest of the answer is not wanted.'));
+    controller.abort(new EgressError('aborted', 'The rest of the response is not needed.'));
   }
 
   #complete(): void {
@@ -152,7 +152,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     void this.#giveUp(failure);
   }
 
-  /** Hundreds fail in one moment when their time is over, their callers go, or a server closes its connections. */
+  /**
+   * Rejects the response in a turn of its own, because hundreds of calls can fail at the same moment: when their time is over, their
+   * callers disconnect, or a server closes its connections.
+   */
   async #giveUp(failure: EgressError): Promise<void> {
     await goOnInTurn();
     this.#settle.reject(failure);
@@ -180,7 +183,7 @@ export function getEncoding(headers: RawResponse['headers']): string {
   return headers['content-encoding']?.trim().toLowerCase() ?? '';
 }
 
-/** How much is kept of a response with this status; undefined for a success. */
+/** Returns how many bytes of a response with this status are kept; undefined for a success. */
 export function getFailureBytes({ failureBytes }: ExchangeLimits, status: number): number | undefined {
   return status >= 200 && status < 300 ? undefined : failureBytes;
 }

@@ -22,32 +22,34 @@ export { EgressError, type EgressReason } from './error.ts';
 export type { EgressStream, EgressStreamRequest } from './stream.ts';
 
 export interface EgressOptions {
-  /** CIDRs, addresses and host names that may be called beyond public addresses, and without TLS. */
+  /** CIDRs, addresses and host names that may be called although they are not public, and without TLS. */
   readonly allow: readonly string[];
-  /** The origin of the simulators: calls `toSimulator` reach it whatever its address is, other calls only as they reach any. */
+  /**
+   * Origin of the simulators. Calls with `toSimulator` reach it whatever its address is. For other calls it is an address like any other.
+   */
   readonly simulatorsUrl?: string | undefined;
   /** Whether responses from addresses that are not public are `quotable`. Default true. */
   readonly quotesPrivate?: boolean;
   readonly lookup?: AddressLookup;
-  /** Default: the system's. */
+  /** The clock. Default: the system's. */
   readonly clock?: Clock;
-  /** Connections per scheme, host and port; calls beyond it wait for one. Default 1,024. */
+  /** Maximum number of connections per scheme, host and port. Further calls wait. Default 1,024. */
   readonly connectionsPerOrigin?: number;
-  /** Default 10,000. */
+  /** Time limit for a connection in milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number;
-  /** How long an idle connection is kept when the server does not say. Default 30,000. */
+  /** Milliseconds for which an idle connection is kept, unless the server reports another time. Default 30,000. */
   readonly keepAliveMs?: number;
 }
 
 export interface EgressRequest {
-  /** Absolute. A URL object must come from a text without control characters: its parser drops some of them silently. */
+  /** Absolute URL. Create a URL object only from a text without control characters, because its parser drops some of them silently. */
   readonly url: string | URL;
-  /** Default GET. */
+  /** Method. Default GET. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** `accept-encoding` is added unless it is here. */
+  /** Request headers. `accept-encoding` is added if it is absent. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** For the whole call, from waiting for a connection to the last byte. Default 30,000. */
+  /** Time limit of the whole call in milliseconds, from waiting for a connection to the last byte. Default 30,000. */
   readonly timeoutMs?: number;
   /** Maximum size of the body, both as sent and as decoded. Default 32 MB. */
   readonly maxBytes?: number;
@@ -56,9 +58,12 @@ export interface EgressRequest {
    * body is then neither requested nor decoded. Use it to look at a response only. `fail` (the default): the call fails with `too-large`.
    */
   readonly onExcess?: 'fail' | 'cut';
-  /** About how much is kept of the body of a response whose status is not 2xx; the rest is not waited for. Default: as of any other. */
+  /**
+   * Approximate number of bytes that are kept of the body of a response with a status other than 2xx. The rest is not read. Default: the
+   * same as for a success.
+   */
   readonly failureBytes?: number;
-  /** The URL is one of a simulator; anything else is refused. */
+  /** Whether the URL belongs to a simulator. Any other URL is then rejected. */
   readonly toSimulator?: boolean;
   /**
    * Called before a part of the body is kept: as sent, and again as decoded where it was compressed. If it returns false, the call fails
@@ -68,16 +73,19 @@ export interface EgressRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The body is decoded, unless `onExcess` is `cut`; the headers are as received. */
+/** A response. Its body is decoded, unless `onExcess` is `cut`. The headers are as received. */
 export interface EgressResponse extends RawResponse {
   /** Whether the words of the response may be shown to the caller. */
   readonly quotable: boolean;
 }
 
 export interface Egress {
-  /** Redirects are not followed. @returns the response, whatever its status. @throws EgressError and nothing else */
+  /**
+   * Sends a request and returns the response, whatever its status is. It does not follow redirects.
+   * @throws EgressError and nothing else
+   */
   readonly request: (request: EgressRequest) => Promise<EgressResponse>;
-  /** As `request`, for a body that is passed on and not kept. Its length is the reader's to bound. */
+  /** Sends a request as `request` does, for a body that is passed on and not kept. The reader must limit its length. */
   readonly stream: (request: EgressStreamRequest) => Promise<EgressStream>;
   /**
    * Checks whether a call to this URL would be allowed now, without connecting. Every call is checked again, so use it only to warn early
@@ -90,7 +98,7 @@ export interface Egress {
    * @throws EgressError and nothing else
    */
   readonly guard: (url: string) => Promise<ConnectionGuard>;
-  /** Waits for the calls under way, then closes every connection. */
+  /** Waits for calls in progress, then closes every connection. */
   readonly close: () => Promise<void>;
 }
 
@@ -102,7 +110,7 @@ const DEFAULT_CONNECTIONS_PER_ORIGIN = 1_024;
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 32 * 1024 * 1024;
 
-/** The only place that opens outgoing connections. */
+/** Creates the egress, the only part of the service that opens outgoing connections. */
 export function createEgress(options: EgressOptions): Egress {
   const ports = {
     clock: options.clock ?? SYSTEM_CLOCK,
@@ -116,14 +124,17 @@ export function createEgress(options: EgressOptions): Egress {
   const simulatorsOrigin = options.simulatorsUrl && new URL(options.simulatorsUrl).origin;
   let closing: Promise<void> | undefined;
 
-  /** By what connections a request goes. @throws EgressError `refused` */
+  /**
+   * Returns the connections that a request uses.
+   * @throws EgressError `refused`
+   */
   function agentFor(toSimulator: boolean | undefined, { origin }: EgressTarget): Agent {
     if (toSimulator !== true) return agent;
     if (origin === simulatorsOrigin) return simulators;
     throw new EgressError('refused', `${origin} is not the address of the simulators.`);
   }
 
-  /** Known once there is a connection. */
+  /** Returns whether the response may be quoted. This is known once there is a connection. */
   function isQuotable(toSimulator: boolean | undefined, { hostname }: EgressTarget): boolean {
     return toSimulator === true || options.quotesPrivate !== false || ports.reach.isPublic(hostname);
   }

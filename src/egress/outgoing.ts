@@ -13,7 +13,11 @@ const PROTOCOLS: ReadonlySet<string> = new Set(['https:', 'http:']);
 
 const parsedUrls = new WeakMap<URL, EgressTarget>();
 
-/** @throws EgressError `invalid`. A URL object is taken as parsed, once; a text is looked at before the parser drops line breaks from it. */
+/**
+ * Parses the target of a call. A URL object is used as it is, and parsed once. A text is checked before the parser drops line breaks from
+ * it.
+ * @throws EgressError `invalid`
+ */
 export function parseTarget(url: string | URL): EgressTarget {
   const known = typeof url === 'string' ? undefined : parsedUrls.get(url);
   if (known !== undefined) return known;
@@ -56,8 +60,8 @@ type Headers = Readonly<Record<string, string>>;
 const completed = new WeakMap<Headers, { readonly encodings: string; readonly headers: Headers }>();
 
 /**
- * The headers that are sent: those given, and `accept-encoding` unless it is there. A frozen object is looked at once, however often it is sent.
- * @throws EgressError `invalid`; it names the header, never its value
+ * Returns the headers to send: the given ones, and `accept-encoding` unless it is among them. A frozen object is checked only once.
+ * @throws EgressError `invalid`, which names the header but never its value
  */
 export function completeHeaders(given: Headers, encodings: string): Headers {
   const isLasting = Object.isFrozen(given);

@@ -8,14 +8,14 @@ import { completeHeaders, type EgressTarget } from './outgoing.ts';
 export interface EgressStreamRequest {
   readonly url: string | URL;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** `accept-encoding` is `identity` unless it is here: nothing is decoded. */
+  /** Request headers. `accept-encoding` is `identity` unless it is given, because nothing is decoded. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer | AsyncIterable<Buffer>;
-  /** Bytes of `body`, where they are known; otherwise it is sent in chunks. */
+  /** Length of `body` in bytes, if known. Otherwise the body is sent in chunks. */
   readonly bodyLength?: number | undefined;
-  /** How long nothing may move, in either direction, before the call is given up. */
+  /** Maximum time in milliseconds without data in either direction. After it the call is aborted. */
   readonly silenceMs: number;
-  /** The URL is one of a simulator; anything else is refused. */
+  /** Whether the URL belongs to a simulator. Any other URL is then rejected. */
   readonly toSimulator?: boolean;
   readonly signal: AbortSignal;
 }
@@ -24,7 +24,10 @@ export interface EgressStream {
   readonly status: number;
   /** Lower-case names; repeated headers joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As it comes, not decoded. @throws EgressError and nothing else */
+  /**
+   * Body as received, not decoded.
+   * @throws EgressError and nothing else
+   */
   readonly body: AsyncIterable<Buffer>;
   /** Ends the response. Call it when the body is not read. */
   readonly cancel: () => void;
@@ -32,7 +35,7 @@ export interface EgressStream {
   readonly quotable: boolean;
 }
 
-/** One request and its response, none of which is kept. */
+/** Sends a request and streams the response, keeping none of it in memory. */
 export async function openStream(
   { agent, clock }: { readonly agent: Dispatcher; readonly clock: Clock },
   request: EgressStreamRequest,
@@ -55,7 +58,7 @@ export async function openStream(
       status: response.statusCode,
       headers: joinHeaders(response.headers),
       body: readBody(response.body, patience, target.hostname),
-      cancel: () => patience.give(aborted('The answer is not wanted.')),
+      cancel: () => patience.give(aborted('The response is not needed.')),
     };
   } catch (error) {
     patience.end();

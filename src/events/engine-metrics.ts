@@ -68,12 +68,12 @@ export function createEngineMetrics(
       accepted.inc({ state });
       noteEvent(accountId, elementKey);
     },
-    /** `outcome`: delivered or aborted, or why it failed. `acceptedAtMs` by the clock's steady time. */
+    /** Counts an attempt. `outcome` is `delivered`, `aborted`, or the reason of the failure. `acceptedAtMs` is on the steady clock. */
     attempted: (outcome: string, acceptedAtMs: number | undefined) => {
       attempts.inc({ outcome });
       if (acceptedAtMs !== undefined && outcome === 'delivered') lag.observe((clock.steady() - acceptedAtMs) / 1000);
     },
-    /** `outcomes`: how many were to be stored. */
+    /** Counts stored outcomes. `outcomes` is the number of outcomes that were to be stored. */
     written: ({ delivered, waiting, queued }: WrittenOutcomes, outcomes: number) => {
       settled.inc({ state: 'delivered' }, delivered);
       settled.inc({ state: 'waiting' }, waiting);

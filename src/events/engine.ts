@@ -35,7 +35,7 @@ export interface EnginePlatform extends Pick<Platform, 'log' | 'metrics' | 'cloc
   readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap'>;
 }
 
-/** The tables of events and deliveries. */
+/** The stores of the engine's tables. */
 export interface EngineStores {
   readonly accepted: Pick<AcceptStore, 'insert' | 'transaction'>;
   readonly claims: ClaimStore;
@@ -63,7 +63,7 @@ export interface EngineRole {
   readonly options?: Partial<EngineOptions> | undefined;
 }
 
-/** The engine of events: at least once, acknowledged = committed. */
+/** The engine that delivers events at least once. An event is accepted when it is committed. */
 export type Engine = ReturnType<typeof createEngine>;
 
 /**
@@ -119,7 +119,7 @@ export function createEngine(
   let hasStarted = false;
   let looking: Promise<void> | undefined;
   let callingBack = false;
-  /** The condition that a stop waits for. */
+  /** Condition that a stop waits for. */
   let awaited: { readonly holds: () => boolean; readonly resolve: () => void } | undefined;
 
   /** Starts pushes. They run in the background, because they belong to other requests than the one that starts them. */
@@ -304,7 +304,10 @@ export function createEngine(
     turn();
   }
 
-  /** @returns false when the time was over before it held */
+  /**
+   * Waits until the condition holds.
+   * @returns false if the time was over first
+   */
   async function isTrueWithin(timeoutMs: number, holds: () => boolean): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const endWait = clock.after(timeoutMs, resolve);
@@ -321,7 +324,7 @@ export function createEngine(
   let endBeats: () => Promise<void> = async () => undefined;
 
   return {
-    /** Starts to push. Events may be accepted before. */
+    /** Starts to push. Events can be accepted before. */
     start: async () => {
       // A process without the name of an owner holds no deliveries: what it accepts waits for one that sends.
       if (!delivers) return;
@@ -366,8 +369,7 @@ export function createEngine(
     },
 
     /**
-     * Resolves when all are committed. Nothing of the call is stored when it rejects, unless the connection broke while the database was
-     * committing: then it may be.
+     * Accepts events. Resolves when all are committed. If it rejects, nothing is stored, unless the connection broke during the commit.
      * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
      */
     accept: acceptor.accept,

@@ -13,7 +13,10 @@ const RANDOM_BYTES = 8;
 const IDS_PER_REFILL = 256;
 const COUNTER_LIMIT = 0x1000;
 
-/** Makes UUIDs of version 7 (RFC 9562, section 5.7), ascending within the process; those of one millisecond count up in `rand_a`. */
+/**
+ * Creates a source of UUIDs of version 7 (RFC 9562, section 5.7). They ascend within the process; those of the same millisecond count up in
+ * `rand_a`.
+ */
 export function createEventIds({ clock, random }: EventIdPlatform): () => string {
   let bytes: Buffer = Buffer.alloc(0);
   let position = 0;
@@ -58,7 +61,7 @@ export function showEventId(uuid: string): string {
   return SHOWN_PREFIX + uuid.replaceAll('-', '');
 }
 
-/** @returns the UUID; undefined for what is not a shown event id. */
+/** Returns the UUID of an event id as receivers see it; undefined for any other text. */
 export function parseEventId(shown: string): string | undefined {
   if (!SHOWN.test(shown)) return undefined;
   const hex = shown.slice(SHOWN_PREFIX.length);

@@ -158,7 +158,7 @@ export const INSTANCE_EVENT_TYPES = {
           fileSize: 2688,
           code: 'INSTANCE_CREDENTIALS_FAILED',
           message:
-            'BambooHR answered 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.',
+            'BambooHR returned 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.',
           progress: { rows: 80, providerCalls: 2, way: 'paging' },
         },
       },
@@ -212,7 +212,7 @@ export const OPERATIONAL_EVENT_TYPES = {
       type: 'subscription.deactivated',
       data: {
         subscriptionId: 31,
-        reason: 'Every retry of delivery 981 failed; the last with The receiver answered 503.',
+        reason: 'Every retry of delivery 981 failed. Last error: status: The receiver returned 503.',
         accountId: 12,
       },
     },
@@ -243,7 +243,7 @@ export const OPERATIONAL_EVENT_TYPES = {
         deliveryId: 981,
         subscriptionId: 31,
         attempts: 6,
-        lastError: 'The receiver answered 503.',
+        lastError: 'status: The receiver returned 503.',
         accountId: 12,
       },
     },
@@ -310,8 +310,9 @@ export const OPERATIONAL_EVENT_TYPES = {
   },
   'poll.failing': {
     schema: 'PollEvent',
-    meaning: 'A poll of an instance failed three times in a row.',
-    sent: 'The third consecutive run fails. Later failures send no further event.',
+    meaning:
+      'A poll of an instance failed three times in a row, or was stopped because the mapping of its object was deleted.',
+    sent: 'The third consecutive run fails, or the mapping is missing. Later failures send no further event.',
     receivers: POLL_RECEIVERS,
     reaction:
       'Read `code` and `message`, and correct the cause. No change is lost: the next successful run reads all changes since the last one.',
@@ -404,7 +405,7 @@ export type FormulaEventType = keyof typeof FORMULA_EVENT_TYPES;
 /** Event type of the platform itself, see `OPERATIONAL_EVENT_TYPES`. */
 export type OperationalType = keyof typeof OPERATIONAL_EVENT_TYPES;
 
-/** Every event type: a new one does not type-check without its entry. */
+/** Every event type. One without an entry in the catalogue does not compile. */
 export type EventType =
   | `${string}.${RecordAction}`
   | keyof typeof INSTANCE_EVENT_TYPES

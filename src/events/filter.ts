@@ -1,7 +1,7 @@
 import { filterable, INSTANT, INTEGER, orNull, TEXT } from '../db/listing.ts';
 import type { FieldSpec } from '../where/index.ts';
 
-/** Times are shown to the millisecond; a filter means what is shown. */
+/** Returns the SQL of a time as the API shows it, to the millisecond. Filters use it, so that they match what callers see. */
 export const shownInstant = (column: string): string => `date_trunc('milliseconds', ${column})`;
 
 export const FILTERABLE_SUBSCRIPTION = filterable({

@@ -32,7 +32,7 @@ export interface EventOptions extends EngineRole {
   readonly retentionDays: number;
 }
 
-/** The engine of events, and what keeps its tables. */
+/** Builds the event engine and the maintenance of its tables. */
 export function composeEvents(platform: Platform, neighbours: EngineNeighbours, options: EventOptions) {
   const { knex } = platform;
   const stores = {

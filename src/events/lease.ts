@@ -3,11 +3,11 @@ import type { ScheduleProgress } from './push/schedule.ts';
 
 /** A delivery that this process holds in memory, to be sent once. */
 export interface DeliveryLease extends Fence, ScheduleProgress {
-  /** UUID. */
+  /** Id of the event, a UUID. */
   readonly eventId: string;
   /** Host of the callback URL, see `hostOf`. */
   readonly host: string;
-  /** Undefined for an event of the account itself. */
+  /** Id of the instance; undefined for an event of the account itself. */
   readonly instanceId: number | undefined;
   readonly ordered: boolean;
   /** Body as signed and sent. */

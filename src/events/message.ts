@@ -14,7 +14,7 @@ export interface PayloadInput {
 }
 
 /**
- * The body as it is stored, signed and sent (decision D7).
+ * Builds the body of an event, which is stored, signed and sent (decision D7).
  * @throws AppError PAYLOAD_TOO_LARGE above 8 MB
  */
 export function buildPayload(input: PayloadInput): Buffer {
@@ -118,18 +118,18 @@ export function withToken(body: Buffer, token: string | undefined): Buffer {
 
 const SECRET_PREFIX = 'whsec_';
 
-/** The secrets of a subscription, made ready once for all its deliveries. */
+/** Returns the signing keys of a subscription, prepared once for all its deliveries. */
 export function signingKeys({ secrets }: Pick<ReadySubscription, 'secrets'>): readonly KeyObject[] {
   return secrets.map((secret) => createSecretKey(withoutPrefix(secret), 'base64'));
 }
 
-/** The key itself, in base64. */
+/** Returns a secret without its prefix, in base64. */
 export function withoutPrefix(secret: string): string {
   return secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
 }
 
 export interface SignatureInput {
-  /** Stable over retries. */
+  /** Id of the message, the same for all retries. */
   readonly id: string;
   /** Time of the attempt, in milliseconds since 1970. */
   readonly nowMs: number;
@@ -137,7 +137,10 @@ export interface SignatureInput {
   readonly keys: readonly KeyObject[];
 }
 
-/** The headers of Standard Webhooks 1.0: one signature for each secret, so that receivers can change theirs at any time of a rotation. */
+/**
+ * Returns the headers of Standard Webhooks 1.0. They have one signature per secret, so that receivers can change theirs at any time during
+ * a rotation.
+ */
 export function signatureHeaders({ id, nowMs, body, keys }: SignatureInput) {
   const timestamp = String(Math.floor(nowMs / 1000));
   const prefix = `${id}.${timestamp}.`;
@@ -145,7 +148,7 @@ export function signatureHeaders({ id, nowMs, body, keys }: SignatureInput) {
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': keys.map(sign).join(' ') };
 }
 
-/** The value of `Elements-Webhook-Signature`: over the raw body alone, under the instance's own key. */
+/** Returns the value of `Elements-Webhook-Signature`: a signature of the body alone with the instance's own key. */
 export function instanceSignature(body: Buffer, key: string): string {
   return `sha256=${createHmac('sha256', key).update(body).digest('base64')}`;
 }

@@ -63,9 +63,9 @@ export type RetryCount = (typeof RETRY_COUNTS)[number];
 
 /** Account settings that control deliveries. */
 export interface DeliverySettings {
-  /** `notification.webhook.failure.policy`; default retry. */
+  /** Value of `notification.webhook.failure.policy`. Default: retry. */
   readonly failurePolicy: FailurePolicy;
-  /** `notification.webhook.retry.count`; default 5. */
+  /** Value of `notification.webhook.retry.count`. Default: 5. */
   readonly retryCount: RetryCount;
 }
 
@@ -80,9 +80,9 @@ export interface ReadySubscription {
   /** Host of the URL, see `hostOf`. */
   readonly host: string;
   readonly state: 'active' | 'deactivated';
-  /** See `wantsType`. */
+  /** Selected event types, see `wantsType`. */
   readonly eventTypes: readonly string[];
-  /** `whsec_…`; two while a rotation lasts. */
+  /** Signing secrets (`whsec_…`). There are two during a rotation. */
   readonly secrets: readonly string[];
 }
 

@@ -9,7 +9,7 @@ export const DEFAULT_OPTIONS = {
   maxAnswerBytes: 4096,
   schedules: SCHEDULES,
 
-  /** Rows of one statement that stores accepted events; a call with more has a statement of its own. */
+  /** Maximum number of events in one statement that stores accepted events. A call with more has a statement of its own. */
   acceptBatchRows: 500,
   /**
    * Maximum size of the events of such a statement. A call with more has a statement of its own, so that the memory of a statement is
@@ -17,13 +17,13 @@ export const DEFAULT_OPTIONS = {
    */
   acceptBatchBytes: 1024 * 1024,
   acceptsInFlight: 2,
-  /** Events that wait to be stored; above it calls are refused as OVERLOADED. */
+  /** Maximum number of events that wait to be stored. Further calls are rejected as OVERLOADED. */
   maxPendingAccepts: 20_000,
   maxPendingAcceptBytes: 64 * 1024 * 1024,
 
   /**
-   * Pushes of this process at a time. Retries use at most half of them, what subscriptions have beyond `laneConcurrency` a quarter. Of this and
-   * of whatever else is for all accounts together one account has a share, see `createPool`: half of it when it is alone.
+   * Maximum number of concurrent pushes of this process. Retries use at most half of them, and subscriptions beyond their `laneConcurrency`
+   * a quarter. One account gets a share of these and of all other common limits, half if it is alone; see `createPool`.
    */
   concurrency: 1_024,
   /**
@@ -39,14 +39,14 @@ export const DEFAULT_OPTIONS = {
   /** Maximum number of deliveries that the sweep loads: in all, of which one account alone gets half, and per subscription. */
   maxSwept: 10_000,
   maxLaneSwept: 1_000,
-  /** Subscriptions of one account that have nothing in memory but what their last pushes came to. */
+  /** Maximum number of idle subscriptions per account in memory. Only the results of their last pushes are kept. */
   maxIdleLanes: 1_000,
   breaker: { failures: 5, hardFailures: 3, shortestParkMs: 5_000, longestParkMs: 60_000 } satisfies BreakerOptions,
 
   outcomeBatchRows: 500,
   outcomeDelayMs: 5,
   outcomesInFlight: 2,
-  /** Outcomes that wait to be stored; above it no push is started. */
+  /** Maximum number of outcomes that wait to be stored. Above it, no push starts. */
   maxPendingOutcomes: 5_000,
   /** Maximum time for aborted pushes to end when the process stops. */
   abortMs: 1_000,
@@ -55,20 +55,20 @@ export const DEFAULT_OPTIONS = {
   /** Time between two attempts to store outcomes while the database is unavailable. It grows from the first to the last value. */
   storeRetryMs: { shortest: 50, longest: 2_000 },
 
-  /** Rows of one claim; also what decides how many of each subscription come at a time. */
+  /** Number of deliveries that one statement claims. It also limits the share of each subscription. */
   claimRows: 500,
   minClaimShare: 8,
-  /** Subscriptions looked at by one statement. */
+  /** Number of subscriptions that one statement reads. */
   visits: 1_000,
   /** Maximum number of subscriptions that are read before deliveries are claimed, so that accounts can take turns. */
   maxVisits: 10_000,
-  /** The sweep looks at least that often, whatever it knows. */
+  /** Maximum time in milliseconds between two runs of the sweep, whatever it knows. */
   sweepBackstopMs: 5_000,
   /** Time between two notices to other processes about deliveries that became due. */
   announceMs: 50,
 
   heartbeatMs: 2_500,
-  /** A process that was silent for that long has lost its deliveries. */
+  /** Milliseconds after which a silent process loses its deliveries. */
   silentMs: 10_000,
   takeOverRows: 5_000,
   /** Time between two comparisons of database and memory. */

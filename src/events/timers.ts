@@ -4,7 +4,7 @@ import { inBackground } from '../trace.ts';
 /** Maximum delay of a timer. A longer one would end at once. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
-/** Calls once for all that is waited for, at the earliest of its times. */
+/** Creates an alarm that combines several waits: it calls once, at the earliest of their times. */
 export function createAlarm(clock: Clock, call: () => void) {
   let ringsAtMs = Number.POSITIVE_INFINITY;
   let endWait: EndWait | undefined;

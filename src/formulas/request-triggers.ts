@@ -72,7 +72,7 @@ export function chainAfter(origin: { readonly chain: number } | undefined): numb
   return origin === undefined ? 0 : origin.chain + 1;
 }
 
-/** Returns why a chain of formulas ends. Undefined: it may go on. */
+/** Returns why a chain of formulas ends. Undefined: it may continue. */
 export function findChainFault(chain: number): string | undefined {
   if (chain <= MOST_LINKS) return undefined;
   return `${chain} formulas started one another in a chain; the maximum is ${MOST_LINKS}.`;

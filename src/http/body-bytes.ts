@@ -10,7 +10,7 @@ import { flowOf, holdReading } from './connection.ts';
 
 export const KB = 1024;
 export const MB = 1024 * KB;
-/** Everyday bodies are smaller. They are not counted, and not worked on in steps. */
+/** Size in bytes up to which bodies count as ordinary. They are neither counted nor processed in steps. */
 export const LARGE_BYTES = 64 * 1024;
 
 /** Maximum size in bytes of a body that is streamed and never in memory as a whole. */
@@ -30,8 +30,9 @@ const UNPACK: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
 ]);
 
 /**
- * The body of a request, unpacked; `maxBytes` holds for it as it was sent and as it is unpacked.
- * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED without room for it, UNSUPPORTED_MEDIA_TYPE for its Content-Encoding, REQUEST_INVALID when it breaks off or is not packed as it says
+ * Reads and decompresses the body of a request. `maxBytes` limits it both as sent and decompressed.
+ * @throws AppError PAYLOAD_TOO_LARGE; OVERLOADED if there is no memory for it; UNSUPPORTED_MEDIA_TYPE for its Content-Encoding;
+ * REQUEST_INVALID if it is incomplete or its compression is invalid
  */
 export async function readBody(request: IncomingMessage, maxBytes: number, room: BodyRoom): Promise<Buffer> {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
@@ -54,7 +55,10 @@ export async function readBody(request: IncomingMessage, maxBytes: number, room:
   return unpacked;
 }
 
-/** The caller waits for the word before it sends a body (RFC 9110, 10.1.1): by now it is authorized and the length is right. */
+/**
+ * Sends `100 Continue` to a caller that waits for it before it sends the body (RFC 9110, 10.1.1). At this point, the request is authorized
+ * and its length is accepted.
+ */
 export function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (/(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '')) response.writeContinue();
 }
@@ -111,7 +115,7 @@ function collect(request: IncomingMessage, maxBytes: number, room: BodyRoom): Pr
   });
 }
 
-/** @returns `256 kB`, `8 MB` */
+/** Returns a size for messages, such as `256 kB` or `8 MB`. */
 export function sizeText(bytes: number): string {
   return bytes % MB === 0 ? `${bytes / MB} MB` : `${Math.round(bytes / KB)} kB`;
 }
@@ -135,11 +139,14 @@ export function brokenOff(cause?: unknown): AppError {
   return new AppError('REQUEST_INVALID', 'The body ended too early.', { cause });
 }
 
-/** The memory for one body. */
+/** Memory limit for one body. */
 export interface BodyRoom {
-  /** @returns false when there is no room for more of it */
+  /**
+   * Takes memory for more of the body.
+   * @returns false if there is no room
+   */
   readonly take: (bytes: number) => boolean;
-  /** Nothing of the body is kept. */
+  /** Returns all memory of the body. */
   readonly give: () => void;
 }
 

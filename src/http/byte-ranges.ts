@@ -1,4 +1,4 @@
-/** Other bytes have another strong tag (RFC 9110, 8.8.3). */
+/** Returns the strong tag of a compressed response. Other bytes need another tag (RFC 9110, 8.8.3). */
 export function packedTag(tag: string, encoding: string): string {
   return `${tag.slice(0, -1)}-${encoding}"`;
 }
@@ -18,15 +18,16 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
   return plain.includes('*') || plain.includes(tag);
 }
 
-/** Bytes of a file, from one up to another one. */
+/** Range of bytes in a file. */
 export interface ByteRange {
   readonly begin: number;
   readonly end: number;
 }
 
 /**
- * One range of a `Range` header (RFC 9110, 14.1.2).
- * @returns undefined for what is no such header, or names several: the whole is sent; null for one that no byte is in
+ * Reads a `Range` header (RFC 9110, 14.1.2).
+ * @returns undefined if the whole file must be sent, because the header is absent, invalid, or names several ranges; null for a range
+ * outside of the file
  */
 export function readRange(header: string | undefined, size: number): ByteRange | undefined | null {
   const [, first = '', last = ''] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? '') ?? [];

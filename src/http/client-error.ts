@@ -40,7 +40,7 @@ const REFUSALS: Readonly<Record<string, ClientRefusal>> = {
 
 const LINGER_MS = 500;
 
-/** Refuses, in the form of every other error, what never becomes a request. For the `clientError` of an HTTP server. */
+/** Creates the handler for the `clientError` of an HTTP server. It responds to invalid HTTP in the form of all other errors. */
 export function createClientErrorHandler({ log, clock }: Pick<Platform, 'log' | 'clock'>) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     if (error.code === 'ECONNRESET' || !socket.writable || hasResponseBegun(socket)) {

@@ -15,9 +15,9 @@ import type { Response } from 'express';
 
 export type Encoding = 'br' | 'gzip';
 
-/** Bytes. What is smaller fits into one packet either way. */
+/** Minimum size in bytes of a compressed response. Smaller ones fit into one packet anyway. */
 export const LEAST_COMPRESSED = 1024;
-/** Bytes. */
+/** Maximum size in bytes that is compressed in one step. */
 export const MOST_COMPRESSED_AT_ONCE = 8 * 1024;
 
 /** About as fast as gzip and a little smaller; the window is what a large response costs in memory (512 kB). */
@@ -38,7 +38,7 @@ const pack = {
   gzip: promisify<Buffer, ZlibOptions, Buffer>(gzip),
 };
 
-/** The one that is liked as well as another comes first. */
+/** The supported encodings. If a caller likes several equally, the first one is used. */
 export const COMPRESSORS: Readonly<Record<Encoding, Compressor>> = {
   br: {
     compressNow: (bytes) => brotliCompressSync(bytes, BROTLI),
@@ -64,7 +64,7 @@ export function encodingOf(response: Response): Encoding | undefined {
   return chooseEncoding(response.req.headers['accept-encoding']);
 }
 
-/** The encoding that an `Accept-Encoding` header likes best (RFC 9110, 12.5.3). */
+/** Returns the encoding that an `Accept-Encoding` header prefers (RFC 9110, 12.5.3). */
 export function chooseEncoding(header: string | undefined): Encoding | undefined {
   if (header === undefined || header === 'identity') return undefined;
   const qualities = parseAcceptEncoding(header);

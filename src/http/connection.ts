@@ -61,7 +61,7 @@ export function holdUntilTaken(request: IncomingMessage): void {
   });
 }
 
-/** What handles the requests of a server, and the classes that it makes them of. */
+/** The handler for the requests of a server, and the classes of its requests and responses. */
 export interface HttpHandler extends Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
   readonly handle: RequestListener;
 }
@@ -83,8 +83,9 @@ interface RequestRow {
 }
 
 /**
- * Hands on a few requests of a connection at a time, as many can be written to it in a row without reading one response; begun together,
- * they would be worked on, kept and, when the connection breaks, ended together. A connection that is sent too many is closed.
+ * Returns a listener that starts only a few requests of a connection at a time. A caller can send many in a row without reading a response.
+ * Started together, all of them would use memory and time, and end together when the connection breaks. A connection with too many is
+ * closed.
  */
 export function handOnInARow(handle: RequestListener): RequestListener {
   const rows = new WeakMap<Socket, RequestRow>();
@@ -124,7 +125,7 @@ function goOn(socket: Socket, row: RequestRow): void {
   row.readOn = undefined;
 }
 
-/** A length of 0 is no body. */
+/** Returns whether a request has a body. A length of 0 means none. */
 export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
   return encoding !== undefined || (length !== undefined && Number(length) !== 0);
 }
@@ -153,7 +154,7 @@ export function letTakeItsTime(request: IncomingMessage): void {
   timed.get(request)?.();
 }
 
-/** Bounds for the rest of a body whose request has its response already. */
+/** Limits for the rest of a body whose request already has its response. */
 export interface RestBounds {
   readonly bytes: number;
   readonly ms: number;

@@ -4,10 +4,10 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Lets the pages of these origins call and read the responses (Fetch, "CORS protocol"). What they may do is decided by the secrets they
- * send, so there are no credentials of the browser to allow, and a preflight, which has no secrets, is met without any.
- * @param exposed headers of responses; without them a page would see none of these
- * @returns a function that says whether it has sent the response
+ * Allows the pages of these origins to send requests and read responses (Fetch, "CORS protocol"). The secrets in a request decide what it
+ * may do. So credentials of the browser are never allowed, and a preflight, which has no secrets, is accepted without any.
+ * @param exposed headers of responses that pages can read
+ * @returns a function that returns whether it has sent the response
  */
 export function createCors(
   origins: readonly string[],

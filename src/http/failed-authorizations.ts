@@ -71,7 +71,10 @@ export function createFailedAuthorizations({ steady }: Clock): FailedAuthorizati
     networks.set(name, network);
   }
 
-  /** @returns how to leave again */
+  /**
+   * Counts a look-up in progress.
+   * @returns the function that ends it
+   */
   function enter(name: string, key: string): () => void {
     const network = stateOf(name);
     const { underWay } = network;

@@ -7,7 +7,7 @@ const TURN_MS = 5;
 /** This measures the time of the process, which the clock of the service does not change. */
 const { steady } = SYSTEM_CLOCK;
 
-/** @returns whose request it is; requests of one are begun in their order */
+/** Returns the caller of a request. Requests of one caller start in their order. */
 export type CallerOf = (request: IncomingMessage) => string;
 
 /**
@@ -20,7 +20,10 @@ export function startFairly(handle: RequestListener, callerOf: CallerOf): Reques
   /** The end of the current turn for incoming requests. Undefined between turns. */
   let turnEndsAtMs: number | undefined;
 
-  /** Each request comes in a callback of its own, so that the promises of the one before are kept by now: their work is counted. */
+  /**
+   * Returns whether the turn has time left. Each request arrives in a callback of its own, so the promises of the previous one are settled
+   * and their work is counted.
+   */
   function hasTime(): boolean {
     const nowMs = steady();
     if (turnEndsAtMs === undefined) {
@@ -44,7 +47,7 @@ export function startFairly(handle: RequestListener, callerOf: CallerOf): Reques
     setImmediate(giveTurn);
   }
 
-  /** The first in the line of the caller whose turn it is, who then stands behind all others. */
+  /** Takes the first request of the caller whose turn it is. That caller then goes to the end of the queue. */
   function takeNext(): (() => void) | undefined {
     const [turn] = lines;
     if (turn === undefined) return undefined;

@@ -38,12 +38,15 @@ const MOST_HEADERS = 20;
 /** The memory for a file that is streamed: buffers from the caller's connection to the provider's, and the fields. */
 const FORM_BYTES = 512 * KB;
 
-/** A form whose fields may come on either side of its file. */
+/** A form with a file. Its fields can come before or after the file. */
 export interface StreamedForm {
-  /** All of them when the bytes have come to their end. */
+  /** Fields of the form. They are complete when the bytes have ended. */
   readonly fields: ReadonlyMap<string, string>;
   readonly file: UploadedFile;
-  /** They come once. @throws AppError for what is wrong with the form behind them */
+  /**
+   * Bytes of the file, which can be read once.
+   * @throws AppError for faults in the rest of the form
+   */
   readonly bytes: AsyncIterable<Buffer>;
 }
 
@@ -63,9 +66,9 @@ const STREAMED: FormRules = { maxBytes: Number.POSITIVE_INFINITY, json: INSTRUCT
 const PART_BYTES = 3 * MB;
 
 export interface FormBounds {
-  /** The memory of this process for the bodies of requests. */
+  /** Memory limit of this process for the bodies of requests. */
   readonly budget: ByteBudget;
-  /** Aborts when the caller hangs up, and when it has its response. */
+  /** Aborts when the caller disconnects, and after the response. */
   readonly signal: AbortSignal;
 }
 

@@ -34,14 +34,14 @@ export const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 10
 
 export interface BodyBounds {
   readonly limits: BodyLimits;
-  /** The memory of this process for the bodies of requests. */
+  /** Memory limit of this process for the bodies of requests. */
   readonly budget: ByteBudget;
 }
 
 /**
- * Parses a body that is within the limits of its operation, every number with all its digits; a request without one has the body `undefined`.
- * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, OVERLOADED where `budget` has no room for a large one, or REQUEST_INVALID for
- * what is not well-formed JSON in UTF-8
+ * Parses a body within the limits of its operation. Numbers keep all their digits. A request without a body results in `undefined`.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE; OVERLOADED if `budget` has no room for a large body; REQUEST_INVALID if it is
+ * not well-formed JSON in UTF-8
  */
 export async function readJsonBody(request: Request, response: Response, bounds: BodyBounds): Promise<unknown> {
   if (!hasBody(request.headers)) return undefined;
@@ -81,7 +81,11 @@ async function takeTurnOf(response: Response): Promise<void> {
 /** Leaves out the byte order mark. */
 const utf8 = new TextDecoder();
 
-/** @throws AppError REQUEST_INVALID that begins with `what` the text is */
+/**
+ * Parses a JSON text.
+ * @param what the name of the text at the beginning of the message
+ * @throws AppError REQUEST_INVALID
+ */
 export function parseText(text: string, what = 'The body'): unknown {
   try {
     return parseJson(text);

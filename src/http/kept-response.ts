@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import type { Response } from 'express';
 import { COMPRESSORS, chooseEncoding, type Encoding } from './compression.ts';
 
-/** A response that is the same for everybody, ready to be sent. */
+/** A prepared response that is the same for everybody. */
 export interface KeptResponse {
   readonly headers: Readonly<Record<string, string>>;
-  /** Compressed once, on its first request. */
+  /** Returns the body in an encoding. It is compressed once, for the first request. */
   readonly as: (encoding: Encoding | 'identity') => Promise<KeptBody>;
 }
 
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.yaml': 'application/yaml; charset=utf-8',
 };
 
-/** Express sends a 304 itself where the caller has it already. */
+/** Sends a prepared response. Express sends a 304 if the caller has it already. */
 export async function sendKept(response: Response, kept: KeptResponse): Promise<void> {
   const encoding = chooseEncoding(response.req.headers['accept-encoding']) ?? 'identity';
   const { bytes, etag } = await kept.as(encoding);
@@ -32,7 +32,10 @@ export async function sendKept(response: Response, kept: KeptResponse): Promise<
   response.send(bytes);
 }
 
-/** @param extension of a file's name, with the dot */
+/**
+ * Prepares a response.
+ * @param extension file name extension, with the dot
+ */
 export function keep(
   extension: string,
   content: string | Uint8Array,

@@ -7,11 +7,15 @@ import { AppError, type CallerBudget } from '../errors.ts';
 
 export interface TokenBuckets {
   /**
-   * Throws without a token left, and uses none.
+   * Asserts that a token is left, without using it.
    * @throws AppError RATE_LIMITED
    */
   readonly assertLeft: (key: string) => void;
-  /** @returns how many tokens are left. @throws AppError RATE_LIMITED */
+  /**
+   * Uses a token.
+   * @returns the number of tokens that are left
+   * @throws AppError RATE_LIMITED
+   */
   readonly take: (key: string) => number;
   readonly budgetOf: (tokens: number) => CallerBudget;
 }

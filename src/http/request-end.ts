@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import { goOnInTurn } from '../pace.ts';
 
 const HUNG_UP = new AppError('INTERNAL', 'The caller hung up.');
-const RESPONDED = new AppError('INTERNAL', 'The caller was answered.');
+const RESPONDED = new AppError('INTERNAL', 'The request has ended.');
 
 /** Returns a signal that aborts when the response is sent, or the caller closes the connection before. Then held memory can be released. */
 export function signalEnd(response: ServerResponse): AbortSignal {
@@ -24,7 +24,10 @@ async function abortInTurn(controller: AbortController): Promise<void> {
   controller.abort(HUNG_UP);
 }
 
-/** Between two steps of work for a caller. @throws what `isHangUp` knows */
+/**
+ * Asserts, between two steps of work, that the caller is still connected.
+ * @throws the error that `isHangUp` recognizes
+ */
 export function assertThere(response: ServerResponse): void {
   if (response.destroyed) throw HUNG_UP;
 }

@@ -24,12 +24,14 @@ export interface RequestLogParts {
   readonly routes: ReadonlyMap<string, string>;
 }
 
-/** Makes the redactor of a call out of the secrets that came with it and those of its instance; it knows nothing of another call. */
+/**
+ * Creates the redactor of a call from the secrets that it contains and those of its instance. Secrets of other calls are not part of it.
+ */
 export type RedactCall = (request: Request, response: Response) => Redactor;
 
 export type RequestLogPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
 
-/** Does the work of a request. */
+/** Runs the work of a request, and logs and records the request when it ends. */
 export type LogRequest = (request: Request, response: Response, work: () => void) => void;
 
 /**

@@ -6,16 +6,16 @@ import { packedTag } from './byte-ranges.ts';
 import { encodingOf } from './compression.ts';
 import { sendPieces } from './json-response.ts';
 
-/** Those that are undefined are left out. */
+/** Headers of a response. Undefined values are left out. */
 export type ResponseHeaders = Readonly<Record<string, string | number | undefined>>;
 
-/** Bytes instead of JSON. */
+/** A response with bytes instead of JSON. */
 export interface FileResponse {
   readonly file: Buffer;
   readonly headers: ResponseHeaders & { readonly 'Content-Type': string };
 }
 
-/** Bytes that are sent as they are made. Where they are not the whole, or nothing, the status says so. */
+/** A response that is streamed. The status says if it has only a part of the file, or nothing. */
 export interface StreamResponse {
   readonly status: 200 | 206 | 304;
   /** Returns the pieces of the body. It is not called where no body is sent. An error in it breaks the connection. */
@@ -70,14 +70,17 @@ function sendStream(response: Response, { status, pieces }: StreamResponse): voi
   sendPieces(response, pieces(), encoding).catch((error: unknown) => response.req.next?.(error));
 }
 
-/** draft-ietf-httpapi-ratelimit-headers-06 */
+/** Sets the headers of the rate limit (draft-ietf-httpapi-ratelimit-headers-06). */
 export function setBudget(response: Response, { limit, remaining, resetSeconds }: CallerBudget): void {
   response.setHeader('RateLimit-Limit', limit);
   response.setHeader('RateLimit-Remaining', remaining);
   response.setHeader('RateLimit-Reset', resetSeconds);
 }
 
-/** @throws AppError NOT_ACCEPTABLE */
+/**
+ * Asserts that the caller accepts JSON.
+ * @throws AppError NOT_ACCEPTABLE
+ */
 export function assertAcceptsJson(accept: string | undefined): void {
   if (accept === undefined || accept === '*/*' || chooseResponse(accept, []).kind === 'record') return;
   throw new AppError('NOT_ACCEPTABLE', 'This path returns JSON. Send Accept: application/json.');
@@ -124,7 +127,7 @@ function dispositionOf(type: string, given: string | undefined): string | undefi
 /** Characters that file systems or quoted texts do not allow. */
 const AWKWARD = /["\\/:*?<>|%]/g;
 
-/** RFC 6266: the name for everybody in ASCII and, where that is another one, the name itself in UTF-8 (RFC 8187). */
+/** Returns a `Content-Disposition` header (RFC 6266) with the name in ASCII and, if it differs, also in UTF-8 (RFC 8187). */
 export function writeDisposition(name: string): string | undefined {
   const whole = (name.split(/[\\/]/).at(-1) ?? '').replaceAll(/\p{C}/gu, '').trim();
   if (whole === '') return undefined;

@@ -27,28 +27,28 @@ export interface AuthenticateNeighbours extends ConnectNeighbours {
   readonly tokens: Pick<Tokens, 'store' | 'acceptClient' | 'of'>;
 }
 
-/** Settings as they were given, with what goes along. */
+/** Settings as the caller sent them, with the data to authenticate them. */
 export interface GivenCredentials {
   readonly caller: AuthorizationCaller;
   readonly given: Readonly<Record<string, unknown>>;
-  /** Settings that stay unless they are given. */
+  /** Earlier settings. They stay unless new values are given. */
   readonly base: Config;
   readonly providerData: ProviderData | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Settings for an instance that is there. */
+/** Settings for an existing instance. */
 export interface GivenAgain extends GivenCredentials {
   readonly earlier: EarlierSettings;
 }
 
-/** Settings that may be stored. */
+/** Settings that were authenticated and may be stored. */
 export interface Authenticated {
   readonly config: Config;
-  /** The provider took a token with these settings, just now. */
+  /** Whether the provider has just granted a token with these settings. */
   readonly verified: boolean;
   /**
-   * Stores what belongs to the settings, in their transaction.
+   * Stores the tokens and codes of the settings, in the same transaction.
    * @returns whether this removes the reason why the instance was invalid
    */
   readonly keep: (via: Knex, key: InstanceKey) => Promise<boolean>;
@@ -58,7 +58,7 @@ export type Authenticate = ReturnType<typeof createAuthenticate>;
 
 const KEEP_NOTHING = async () => false;
 
-/** Shows settings to the provider before they are stored. */
+/** Creates the verification of settings with the provider, before they are stored. */
 export function createAuthenticate(neighbours: AuthenticateNeighbours) {
   const { client, authorizations, tokens, requestToken } = neighbours;
 
@@ -130,7 +130,7 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours) {
     return { config: verified, verified: true, keep };
   }
 
-  /** By the settings of before: those that are new are not known to be good. */
+  /** Returns the current token of the earlier settings, because it is not known yet whether the new ones are valid. */
   async function currentToken(owner: TokenOwner, signal: AbortSignal): Promise<string> {
     try {
       return (await tokens.of(owner)?.current(signal)) ?? '';

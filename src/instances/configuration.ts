@@ -169,7 +169,10 @@ function fault(key: string, message: string): ErrorDetail {
   return { path: pointer('body', 'configuration', key), message };
 }
 
-/** `faults` are of keys of a configuration, at least one. */
+/**
+ * Creates the error of an invalid configuration.
+ * @param faults faults of its keys, at least one
+ */
 export function invalidConfiguration(connector: Connector, faults: readonly ErrorDetail[]): AppError {
   return invalidRequest(faults, `The configuration of ${connector.name}: `);
 }

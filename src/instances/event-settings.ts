@@ -70,7 +70,7 @@ export interface EventSettings {
   readonly format: 'standard' | 'elements';
   /** Whether the record is read from the provider for events that come without it. */
   readonly hydrate: boolean;
-  /** Undefined where it is not set. */
+  /** Value of `event.vendor.type`; undefined where it is not set. */
   readonly vendorType: 'polling' | 'webhook' | undefined;
 }
 

@@ -221,7 +221,7 @@ export function createInstances(
     return mapped.length === 0 ? connector : { ...connector, objects: { ...objects, ...Object.fromEntries(mapped) } };
   }
 
-  /** Runs before anything else. */
+  /** Asserts that event and poll settings are valid, before anything else is done. */
   async function assertEventSettings(
     at: MappedAt,
     configuration: Readonly<Record<string, unknown>> = {},

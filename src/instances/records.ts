@@ -7,7 +7,7 @@ import type { InstanceCodec } from './instance-codec.ts';
 import type { TokenGrant } from './oauth/token-endpoint.ts';
 import type { InstanceStore } from './store.ts';
 
-/** Instances as they are stored, and what their providers say of their credentials. Tokens stand on these. */
+/** The service that reads stored instances and records whether providers accept their credentials. Tokens depend on it. */
 export type InstanceRecords = ReturnType<typeof createInstanceRecords>;
 
 type JudgedInstance = InstanceKey & Pick<Instance, 'valid' | 'refusedCalls'>;
@@ -30,9 +30,9 @@ export function createInstanceRecords(
   { keys, notifier, shares }: Pick<Platform, 'keys' | 'notifier' | 'shares'>,
   { store, codec, notifications }: RecordNeighbours,
 ) {
-  /** An instance has one token as long as it is there. */
+  /** Cache keys by instance. An instance has the same token as long as it exists. */
   const cacheKeys = new Map<string, string>();
-  /** By account and token, so that a call on a known instance costs no query. */
+  /** Instances by account and token, so that a call on a known instance costs no query. */
   const cache = createSecretCache<Instance>({
     onKept: (key, instance) => cacheKeys.set(nameOf(instance), key),
     onDropped: (instance) => cacheKeys.delete(nameOf(instance)),
@@ -44,7 +44,7 @@ export function createInstanceRecords(
   });
   notifier.onGap(cache.clear);
 
-  /** A load under way may be of this instance: only those of its account are done again. */
+  /** Drops an instance from the cache. A load in progress may be of this instance, so the loads of its account are repeated. */
   function forget(key: InstanceKey): void {
     const cacheKey = cacheKeys.get(nameOf(key));
     if (cacheKey !== undefined) cache.forget(cacheKey);
@@ -82,14 +82,17 @@ export function createInstanceRecords(
   }
 
   return {
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns an instance.
+     * @throws AppError NOT_FOUND
+     */
     get: async (accountId: number, id: number) => {
       const row = await store.find(accountId, id);
       if (row === undefined) throw instanceNotFound(id);
       return codec.decode(row);
     },
 
-    /** Those that there are, in any order, by one statement. */
+    /** Returns the existing instances among the keys, in any order, by one statement. */
     getAll: async (keys: readonly InstanceKey[]) => (await store.findAll(keys)).map(codec.decode),
 
     /** Returns the instance from memory if it is cached and unchanged. */
@@ -97,8 +100,9 @@ export function createInstanceRecords(
       cache.find(`${accountId}:${token}`, (kept) => shares.lookUp(accountId, () => load(accountId, token, kept))),
 
     /**
-     * The outcome of a call, whose `work` is such as `list employees`. A refusal makes the instance invalid. A success makes it
-     * valid again only where the same was refused before: what a provider does for everybody proves nothing.
+     * Records whether the provider accepted the credentials in a call; `work` is its purpose, such as `list employees`. A rejection makes
+     * the instance invalid. A success makes it valid again only if the same `work` was rejected before, because a provider may allow other
+     * calls without credentials.
      */
     noteCredentials: async (
       instance: JudgedInstance,
@@ -121,12 +125,12 @@ export function createInstanceRecords(
       });
     },
 
-    /** The provider granted access anew. */
+    /** Makes the instance valid, because the provider granted access again. */
     restore: async ({ accountId, id }: InstanceKey) => {
       if (await store.setValid(accountId, id)) await changed(accountId, id);
     },
 
-    /** The credentials are of no use any more, for a known reason. */
+    /** Makes the instance invalid, because its credentials can no longer be used for a known reason. */
     invalidate: async (refusal: CredentialRefusal, via: Knex) => {
       const { accountId, id, reason } = refusal;
       if (await refuse(via, refusal, [], await notifications.prepare(accountId))) return;
@@ -145,14 +149,17 @@ export function createInstanceRecords(
       await changed(accountId, id, via);
     },
 
-    /** Why its events do not come; null: nothing is in their way. @returns whether that is news */
+    /**
+     * Stores why no events arrive; null if they can arrive.
+     * @returns whether the stored warning changed
+     */
     noteEventWarning: async ({ accountId, id }: InstanceKey, warning: string | null) => {
       const isNews = await store.setEventWarning(accountId, id, warning);
       if (isNews) await changed(accountId, id);
       return isNews;
     },
 
-    /** To be called after every change. Forgets the instance here at once, and in every other process; with `via` at its commit. */
+    /** Drops the cached instance, in this process at once and in every other one; with `via`, at the commit. Call it after every change. */
     changed,
   };
 }

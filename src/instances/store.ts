@@ -78,9 +78,9 @@ export interface InstanceOrder {
 export const ORDERABLE_INSTANCE = Object.keys(ORDERS) as readonly InstanceOrder['by'][];
 
 export interface InstanceFilter extends Omit<Selection, 'afterId' | 'newestFirst'> {
-  /** The place of an earlier row: behind it the page begins. */
+  /** Position of the row before the page. */
   readonly after?: InstanceListPosition | undefined;
-  /** Default: from old to new. */
+  /** Order of the list. Default: from old to new. */
   readonly order?: InstanceOrder | undefined;
   readonly elementKey?: string | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -121,7 +121,7 @@ export const FILTERABLE_INSTANCE = filterable({
 
 export type InstanceStore = ReturnType<typeof createInstanceStore>;
 
-/** Every statement names the account: no row of another tenant can come back. */
+/** Creates the store of instances. Every statement names the account, so that it cannot return a row of another tenant. */
 export function createInstanceStore(knex: Knex) {
   const select = (accountId: number, via = knex) =>
     via('instance')
@@ -142,7 +142,7 @@ export function createInstanceStore(knex: Knex) {
     find: async (accountId: number, id: number): Promise<InstanceRow | undefined> =>
       (await select(accountId).where({ id }))[0],
 
-    /** Those that there are, in any order. */
+    /** Returns the existing instances among the keys, in any order. */
     findAll: async (keys: readonly Pick<InstanceRow, 'accountId' | 'id'>[]): Promise<InstanceRow[]> =>
       knex('instance')
         .select({ ...COLUMNS, version: knex.raw('xmin::text') })
@@ -158,7 +158,7 @@ export function createInstanceStore(knex: Knex) {
     findByTokenHash: async (accountId: number, tokenHash: Buffer): Promise<InstanceRow | undefined> =>
       (await select(accountId).where({ token_hash: tokenHash }))[0],
 
-    /** With what each row is ordered by, as text. */
+    /** Lists instances, each with the value that it is ordered by, as text. */
     list: async (accountId: number, filter: InstanceFilter): Promise<(InstanceRow & InstanceListPosition)[]> => {
       const { order, after, condition, limit } = filter;
       const query = select(accountId);
@@ -181,7 +181,7 @@ export function createInstanceStore(knex: Knex) {
       return query;
     },
 
-    /** One whose events are on and go to the URL. */
+    /** Finds an instance whose events are enabled and go to the URL. */
     findByCallback: async (accountId: number, callbackUrl: string): Promise<number | undefined> => {
       const settings = { [EVENTS_ENABLED]: true, [CALLBACK_URL]: callbackUrl };
       const row = await knex('instance')
@@ -191,7 +191,7 @@ export function createInstanceStore(knex: Knex) {
       return row?.id;
     },
 
-    /** Undefined when there is no such instance, or none of the version of settings where one is given. */
+    /** Updates an instance. Undefined if it does not exist, or has another settings version than the given one. */
     update: async (
       via: Knex,
       accountId: number,
@@ -211,7 +211,7 @@ export function createInstanceStore(knex: Knex) {
       return count === 0 ? undefined : firstOf(await select(accountId, via).where({ id }));
     },
 
-    /** False when it was valid already, or `work` is given and was not refused. */
+    /** Makes an instance valid. Returns false if it was valid, or if `work` is given and was not rejected before. */
     setValid: async (accountId: number, id: number, work?: string): Promise<boolean> => {
       const query = knex('instance').where({ account_id: accountId, id, valid: false });
       if (work !== undefined) query.whereRaw('? = any(refused_calls)', [work]);
@@ -258,14 +258,14 @@ export function createInstanceStore(knex: Knex) {
       return count > 0;
     },
 
-    /** A better reason than the one that is there. */
+    /** Replaces the reason why an instance is invalid by a better one. */
     setInvalidReason: async (via: Knex, accountId: number, id: number, reason: string): Promise<void> => {
       await via('instance')
         .where({ account_id: accountId, id, valid: false })
         .update({ invalid_reason: reason, updated_at: knex.fn.now() });
     },
 
-    /** False when it is the same already, or there is no such instance. */
+    /** Stores the warning about events. Returns false if it is unchanged, or if the instance does not exist. */
     setEventWarning: async (accountId: number, id: number, warning: string | null): Promise<boolean> => {
       const count = await knex('instance')
         .where({ account_id: accountId, id })
@@ -274,7 +274,7 @@ export function createInstanceStore(knex: Knex) {
       return count > 0;
     },
 
-    /** The first ones of the account, in any state. */
+    /** Returns ids of instances of the account in any state, the lowest first. */
     listIds: async (accountId: number, limit: number): Promise<number[]> =>
       knex('instance').where({ account_id: accountId }).orderBy('id').limit(limit).pluck('id'),
 

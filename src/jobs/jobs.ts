@@ -9,15 +9,15 @@ export interface JobsOptions<Table extends Queues> {
   readonly url: string;
   readonly log: Logger;
   readonly queues: Table;
-  /** `api` only sends; `worker` and `all` also work, schedule and clean up. */
+  /** Role of the process: `api` only sends jobs; `worker` and `all` also run, schedule and clean up. */
   readonly role: Role;
   readonly clock: Clock;
-  /** Most connections to PostgreSQL. Default 4. */
+  /** Maximum number of connections to PostgreSQL. Default 4. */
   readonly poolSize?: number;
 }
 
 export interface SendOptions {
-  /** Default: at once. */
+  /** Delay in milliseconds. Default: none. */
   readonly delayMs?: number;
 }
 
@@ -25,7 +25,10 @@ export interface Jobs<Name extends string> {
   readonly start: () => Promise<void>;
   /** Starts no more jobs and lets running ones end. After `timeoutMs` they are aborted and retried later. */
   readonly stop: (timeoutMs: number) => Promise<void>;
-  /** @returns the id of the job */
+  /**
+   * Sends a job.
+   * @returns the id of the job
+   */
   readonly send: (name: Name, data?: object, options?: SendOptions) => Promise<string>;
   readonly isReachable: () => Promise<boolean>;
 }
@@ -34,7 +37,7 @@ const SCHEMA = 'pgboss';
 const DEFAULT_TIMEOUT_SECONDS = 900;
 const DEFAULT_POLLING_SECONDS = 2;
 
-/** Background work on PostgreSQL by pg-boss, which nothing outside this folder knows. */
+/** Creates the background jobs on pg-boss. Nothing outside this folder depends on pg-boss. */
 export function createJobs<const Table extends Queues>(options: JobsOptions<Table>): Jobs<keyof Table & string> {
   const { url, log, queues, role, clock, poolSize = 4 } = options;
   const works = role !== 'api';

@@ -12,11 +12,11 @@ export type JobOutcome =
 
 export interface Job {
   readonly id: string;
-  /** As it was sent; the handler narrows it. */
+  /** Data as it was sent. The handler must check its type. */
   readonly data: unknown;
-  /** From 1; `later` does not count. */
+  /** Number of the attempt, from 1. `later` does not count as an attempt. */
   readonly attempt: number;
-  /** Aborts when the job runs out of time or the process stops. */
+  /** Aborts when the job exceeds its time or the process stops. */
   readonly signal: AbortSignal;
 }
 
@@ -30,42 +30,48 @@ export interface RetryPolicy {
 export interface Queue {
   readonly handle: (job: Job) => Promise<JobOutcome>;
   readonly retry: RetryPolicy;
-  /** Cron expression of five fields, in UTC. One job is made at each time, however many processes run. */
+  /** Cron expression of five fields, in UTC. Each time creates one job, however many processes run. */
   readonly schedule?: string;
-  /** After that the job counts as failed and its signal aborts. Default 900. */
+  /** Seconds after which the job fails and its signal aborts. Default 900. */
   readonly timeoutSeconds?: number;
-  /** Jobs one process runs at a time. Default 1. */
+  /** Maximum number of jobs that one process runs at a time. Default 1. */
   readonly concurrency?: number;
-  /** Time between two looks for new jobs. Default 2. */
+  /** Seconds between two reads of new jobs. Default 2. */
   readonly pollingSeconds?: number;
 }
 
-/** The work behind the queues. */
+/** The work that the scheduled jobs do. */
 export interface Maintenance {
-  /** Deletes what was created before that time. @returns how many rows */
+  /**
+   * Deletes records that were created before the given time.
+   * @returns the number of deleted rows
+   */
   readonly purgeIdempotencyRecords: (before: Date) => Promise<number>;
   readonly purgeProxyTargets: (before: Date) => Promise<number>;
   readonly purgeAuthorizations: (before: Date) => Promise<number>;
-  /** Sessions of the console and tries to log in that were over at that time, and invitations that had been over for long. */
+  /** Deletes sessions of the console and tries to log in that were over at the given time, and invitations that ended long before. */
   readonly purgeLogIns: (at: Date) => Promise<number>;
-  /** Connect sessions that had ended before that time. */
+  /** Deletes connect sessions that had ended before the given time. */
   readonly purgeConnectSessions: (before: Date) => Promise<number>;
   /** Deletes the departures of connect sessions. */
   readonly purgeConnectDepartures: (before: Date) => Promise<number>;
-  /** Refreshes the OAuth tokens that end soon. @returns how many */
+  /**
+   * Refreshes the OAuth tokens that expire soon.
+   * @returns the number of refreshed tokens
+   */
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
-  /** Partitions and retention of events. */
+  /** Creates partitions of events, and deletes events after the retention period. */
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;
-  /** Partitions and retention of the audit log. */
+  /** Creates partitions of the audit log, and deletes entries after the retention period. */
   readonly keepAuditLog: (signal: AbortSignal) => Promise<void>;
-  /** Partitions and retention of activity. */
+  /** Creates partitions of activity, and deletes entries after the retention period. */
   readonly keepActivity: () => Promise<void>;
   /**
    * Creates the pollers that the settings of instances require, and removes others.
    * @returns number of corrected instances
    */
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
-  /** Partitions and retention of bulk jobs. */
+  /** Creates partitions of bulk jobs, and deletes jobs after the retention period. */
   readonly keepBulk: () => Promise<void>;
   /** Partitions and retention of executions of formulas, and formula instances whose time to live is over. */
   readonly keepFormulas: () => Promise<void>;
@@ -74,7 +80,10 @@ export interface Maintenance {
    * @returns number of checked registrations
    */
   readonly keepWebhooks: (signal: AbortSignal) => Promise<number>;
-  /** Removes what is left of accounts that were deleted. @returns how many were looked at */
+  /**
+   * Removes the data of deleted accounts.
+   * @returns the number of checked accounts
+   */
   readonly removeAccounts: (signal: AbortSignal) => Promise<number>;
 }
 
@@ -86,7 +95,7 @@ const PROXY_TARGET_MS = 24 * HOUR_MS;
 const AUTHORIZATION_MS = HOUR_MS / 4;
 const CONNECT_SESSION_MS = 30 * 24 * HOUR_MS;
 
-/** The table of queues. */
+/** Creates the table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
   const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns } = maintenance;
   const { purgeConnectSessions, purgeConnectDepartures } = maintenance;

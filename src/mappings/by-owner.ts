@@ -84,7 +84,7 @@ async function ownerOfFields(caller: MappingCaller, key: string, getInstance: Ge
   return ownerOf(caller, { level: 'instance', instanceId });
 }
 
-/** Names the level of fields that name none. */
+/** Sets the level of fields that name none. */
 export function withLevels(fields: unknown, level: Level): unknown {
   if (!Array.isArray(fields)) return fields;
   return fields.map((field: unknown) => {
@@ -103,7 +103,7 @@ export function ownerOf(
   return { level, organizationId, accountId, instanceId };
 }
 
-/** The level for what names none: the highest that the caller may change. */
+/** Returns the default level: the highest one that the caller may change. */
 export function defaultLevel({ mayChange }: Pick<MappingCaller, 'mayChange'>): 'organization' | 'account' {
   return mayChange('organization') ? 'organization' : 'account';
 }

@@ -10,13 +10,16 @@ import type { Level } from './model.ts';
 import { type Owner, ownerKey } from './owner.ts';
 import { createMappingStore, type MappingStore } from './store.ts';
 
-/** Who changes definitions and transformations. */
+/** The sender of a change of definitions and transformations. */
 export interface MappingCaller {
   readonly organizationId: number;
   readonly accountId: number;
   /** Returns whether the caller may change a level. */
   readonly mayChange: (level: Level) => boolean;
-  /** @throws AppError FORBIDDEN unless the caller may change the level */
+  /**
+   * Asserts that the caller may change the level.
+   * @throws AppError FORBIDDEN
+   */
   readonly assertMayChange: (level: Level) => void;
 }
 

@@ -4,10 +4,10 @@ import { createFaults, type Faults, isObject, type Place } from './faults.ts';
 import { containersOf, findPathFault } from './field-paths.ts';
 import { type DefinitionField, LEVELS, type Level, type Leveled, MAPPED_TYPES, type MappedType } from './model.ts';
 
-/** Limits of a level (mappings.md, 12). */
+/** Maximum number of definitions per level (mappings.md, 12). */
 export const MOST_DEFINITIONS = 500;
 export const MOST_FIELDS = 1_000;
-/** Characters of all definitions and transformations of a level, as JSON. */
+/** Maximum length of all definitions and transformations of a level, as characters of JSON. */
 export const MOST_STORED = 8 * 1024 * 1024;
 
 const LONGEST_NAME = 100;
@@ -31,7 +31,7 @@ export interface BodyOf {
   readonly level: Level;
   /** The names that lead to the body: `body`, or `body` and the name of the object. */
   readonly place?: Place;
-  /** The places of the fields in the list of the body, where only some of them are read. Default: one after the other. */
+  /** Indexes of the fields in the list of the body, if only some of them are checked. Default: consecutive. */
   readonly indexes?: readonly number[];
 }
 
@@ -48,7 +48,10 @@ export function checkName(name: string, place: Place, faults: Faults, reserved: 
     );
 }
 
-/** @throws AppError REQUEST_INVALID for a text that cannot be the name of a mapped object */
+/**
+ * Asserts that a text can be the name of a mapped object.
+ * @throws AppError REQUEST_INVALID
+ */
 export function assertName(name: string, place: Place, reserved: ReadonlySet<string>): void {
   const faults = createFaults();
   checkName(name, place, faults, reserved);
@@ -90,7 +93,7 @@ export function checkIdentity(body: Readonly<Record<string, unknown>>, of: BodyO
 export interface GivenField<Field> {
   readonly field: Field;
   readonly level: Level | undefined;
-  /** Its place in the list. */
+  /** Index of the field in the list. */
   readonly index: number;
 }
 
@@ -187,8 +190,8 @@ export function checkOnce(fields: readonly GivenField<{ readonly path: string }>
 }
 
 /**
- * Separates the fields that name another level than the one of the path. Who writes for the organization can also store
- * fields for the own account, as clients do when they import files.
+ * Separates the fields that name another level than the one of the path. A caller who may write for the organization can also store fields
+ * for its own account, as clients do when they import files.
  */
 export function splitByLevel<Field>(
   fields: readonly GivenField<Field>[],

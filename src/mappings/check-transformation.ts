@@ -21,7 +21,7 @@ import {
   type TransformationField,
 } from './model.ts';
 
-/** Bytes of a script. */
+/** Maximum size of a script in bytes. */
 export const MOST_SCRIPT_BYTES = 64 * 1024;
 
 const LONGEST_NAME = 255;

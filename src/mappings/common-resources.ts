@@ -36,7 +36,7 @@ export interface CommonResourcePorts {
   readonly reservedNames: ReadonlySet<string>;
 }
 
-/** Definitions as they are seen with all their levels together. */
+/** The service that shows and changes definitions with all their levels merged. */
 export type CommonResources = ReturnType<typeof createCommonResources>;
 
 /** Maximum number of levels, instances included, whose fields a resource shows. */
@@ -66,7 +66,10 @@ export function createCommonResources(ports: CommonResourcePorts) {
     };
   }
 
-  /** The highest level that the caller may change, of those that have the definition. @throws AppError FORBIDDEN, NOT_FOUND */
+  /**
+   * Returns the highest level with the definition that the caller may change.
+   * @throws AppError FORBIDDEN, NOT_FOUND
+   */
   async function highestChangeable(caller: MappingCaller, name: string): Promise<Owner> {
     const levels = await visible.get(caller, name);
     const found = levels.find(({ level }) => caller.mayChange(level));
@@ -81,7 +84,10 @@ export function createCommonResources(ports: CommonResourcePorts) {
       ...new Set((await visible.list(to)).map(({ objectName }) => objectName)),
     ],
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a resource.
+     * @throws AppError NOT_FOUND
+     */
     get: describe,
 
     /**

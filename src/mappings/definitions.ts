@@ -10,7 +10,7 @@ import { createFaults, type Place } from './faults.ts';
 import { mergeDefinitions } from './in-force.ts';
 import type { DefinitionField, Level, Leveled } from './model.ts';
 import { type Owner, ownAccount, ownersUpwards, readUpwards } from './owner.ts';
-import type { MappingStore, TransformationPlace } from './store.ts';
+import type { MappingStore, TransformationUse } from './store.ts';
 
 /** A definition as a level has it. */
 export interface ShownDefinition {
@@ -56,7 +56,10 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
     list: async (owner: Owner): Promise<readonly ShownDefinition[]> =>
       (await store.listDefinitions(owner)).map((definition) => show(definition, owner.level)),
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a definition of a level.
+     * @throws AppError NOT_FOUND
+     */
     get: async (owner: Owner, objectName: string): Promise<ShownDefinition> => {
       const definition = await store.findDefinition(owner, objectName);
       if (definition === undefined) throw await unknownDefinition(store, owner, objectName);
@@ -94,7 +97,10 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
       });
     },
 
-    /** @throws AppError REQUEST_INVALID, NOT_FOUND */
+    /**
+     * Replaces a definition.
+     * @throws AppError REQUEST_INVALID, NOT_FOUND
+     */
     replace: async (
       caller: MappingCaller,
       owner: Owner,
@@ -201,7 +207,10 @@ interface FieldsToPut {
   readonly place: Place;
 }
 
-/** @throws AppError REQUEST_INVALID where fields contradict each other or those of a higher level */
+/**
+ * Stores the fields of a definition.
+ * @throws AppError REQUEST_INVALID if fields contradict each other or those of a higher level
+ */
 export async function putFields(
   { store, touch }: MappingChange,
   { owner, objectName, fields, place }: FieldsToPut,
@@ -250,20 +259,23 @@ async function unknownDefinition(store: MappingStore, owner: Owner, objectName: 
 /** Number of uses that an error lists. */
 const MOST_USES = 10;
 
-/** @throws AppError CONFLICT that says where the definitions are used */
+/**
+ * Asserts that no transformation uses the definitions.
+ * @throws AppError CONFLICT that says where they are used
+ */
 export async function assertUnused(store: MappingStore, owner: Owner, names: readonly string[]): Promise<void> {
   const uses = await store.listUses(owner, names, MOST_USES + 1);
   if (uses.length === 0) return;
   const used = [...Map.groupBy(uses.slice(0, MOST_USES), ({ objectName }) => objectName)];
   const sentences = used.map(
-    ([name, places]) =>
-      `The definition '${name}' is used by the transformations of ${places.map(placeInWords).join(', of ')}.`,
+    ([name, usesOfName]) =>
+      `The definition '${name}' is used by the transformations of ${usesOfName.map(describeUse).join(', of ')}.`,
   );
   const more = uses.length > MOST_USES ? ' There are more.' : '';
   throw new AppError('CONFLICT', `${sentences.join(' ')}${more} Delete the transformations first.`);
 }
 
-function placeInWords({ level, elementKey, accountId, instanceId }: TransformationPlace): string {
+function describeUse({ level, elementKey, accountId, instanceId }: TransformationUse): string {
   if (level === 'organization') return `${elementKey} (organization)`;
   return level === 'account' ? `${elementKey} (account ${accountId})` : `instance ${instanceId}`;
 }

@@ -9,12 +9,18 @@ export interface Faults {
   readonly note: (place: Place, text: string, more?: Partial<ErrorDetail>) => void;
   /** Notes a name that is not one of the known ones. */
   readonly noteUnknown: (place: Place, kind: string, name: string, known: readonly string[]) => void;
-  /** @throws AppError REQUEST_INVALID when there are faults */
+  /**
+   * Throws the collected faults, if there are any.
+   * @throws AppError REQUEST_INVALID
+   */
   readonly throwIfAny: () => void;
   readonly list: readonly ErrorDetail[];
 }
 
-/** @param root names that lead to what is checked, such as `body` */
+/**
+ * Creates an empty collection of faults.
+ * @param root names that lead to the checked value, such as `body`
+ */
 export function createFaults(...root: readonly string[]): Faults {
   const found: ErrorDetail[] = [];
   const add = (detail: ErrorDetail) => {

@@ -30,7 +30,7 @@ export function findVendorPathFault(path: string): string | undefined {
   return 'must be a path such as a.b, a[0].b, a[*].b, a[id=4].b, a[?(@.id==2)].b or a[*].size().';
 }
 
-/** A path that contains another one, and the type that it has to have. */
+/** A path that contains another one, and the type that it must have. */
 export interface Container {
   readonly path: string;
   readonly type: 'object' | 'array';

@@ -83,6 +83,9 @@ export function composeMappings(
       return known.inForce({ organizationId, accountId, elementKey });
     },
 
+    /** Calls a listener when mappings changed, see `KnownMappings`. */
+    onChange: known.onChange,
+
     /** Removes the definitions and transformations of a deleted account. */
     removeSome: (accountId: number) => store.removeOfAccount(accountId),
   };

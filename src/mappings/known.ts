@@ -37,6 +37,7 @@ interface Merged {
 /** Maximum sizes of what is in memory, in characters of JSON. */
 const MOST_PARTS = 64 * 1024 * 1024;
 const MOST_MERGED = 64 * 1024 * 1024;
+const TOPIC = 'mappings';
 /** The least size of an entry. */
 const ENTRY = 1_000;
 
@@ -46,7 +47,7 @@ export function createKnownMappings({ knex, notifier }: Pick<Platform, 'knex' | 
   const store = createMappingStore(knex);
   const parts = createAnnouncedCache<Part>({
     notifier,
-    topic: 'mappings',
+    topic: TOPIC,
     load: (key) => loadPart(toOwner(key)),
     sizes: { of: ({ size }) => size, max: MOST_PARTS },
   });
@@ -112,6 +113,17 @@ export function createKnownMappings({ knex, notifier }: Pick<Platform, 'knex' | 
       const mappings = mergeMappings(levels, known?.mappings);
       merged.set(key, { versions, mappings });
       return mappings;
+    },
+
+    /**
+     * Calls a listener when the mappings of an owner changed, in any process; without an owner when messages may have been missed.
+     * @returns the function that ends it
+     */
+    onChange: (listener: (owner?: Owner) => void): (() => void) => {
+      const ends = [notifier.subscribe(TOPIC, (key) => listener(toOwner(key))), notifier.onGap(() => listener())];
+      return () => {
+        for (const end of ends) end();
+      };
     },
 
     /** Announces a change of what an owner has: at the commit of the transaction (`via`). */

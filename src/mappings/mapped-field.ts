@@ -57,7 +57,10 @@ export interface MappedField {
   readonly fallback?: MappedValue;
 }
 
-/** Merges the types that a definition and a transformation name. */
+/**
+ * Compiles a field of a definition with the field of the transformation, if there is one.
+ * @param find finds the provider's field of a path
+ */
 export function mapField(
   definition: DefinitionField & { readonly level: Level },
   field: (TransformationField & { readonly level: Level }) | undefined,
@@ -310,7 +313,10 @@ function sourceReader(
   };
 }
 
-/** Fields of the object are found by their own name or the provider's; a longer path leads into the values of the longest that fits. */
+/**
+ * Returns a function that finds the field of a path. It accepts the field's own name and the provider's name. A longer path leads into the
+ * values of the longest name that fits.
+ */
 export function fieldFinder({ fields }: Queryable): (path: string) => Omit<FieldSource, 'conversion'> | undefined {
   const byNative = new Map(Object.entries(fields).map(([name, spec]) => [spec.native ?? name, name]));
   const named = (path: string): PushedField | undefined => {

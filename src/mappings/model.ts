@@ -68,7 +68,7 @@ export type TransformationEntry =
 /** A field of a transformation. */
 export interface TransformationField {
   readonly path: string;
-  /** Default: the type of the definition's field. */
+  /** Type of the field. Default: that of the definition's field. */
   readonly type?: MappedType;
   /** The path in the provider's record. It is absent for fields that a script, a constant, a join or a choice makes. */
   readonly vendorPath?: string;

@@ -4,7 +4,7 @@ import type { Predicate, PushedField, Rewritten, Value } from '../where/index.ts
 import { abilities, type Conversion, NOUNS, type VendorField } from './conversion-base.ts';
 import { INSIDE, local, NEVER, oneOf, rewritten, textsOf } from './rewritten.ts';
 
-/** Numbers in another unit, with exact decimals. */
+/** Returns the conversion of numbers to another unit, with exact decimals. */
 export function multiply({ field, isInside }: VendorField, factor: string): Conversion {
   const scale = (value: unknown): unknown => {
     const text = readDecimal(value);

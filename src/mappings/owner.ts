@@ -1,4 +1,4 @@
-/** Whose definitions or transformations are meant: those of an organization, of one of its accounts, or of an instance of an account. */
+/** Owner of definitions and transformations: an organization, one of its accounts, or an instance of an account. */
 export type Owner = OrganizationOwner | AccountOwner | InstanceOwner;
 
 export interface OrganizationOwner {

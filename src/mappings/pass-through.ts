@@ -27,7 +27,7 @@ export function localBy(script: ScriptWrites | undefined): LocalTest {
   };
 }
 
-/** A field that a script may write has a value, whatever the mapping says. */
+/** Marks a field that a script may write as one that has a value, whatever the mapping says. */
 export function withScript(field: MappedField, reason: string | undefined): MappedField {
   if (reason === undefined) return field;
   const { view, ...rest } = asLocal(field, reason);

@@ -69,7 +69,7 @@ export function outermost(fields: readonly PushedField[]): readonly PushedField[
   return [...names.values()].filter(({ name }) => !holdersOf(name).some((holder) => names.has(holder)));
 }
 
-/** `a.b.c` has the holders `a` and `a.b`. */
+/** Returns the fields that contain a field: `a` and `a.b` for `a.b.c`. */
 export function holdersOf(name: string): readonly string[] {
   const parts = name.split('.');
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'));

@@ -25,8 +25,8 @@ export interface Usage {
   readonly size: number;
 }
 
-/** A place where a transformation of an object is stored. */
-export interface TransformationPlace {
+/** A stored transformation of an object, by its owner and its element. */
+export interface TransformationUse {
   readonly level: 'organization' | 'account' | 'instance';
   readonly objectName: string;
   readonly elementKey: string;
@@ -164,9 +164,9 @@ export function createMappingStore(knex: Knex) {
       owner: Owner,
       objectNames: readonly string[],
       limit: number,
-    ): Promise<readonly TransformationPlace[]> => {
-      const { rows } = await knex.raw<{ rows: TransformationPlace[] }>(
-        `select * from (${placesOf(owner)}) place where "objectName" = any(:objectNames)
+    ): Promise<readonly TransformationUse[]> => {
+      const { rows } = await knex.raw<{ rows: TransformationUse[] }>(
+        `select * from (${usesOf(owner)}) u where "objectName" = any(:objectNames)
          order by "accountId" nulls first, "instanceId" nulls first, "elementKey", "objectName" limit :limit`,
         { ...idsOf(owner), objectNames, limit },
       );
@@ -352,7 +352,7 @@ function ownerOf(organizationId: number, { accountId, instanceId }: Below): Owne
   return { level: 'instance', organizationId, accountId, instanceId };
 }
 
-function placesOf(owner: Owner): string {
+function usesOf(owner: Owner): string {
   const ofAccounts = `select case when instance_id is null then 'account' else 'instance' end as level, object_name as "objectName",
     element_key as "elementKey", account_id as "accountId", instance_id as "instanceId" from account_transformation where ${BELOW[owner.level]}`;
   if (!isOfOrganization(owner)) return ofAccounts;

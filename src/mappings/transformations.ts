@@ -104,7 +104,10 @@ export function createTransformations({ store, changeMappings, clock, findSyntax
       });
     },
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a transformation.
+     * @throws AppError NOT_FOUND
+     */
     get: (target: TransformationTarget): Promise<ShownTransformation> => showTransformation(store, target),
 
     /**
@@ -113,7 +116,10 @@ export function createTransformations({ store, changeMappings, clock, findSyntax
      */
     create: (caller: MappingCaller, target: TransformationTarget, body: unknown) => put(caller, target, body, 'new'),
 
-    /** @throws AppError REQUEST_INVALID, NOT_FOUND */
+    /**
+     * Replaces a transformation.
+     * @throws AppError REQUEST_INVALID, NOT_FOUND
+     */
     replace: (caller: MappingCaller, target: TransformationTarget, body: unknown) => put(caller, target, body, 'there'),
 
     /**

@@ -38,7 +38,7 @@ interface ValueMap {
   readonly otherwise?: MappedValue;
 }
 
-/** Values by a table. */
+/** Returns the conversion of values by a table. */
 export function mapValues(
   { field, isInside }: VendorField,
   type: MappedType,

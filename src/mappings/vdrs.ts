@@ -21,7 +21,7 @@ export interface VdrRow {
   /** The id of a stored definition; the name of one of the catalogue. */
   readonly id: string;
   readonly name: string;
-  /** The name again, under the name that it has in a file. Clients that export read it. */
+  /** The name of the definition again, under the key of exported files. Clients that export read it. */
   readonly objectName: string;
   readonly level: Level | 'system';
   /** The instance of a definition at the level of an instance. */
@@ -86,7 +86,10 @@ export function createVdrs(ports: VdrPorts) {
     return { ...row, fields: fields.map((field) => ({ ...field, level: 'system' as const })), elementKeys };
   }
 
-  /** The lowest of the levels of a name, an id, or a name of the catalogue. @throws AppError NOT_FOUND */
+  /**
+   * Finds a definition by its id, its name, or a name of the catalogue. For a name at several levels, it returns the lowest one.
+   * @throws AppError NOT_FOUND
+   */
   async function findVdr(to: VisibleTo, idOrName: string) {
     const known = await all.list(to);
     const byId = /^\d+$/.test(idOrName) ? known.find(({ id }) => String(id) === idOrName) : undefined;
@@ -130,13 +133,19 @@ export function createVdrs(ports: VdrPorts) {
     list: async (to: VisibleTo, { systemOnly }: { readonly systemOnly: boolean }): Promise<readonly VdrRow[]> =>
       systemOnly ? [...catalogue.definitions.keys()].map(systemRow) : (await all.list(to)).map(toVdrRow),
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a definition with its levels.
+     * @throws AppError NOT_FOUND
+     */
     get: async (to: VisibleTo, idOrName: string): Promise<Vdr> => {
       const { row, visible } = await findVdr(to, idOrName);
       return vdrOf(to, row, visible);
     },
 
-    /** @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT where it is used, or belongs to the catalogue */
+    /**
+     * Deletes a definition.
+     * @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT if it is used, or belongs to the catalogue
+     */
     remove: async (caller: MappingCaller, idOrName: string): Promise<VdrRow> => {
       const { row, visible } = await findVdr(caller, idOrName);
       if (visible === undefined)
@@ -220,7 +229,10 @@ export function createVdrs(ports: VdrPorts) {
     },
   };
 
-  /** @throws AppError REQUEST_INVALID that names every unknown element of a file */
+  /**
+   * Asserts that all elements of a file exist.
+   * @throws AppError REQUEST_INVALID that names every unknown element
+   */
   function assertElements(keysOrIds: readonly string[]): void {
     const faults = createFaults('body', 'transformation');
     for (const keyOrId of keysOrIds)

@@ -8,7 +8,7 @@ export class ExactNumber {
   /** The number as JSON writes it. It is public, because deep equality compares only visible members. */
   readonly text: string;
 
-  /** @param text a number as JSON writes it */
+  /** @param text the number as JSON writes it */
   constructor(text: string) {
     this.text = text;
   }

@@ -2,9 +2,9 @@
 export interface JsonShape {
   /** Maximum depth of objects and arrays inside each other. */
   readonly depth: number;
-  /** Members of objects and items of arrays, at any depth. */
+  /** Number of members of all objects and of items of all arrays, at any depth. */
   readonly members: number;
-  /** Members or items of the outermost object or array. */
+  /** Number of members or items of the outermost object or array. */
   readonly ownMembers: number;
 }
 

@@ -5,14 +5,17 @@ import { AppError, invalidRequest, pointer } from '../errors.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { readPollSettings } from '../instances/polling/poll-settings.ts';
+import type { Mappings } from '../mappings/index.ts';
 import type { Platform } from '../platform.ts';
+import { createMissingMappings } from './missing-mappings.ts';
 import { createPollMetrics } from './poll-metrics.ts';
-import { createPollStore, type PollKey } from './poll-store.ts';
+import { createPollStore, type PollKey, type PollRow } from './poll-store.ts';
 import { createPoller, POLLER_OPTIONS, type PollerOptions, type PollerPorts } from './poller.ts';
 import { MOST_WAITS } from './run.ts';
 
 export interface PollNeighbours extends Pick<PollerPorts, 'resources' | 'prepare' | 'prepareNotice' | 'openRun'> {
   readonly instances: Pick<Instances, 'get' | 'getAll'>;
+  readonly mappings: Pick<Mappings, 'onChange'>;
 }
 
 export interface PollRole {
@@ -32,7 +35,7 @@ const SYNCS_AT_ONCE = 4;
 /** Builds the polls, which check providers for changes. They use instances, their resources and the event engine. */
 export function composePolls(platform: Platform, neighbours: PollNeighbours, { polls, options }: PollRole) {
   const { knex, notifier, clock, log } = platform;
-  const { instances, resources, prepare, prepareNotice, openRun } = neighbours;
+  const { instances, mappings, resources, prepare, prepareNotice, openRun } = neighbours;
   const store = createPollStore(knex);
   const lateSeconds = async () => {
     const nowMs = clock.now();
@@ -47,11 +50,17 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     prepareNotice,
     openRun,
     getInstances: instances.getAll,
+    // The mapping may have come back before the poll was stopped.
+    noteStopped: ({ accountId, instanceId }) => missingMappings.noteChange({ accountId, instanceId }),
     measures,
     options: { ...POLLER_OPTIONS, ...options },
   });
+  const missingMappings = createMissingMappings({
+    ...{ store, resources, getInstances: instances.getAll, clock, log },
+    wake: poller.wake,
+  });
   const ends: (() => void)[] = [];
-  /** Messages come in bursts: all that are here are one statement. */
+  /** Instances whose pollers may be outdated. Messages come in bursts, and one statement handles all that have arrived. */
   let outdated: InstanceKey[] = [];
   let syncing: Promise<void> | undefined;
 
@@ -83,7 +92,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     }
   }
 
-  /** @returns false: its settings changed meanwhile */
+  /**
+   * Sets the pollers of an instance to those that its settings require.
+   * @returns false if its settings changed meanwhile
+   */
   async function syncOne({ accountId, id, config, connector, settingsVersion, ...state }: Instance): Promise<boolean> {
     const settings = readPollSettings(config, connector);
     const wanted = (settings?.resources ?? []).map(({ name: resource }) => ({
@@ -153,12 +165,15 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
         notifier.subscribe(INSTANCE_TOPIC, noteChange),
         notifier.subscribe(DUE_TOPIC, poller.wake),
         notifier.subscribe(ACCOUNT_TOPIC, (accountId) => void noteAccount(Number(accountId))),
+        mappings.onChange(missingMappings.noteChange),
       );
       poller.start();
+      // Changes while no process polled.
+      missingMappings.noteChange();
     },
     stop: async () => {
       for (const end of ends) end();
-      await syncing;
+      await Promise.all([syncing, missingMappings.stop()]);
       await poller.stop();
     },
 
@@ -171,20 +186,28 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       return store.list(accountId, instanceId);
     },
 
-    /** Now instead of when it is due. @throws AppError NOT_FOUND, CONFLICT while it is stopped, or its account rests */
+    /**
+     * Makes a poll due at once.
+     * @throws AppError NOT_FOUND; CONFLICT while the poll is stopped, or its account is inactive
+     */
     runNow: async (key: PollKey) => {
       await assertPossible(key);
       // A caller requests it, and does not wait for others.
       await change(knex, async (via) => {
         if (await store.runNow(via, key, { now: new Date(clock.now()), waits: MOST_WAITS })) return;
         const known = await store.list(key.accountId, key.instanceId, via);
-        if (known.every(({ resource }) => resource !== key.resource)) throw noSuchPoll(key);
+        const poll = known.find(({ resource }) => resource === key.resource);
+        if (poll === undefined) throw noSuchPoll(key);
+        if (poll.awaitsMapping) throw isUnmapped(poll);
         throw (await store.isActive(key.accountId, via)) ? isStopped(key) : rests(key);
       });
       await notifier.publish(DUE_TOPIC, '');
     },
 
-    /** Once more from that time on: what changed since becomes events again. @throws AppError NOT_FOUND, REQUEST_INVALID for a time to come */
+    /**
+     * Polls again from an earlier time, so that changes since then become events again.
+     * @throws AppError NOT_FOUND; REQUEST_INVALID for a time in the future
+     */
     replay: async (key: PollKey, from: Date) => {
       await assertPossible(key);
       const now = new Date(clock.now());
@@ -207,6 +230,12 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
 function isStopped({ instanceId, resource }: PollKey): AppError {
   const message = `The poll '${resource}' of instance ${instanceId} is stopped: the instance is disabled or not valid.`;
+  return new AppError('CONFLICT', message);
+}
+
+function isUnmapped({ instanceId, resource, mappedObject }: PollRow): AppError {
+  const object = mappedObject ?? resource;
+  const message = `The poll '${resource}' of instance ${instanceId} is stopped: nothing maps '${object}' on this instance any more.`;
   return new AppError('CONFLICT', message);
 }
 

@@ -20,7 +20,10 @@ export interface PollPlan {
   readonly hasFeed: boolean;
   /** Returns the query for changes since a time; for all records if the provider cannot filter by time. */
   readonly since: (ms: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
-  /** The records of these ids, as they are when each is read by itself; undefined: a list does not show all of them. */
+  /**
+   * Returns the query for the records with these ids, with the same fields as reading each alone. Undefined if a list does not show all of
+   * them.
+   */
   readonly whereIds: ((ids: readonly string[]) => string) | undefined;
   /** Query for the record that changed last; undefined if the provider does not support it. */
   readonly newest: Pick<ListRequest, 'orderBy'> | undefined;
@@ -29,6 +32,8 @@ export interface PollPlan {
   /** The provider's object behind a mapped one. */
   readonly vendorName: string | undefined;
   readonly mappingVersion: string | null;
+  /** The name of the object, where it is mapped. */
+  readonly mappedObject: string | null;
   readonly updatedOf: (row: Row) => number | undefined;
   /** Returns whether the record was created, according to its dates; undefined if they don't show it. */
   readonly isCreated: (row: Row) => boolean | undefined;
@@ -52,6 +57,7 @@ const DAY_MS = 86_400_000;
  */
 export function planPoll(resource: PolledResource, settings: PollSettings, object: ObjectSpec): PollPlan {
   const { query } = resource;
+  const objectName = query?.objectName ?? resource.name;
   const changes: Changes = object.changes ?? {};
   const updated = resource.updated ?? fieldOf(changes.updated ?? guess(object, UPDATED_NAMES), settings);
   const created = resource.created ?? fieldOf(changes.created ?? guess(object, CREATED_NAMES), settings);
@@ -70,7 +76,7 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
   const overlapMs = resource.overlapMs ?? (changes.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000;
   return {
     name: resource.name,
-    objectName: query?.objectName ?? resource.name,
+    objectName,
     child: query?.child,
     kind: hasFeed && changes.updated === undefined ? 'feed' : isWindow ? 'window' : 'snapshot',
     hasFeed,
@@ -89,8 +95,8 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
     // Without a field for it, the id of a mapped record is the provider's.
     idOf: (row, vendorRow) => textOf(readId(row)) ?? (vendorRow && textOf(readVendorId(vendorRow))),
     ...(isMappedObject(object)
-      ? { vendorName: object.inForce.vendorName, mappingVersion: object.mapping.version }
-      : { vendorName: undefined, mappingVersion: null }),
+      ? { vendorName: object.inForce.vendorName, mappingVersion: object.mapping.version, mappedObject: objectName }
+      : { vendorName: undefined, mappingVersion: null, mappedObject: null }),
     updatedOf,
     isCreated: (row) => {
       const [createdMs, updatedMs] = [createdOf(row), updatedOf(row)];

@@ -9,10 +9,11 @@ export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
 export type Progress = RowOf<'poll', 'kind' | 'watermark' | 'feed_watermark'>;
 
 /** Progress together with the mapping of the records that were read. */
-export type MappedProgress = Progress & RowOf<'poll', 'mapping_version'>;
+export type MappedProgress = Progress & RowOf<'poll', 'mapping_version' | 'mapped_object'>;
 
 type PollState =
   | 'mapping_version'
+  | 'mapped_object'
   | 'settings_version'
   | 'interval_ms'
   | 'failures'
@@ -20,9 +21,9 @@ type PollState =
   | 'waits'
   | 'last_success_at';
 
-/** A poller that is this process's for now. */
+/** A poller whose lease this process holds. */
 export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', PollState> {
-  /** Fences what is committed for it. */
+  /** Id of the lease. Every statement that stores data of the run checks it. */
   readonly lease: string;
   /** Time at which the run was due. */
   readonly due: Date;
@@ -30,9 +31,21 @@ export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', PollState>
 
 export type PollRow = RowOf<'poll'>;
 
+/** The polls of an organization, an account or an instance; of all of them where no member is given. */
+export interface PollScope {
+  readonly organizationId?: number;
+  readonly accountId?: number;
+  readonly instanceId?: number;
+}
+
+/** A poll that is stopped because nothing maps its object. */
+export interface AwaitingPoll extends PollKey {
+  readonly mappedObject: string;
+}
+
 export type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
 
-/** Version of a record: the hash of its id, and the hash of what distinguishes its versions. */
+/** A version of a record, as the hash of its id and the hash of the values that distinguish its versions. */
 export interface SeenVersion {
   readonly recordKey: Buffer;
   readonly version: Buffer;
@@ -47,13 +60,13 @@ export interface NewlySeen extends SeenVersion {
   readonly seenAt: Date;
 }
 
-/** A record of which a version was seen, and how many whole lists in a row did not show it. */
+/** A seen record, with the number of consecutive complete lists that lacked it. */
 export type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
 
-/** The outcome of a claim. */
+/** Result of claiming pollers. */
 export interface Claim {
   readonly claimed: readonly ClaimedPoll[];
-  /** Pollers of instances that are not to be polled any more: they are not due again before `revive` or `sync`. */
+  /** Number of pollers that were stopped because their instance must not be polled any more. `revive` or `sync` makes them due again. */
   readonly stopped: number;
 }
 
@@ -68,28 +81,32 @@ export interface RunResult extends PollKey {
   readonly hasWaited: boolean;
   /** Error of the run; undefined after success. */
   readonly error: string | undefined;
+  /** Whether nothing maps the object any more. Then the poller is stopped until something does. */
+  readonly awaitsMapping: boolean;
   readonly events: number;
   readonly providerCalls: number;
 }
 
 export type PollStore = ReturnType<typeof createPollStore>;
 
-/** The statements of pollers. They look at instances, too: a poller runs only under the settings that it was made for. */
+/**
+ * Creates the store of pollers. Its statements read instances, too, because a poller runs only under the settings that it was created for.
+ */
 export function createPollStore(knex: Knex) {
   /** Returns the seen versions of records of several pollers, in the given order. */
   async function findSeen(lookups: readonly SeenLookup[]): Promise<readonly (readonly SeenVersion[])[]> {
     const wanted = lookups.flatMap(({ key, recordKeys }, index) =>
-      recordKeys.map((recordKey) => ({ ...key, recordKey, place: index })),
+      recordKeys.map((recordKey) => ({ ...key, recordKey, position: index })),
     );
-    const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly place: number })[] }>(SEEN, [
-      arrayLiteral(wanted.map(({ place }) => place)),
+    const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly position: number })[] }>(SEEN, [
+      arrayLiteral(wanted.map(({ position }) => position)),
       arrayLiteral(wanted.map(({ accountId }) => accountId)),
       arrayLiteral(wanted.map(({ instanceId }) => instanceId)),
       arrayLiteral(wanted.map(({ resource }) => resource)),
       byteArray(wanted.map(({ recordKey }) => recordKey)),
     ]);
     const found: SeenVersion[][] = lookups.map(() => []);
-    for (const { place, recordKey, version } of rows) found[place]?.push({ recordKey, version });
+    for (const { position, recordKey, version } of rows) found[position]?.push({ recordKey, version });
     return found;
   }
 
@@ -105,7 +122,7 @@ export function createPollStore(knex: Knex) {
       readonly leaseUntil: Date;
       readonly limit: number;
       readonly share: number;
-      /** Accounts that have enough under way. */
+      /** Accounts that have their share of running polls in this process. */
       readonly except: readonly number[];
     }): Promise<Claim> => {
       const { now, leaseUntil, limit, share, except } = claim;
@@ -146,6 +163,7 @@ export function createPollStore(knex: Knex) {
         progress.watermark,
         progress.feedWatermark,
         progress.mappingVersion,
+        progress.mappedObject,
         accountId,
         instanceId,
         resource,
@@ -171,7 +189,7 @@ export function createPollStore(knex: Knex) {
 
     findSeen,
 
-    /** `replaces`: other versions of these records are forgotten. */
+    /** Stores seen versions. With `replaces`, other versions of these records are deleted. */
     see: async (via: Knex, key: PollKey, versions: readonly NewlySeen[], replaces: boolean): Promise<void> => {
       if (versions.length === 0) return;
       const { accountId, instanceId, resource } = key;
@@ -208,7 +226,7 @@ export function createPollStore(knex: Knex) {
         .orderBy('record_key')
         .limit(limit),
 
-    /** Counts for records whether a whole list showed them. What `most` lists in a row did not is forgotten. */
+    /** Counts for records whether a complete list contained them. Records that `most` consecutive lists lacked are deleted. */
     noteMissed: async (
       via: Knex,
       { accountId, instanceId, resource }: PollKey,
@@ -235,6 +253,7 @@ export function createPollStore(knex: Knex) {
         arrayLiteral(results.map(({ isGivenBack }) => isGivenBack)),
         arrayLiteral(results.map(({ hasWaited }) => hasWaited)),
         arrayLiteral(results.map(({ error }) => error)),
+        arrayLiteral(results.map(({ awaitsMapping }) => awaitsMapping)),
         arrayLiteral(results.map(({ events }) => events)),
         arrayLiteral(results.map(({ providerCalls }) => providerCalls)),
       ]);
@@ -266,7 +285,7 @@ export function createPollStore(knex: Knex) {
       return firstOf(rows).count === 1;
     },
 
-    /** Instances whose pollers are not those of their settings, in their order from behind this one on. */
+    /** Returns instances whose pollers differ from their settings, in order, from behind the given one. */
     findOutdated: async (after: OutdatedKey, limit: number): Promise<readonly OutdatedKey[]> =>
       knex('instance')
         .select({ accountId: 'account_id', id: 'id' })
@@ -275,7 +294,10 @@ export function createPollStore(knex: Knex) {
         .orderBy(['account_id', 'id'])
         .limit(limit),
 
-    /** Starts pollers again whose instance may be polled again: of one account, or of all. @returns how many */
+    /**
+     * Restarts pollers whose instance may be polled again, of one account or of all.
+     * @returns the number of restarted pollers
+     */
     revive: async (now: Date, accountId?: number): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(
         accountId === undefined ? REVIVE : `${REVIVE} and p.account_id = ?`,
@@ -284,7 +306,45 @@ export function createPollStore(knex: Knex) {
       return rowCount;
     },
 
-    /** Whether its instances may be polled. */
+    /** Finds pollers that are stopped because nothing maps their object, in their order from behind a given one. */
+    findAwaiting: async (
+      { organizationId, accountId, instanceId }: PollScope,
+      { after, limit }: { readonly after: PollKey; readonly limit: number },
+    ): Promise<readonly AwaitingPoll[]> =>
+      knex('poll')
+        .select({
+          accountId: 'account_id',
+          instanceId: 'instance_id',
+          resource: 'resource',
+          mappedObject: knex.raw('coalesce(mapped_object, resource)'),
+        })
+        .where('awaits_mapping', true)
+        .where((polls) => {
+          if (organizationId !== undefined)
+            void polls.whereRaw('account_id in (select id from account where organization_id = ?)', [organizationId]);
+          if (accountId !== undefined) void polls.where({ account_id: accountId });
+          if (instanceId !== undefined) void polls.where({ instance_id: instanceId });
+        })
+        .whereRaw('(account_id, instance_id, resource) > (?, ?, ?)', [
+          after.accountId,
+          after.instanceId,
+          after.resource,
+        ])
+        .orderBy(['account_id', 'instance_id', 'resource'])
+        .limit(limit),
+
+    /** Makes pollers due again that were stopped because nothing maps their object. @returns how many */
+    resume: async (polls: readonly PollKey[], now: Date): Promise<number> => {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(RESUME, [
+        now,
+        arrayLiteral(polls.map(({ accountId }) => accountId)),
+        arrayLiteral(polls.map(({ instanceId }) => instanceId)),
+        arrayLiteral(polls.map(({ resource }) => resource)),
+      ]);
+      return rowCount;
+    },
+
+    /** Returns whether the instances of the account may be polled. */
     isActive: async (accountId: number, via = knex): Promise<boolean> => {
       const row = await via('account').where({ id: accountId, active: true }).whereNull('deleted_at').first('id');
       return row !== undefined;
@@ -298,7 +358,10 @@ export function createPollStore(knex: Knex) {
         .where({ account_id: accountId, instance_id: instanceId })
         .orderBy('resource'),
 
-    /** Due at once, as one that has waited so often. @returns false: there is no such poller, it is stopped, or its account rests */
+    /**
+     * Makes a poller due at once, as if it had already waited for the rate limit `waits` times.
+     * @returns false if there is no such poller, it is stopped, or its account is inactive
+     */
     runNow: async (
       via: Knex,
       { accountId, instanceId, resource }: PollKey,
@@ -313,7 +376,7 @@ export function createPollStore(knex: Knex) {
     },
 
     /**
-     * Sets a poller back, never forward, and due at once. A run in progress loses it.
+     * Sets the watermark of a poller back, never forward, and makes it due at once. A run in progress loses the poller.
      * @returns false if there is no such poller
      */
     replay: async (
@@ -355,6 +418,8 @@ const COLUMNS = {
   watermark: 'watermark',
   feedWatermark: 'feed_watermark',
   mappingVersion: 'mapping_version',
+  mappedObject: 'mapped_object',
+  awaitsMapping: 'awaits_mapping',
   lastRunAt: 'last_run_at',
   lastSuccessAt: 'last_success_at',
   lastError: 'last_error',
@@ -389,8 +454,8 @@ const CLAIM = `
       select ${IS_WANTED} as is_wanted from instance i, account a where ${OF_POLL} limit 1
     ) k
   ),
-  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as place from known k),
-  chosen as (select * from ranked where place <= ? or not is_wanted order by is_wanted desc, place, due limit ?)
+  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as rank from known k),
+  chosen as (select * from ranked where rank <= ? or not is_wanted order by is_wanted desc, rank, due limit ?)
   update poll p set
     lease = case when c.is_wanted then gen_random_uuid() end,
     lease_until = case when c.is_wanted then ?::timestamptz end,
@@ -399,16 +464,16 @@ const CLAIM = `
   where p.account_id = c.account_id and p.instance_id = c.instance_id and p.resource = c.resource
   returning p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
     p.interval_ms as "intervalMs", p.failures, p.failing_since as "failingSince", p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
-    p.feed_watermark as "feedWatermark", p.mapping_version as "mappingVersion", p.lease, c.due, c.is_wanted as "isWanted"`;
+    p.feed_watermark as "feedWatermark", p.mapping_version as "mappingVersion", p.mapped_object as "mappedObject", p.lease, c.due, c.is_wanted as "isWanted"`;
 
 const ADVANCE = `
-  update poll p set kind = ?, watermark = ?, feed_watermark = ?, mapping_version = ?
+  update poll p set kind = ?, watermark = ?, feed_watermark = ?, mapping_version = ?, mapped_object = ?
   where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
     and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} for share of i)`;
 
 const SEEN = `
-  select w.place, s.record_key as "recordKey", s.version
-  from unnest(?::int[], ?::bigint[], ?::bigint[], ?::text[], ?::bytea[]) as w(place, account_id, instance_id, resource, record_key)
+  select w.position, s.record_key as "recordKey", s.version
+  from unnest(?::int[], ?::bigint[], ?::bigint[], ?::text[], ?::bytea[]) as w(position, account_id, instance_id, resource, record_key)
   join poll_seen s using (account_id, instance_id, resource, record_key)`;
 
 const RENEW = `
@@ -440,20 +505,22 @@ export const FAILURES_NOTIFIED = 3;
 const FINISH = `
   update poll p set
     lease = null, lease_until = null,
-    due = case when p.due is null then null when p.due > r.started_at then p.due else r.next_due end,
+    awaits_mapping = r.awaits_mapping,
+    due = case when p.due is null or r.awaits_mapping then null when p.due > r.started_at then p.due else r.next_due end,
     last_run_at = case when r.given_back then p.last_run_at else r.started_at end,
     last_success_at = case when r.given_back or r.error is not null then p.last_success_at else r.started_at end,
     last_error = case when r.given_back then p.last_error else r.error end,
     failures = case when r.given_back then p.failures when r.error is null then 0 else p.failures + 1 end,
     failing_since = case when r.given_back then p.failing_since when r.error is null then null
-      when p.failures + 1 >= ${FAILURES_NOTIFIED} then coalesce(p.failing_since, r.started_at) else p.failing_since end,
+      when p.failures + 1 >= ${FAILURES_NOTIFIED} or r.awaits_mapping then coalesce(p.failing_since, r.started_at) else p.failing_since end,
     waits = case when r.has_waited then p.waits + 1 when r.given_back or r.error is not null then p.waits else 0 end,
     runs = p.runs + case when r.given_back then 0 else 1 end,
     empty_runs = p.empty_runs + case when not r.given_back and r.error is null and r.events = 0 then 1 else 0 end,
     provider_calls = p.provider_calls + r.provider_calls,
     events = p.events + r.events
-  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::boolean[], ?::text[], ?::bigint[], ?::bigint[])
-    as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, events, provider_calls)
+  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::boolean[], ?::text[],
+    ?::boolean[], ?::bigint[], ?::bigint[])
+    as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, awaits_mapping, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
 /** If the settings are the same, the poll keeps its lease: a run that a process has started continues, and stores its outcome. */
@@ -481,7 +548,8 @@ const SYNC = `
     on conflict (account_id, instance_id, resource) do update set
       settings_version = excluded.settings_version,
       interval_ms = excluded.interval_ms,
-      due = case when excluded.due is null then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
+      due = case when excluded.due is null or (p.awaits_mapping and ${IS_KEPT}) then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
+      awaits_mapping = p.awaits_mapping and ${IS_KEPT},
       lease = case when ${IS_KEPT} then p.lease end,
       lease_until = case when ${IS_KEPT} then p.lease_until end
   )
@@ -490,7 +558,12 @@ const SYNC = `
 const REVIVE = `
   update poll p set due = ?
   from instance i, account a
-  where p.due is null and ${OF_POLL} and ${IS_WANTED}`;
+  where p.due is null and not p.awaits_mapping and ${OF_POLL} and ${IS_WANTED}`;
+
+const RESUME = `
+  update poll p set due = ?, awaits_mapping = false
+  from unnest(?::bigint[], ?::bigint[], ?::text[]) as r(account_id, instance_id, resource)
+  where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.awaits_mapping`;
 
 const REPLAY = `
   update poll set kind = coalesce(kind, 'window'), watermark = least(watermark, ?::timestamptz),

@@ -13,17 +13,18 @@ import type { PollMetrics, PollOutcome } from './poll-metrics.ts';
 import {
   type ClaimedPoll,
   FAILURES_NOTIFIED,
+  type PollKey,
   type PollStore,
   type RunResult,
   type SeenLookup,
   type SeenVersion,
 } from './poll-store.ts';
-import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
+import { type EarlyEnd, MappingMissing, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
 import { runPoll } from './run-poll.ts';
 import { createSettingsCache } from './settings-cache.ts';
 
 export interface PollerOptions extends RunOptions {
-  /** Pollers of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
+  /** Maximum number of pollers that this process runs at a time. One account gets a share of it, half if it is alone; see `createPool`. */
   readonly concurrency: number;
   /** Maximum milliseconds between two queries for due pollers. */
   readonly lookMs: number;
@@ -60,6 +61,8 @@ export interface PollerPorts extends Pick<RunPorts, 'resources' | 'prepare'> {
   /** Prepares notifications for storage. */
   readonly prepareNotice: Notifications['prepare'];
   readonly openRun: OpenRun;
+  /** Called when a poll was stopped because nothing maps its object. */
+  readonly noteStopped: (poll: PollKey) => void;
   readonly measures: PollMetrics;
   readonly options: PollerOptions;
 }
@@ -73,15 +76,15 @@ const RENEWALS = 3;
 /** Rows of one statement that looks for versions that were seen. */
 const MOST_LOOKED_UP = 5_000;
 
-const GIVEN_BACK = { error: undefined, isGivenBack: true, hasWaited: false } as const;
+const GIVEN_BACK = { error: undefined, isGivenBack: true, hasWaited: false, awaitsMapping: false } as const;
 
 /** The share of the interval by which chance moves the next run, so that pollers with the same start drift apart. */
 const JITTER = 0.05;
 
-/** Runs the pollers that are due, those of all processes together one at a time each. */
+/** Creates the poller, which runs due polls. Each poll runs in one process at a time. */
 export function createPoller(
   { clock, log, random, tracer }: Pick<Platform, 'clock' | 'log' | 'random' | 'tracer'>,
-  { store, resources, prepare, prepareNotice, openRun, getInstances, measures, options }: PollerPorts,
+  { store, resources, prepare, prepareNotice, openRun, getInstances, noteStopped, measures, options }: PollerPorts,
 ) {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -99,7 +102,7 @@ export function createPoller(
   const alarm = createAlarm(clock, look);
   let endRenewals: (() => Promise<void>) | undefined;
 
-  /** Soon: several that come at one time are one look. */
+  /** Reads due pollers soon. Calls that come together cause one read. */
   function wake(): void {
     if (!signal.aborted) alarm.ringIn(lookedAtMs + options.gatherMs - clock.steady());
   }
@@ -139,7 +142,10 @@ export function createPoller(
     return Math.max(options.gatherMs, Math.min(inMs, options.lookMs));
   }
 
-  /** @returns how many */
+  /**
+   * Claims due pollers and starts them.
+   * @returns the number of claimed pollers
+   */
   async function claim(): Promise<number> {
     const limit = slots.free();
     isBehind = limit <= 0;
@@ -218,7 +224,10 @@ export function createPoller(
       measures.ended(outcome, tally);
       span?.end(() => ({ attributes: describeRun(poll, instance, { outcome, ...tally }), errorType }));
     };
-    const resultOf = (nextMs: number, how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited'>): RunResult => ({
+    const resultOf = (
+      nextMs: number,
+      how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited' | 'awaitsMapping'>,
+    ): RunResult => ({
       ...poll,
       startedAt: new Date(startedMs),
       nextDue: new Date(nextMs),
@@ -257,6 +266,7 @@ export function createPoller(
         error: undefined,
         isGivenBack: hasWaited,
         hasWaited,
+        awaitsMapping: false,
       });
       if (hasWaited || poll.failingSince === null) return finish(result);
       await finishAndNotify(instance, result, recoveredNotice(poll, instance));
@@ -273,14 +283,16 @@ export function createPoller(
       note(fault);
       const words = `${code}: ${reason}`.slice(0, MOST_ERROR_CHARACTERS);
       const nextMs = clock.now() + backoffMs(poll, error);
-      const result = resultOf(nextMs, { error: words, isGivenBack: false, hasWaited: false });
+      const awaitsMapping = error instanceof MappingMissing;
+      const result = resultOf(nextMs, { error: words, isGivenBack: false, hasWaited: false, awaitsMapping });
       const failures = poll.failures + 1;
-      if (failures < FAILURES_NOTIFIED || poll.failingSince !== null) return finish(result);
-      await finishAndNotify(instance, result, failingNotice(poll, instance, { ...fault, failures }));
+      const isNews = poll.failingSince === null && (awaitsMapping || failures >= FAILURES_NOTIFIED);
+      if (isNews) await finishAndNotify(instance, result, failingNotice(poll, instance, { ...fault, failures }));
+      else finish(result);
     }
   }
 
-  /** Stores the outcome of a run together with the event and the notification of it, or nothing of it: once for each change of state. */
+  /** Stores the outcome of a run together with its event and notification, or nothing. Each change of state is reported once. */
   async function finishAndNotify(instance: Instance, result: RunResult, { type, data }: PollNotice): Promise<void> {
     const { accountId, instanceId, resource } = result;
     try {
@@ -293,10 +305,16 @@ export function createPoller(
         await events.insert(via);
         return true;
       });
-      if (isStored) events.committed();
+      if (!isStored) return;
+      events.committed();
+      noteStops([result]);
     } catch (error) {
       log.warn({ err: error, accountId, instanceId, resource }, NOT_STORED);
     }
+  }
+
+  function noteStops(stored: readonly RunResult[]): void {
+    for (const result of stored) if (result.awaitsMapping) noteStopped(result);
   }
 
   function nextRunMs({ intervalMs }: ClaimedPoll, startedMs: number, early: EarlyEnd | undefined): number {
@@ -325,6 +343,7 @@ export function createPoller(
       const batch = finished.splice(0);
       try {
         await store.finish(batch);
+        noteStops(batch);
       } catch (error) {
         log.warn({ err: error, polls: batch.length }, NOT_STORED);
       }
@@ -336,7 +355,7 @@ export function createPoller(
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
       look();
     },
-    /** Something may be due. */
+    /** Reads due pollers soon, because some may be due. */
     wake,
     /** Aborts the polls in progress of an account, and releases them. */
     breakOff: (accountId: number) => {
@@ -379,13 +398,13 @@ function describeRun(
   };
 }
 
-interface Asked extends Unit, SeenLookup {
+interface PendingLookup extends Unit, SeenLookup {
   readonly settle: PromiseWithResolvers<readonly SeenVersion[]>;
 }
 
 /** Combines concurrent look-ups of several runs into one statement. Most runs find only seen records and have no other statement. */
 function gatherSeen(store: Pick<PollStore, 'findSeen'>): RunPorts['store']['seen'] {
-  const lookups = createGroupCommit<Asked>({
+  const lookups = createGroupCommit<PendingLookup>({
     maxRows: MOST_LOOKED_UP,
     maxBytes: Number.POSITIVE_INFINITY,
     writesInFlight: 2,

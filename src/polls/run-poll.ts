@@ -1,18 +1,22 @@
 import { assertInHub } from '../resources/objects.ts';
 import { readFeed } from './feed.ts';
 import { planPoll } from './plan.ts';
-import { createRun, type EarlyEnd, type RunInput, type RunPorts, type RunTally } from './run.ts';
+import { createRun, type EarlyEnd, MappingMissing, type RunInput, type RunPorts, type RunTally } from './run.ts';
 import { readSnapshot } from './snapshot.ts';
 import { readWindow } from './window.ts';
 
 /**
- * Looks once for changes, and makes events of them. `tally` is kept up to date also when it throws.
- * @throws PollLost; AppError as calls of the provider do; the reason of the signal
+ * Reads changes once and creates events from them. `tally` is up to date even if it throws.
+ * @throws PollLost; MappingMissing; AppError as calls of the provider; the reason of the signal
  */
 export async function runPoll(ports: RunPorts, input: RunInput, tally: RunTally): Promise<EarlyEnd | undefined> {
-  const { instance, resource, settings, signal } = input;
+  const { poll, instance, resource, settings, signal } = input;
   const { hub, objectName = resource.name } = resource.query ?? {};
   if (hub !== undefined) assertInHub(instance, hub);
+  // Without its mapping, the name may be that of an object of the provider, whose records have another form.
+  const wasMapped = poll.mappedObject === objectName;
+  if (wasMapped && (await ports.resources.mappingVersionOf(instance, objectName)) === undefined)
+    throw new MappingMissing(objectName);
   const object = await ports.resources.getObject({ instance, objectName, signal });
   const run = createRun(ports, input, planPoll(resource, settings, object), tally);
   const { plan } = run;

@@ -1,5 +1,5 @@
 import { type Clock, MOST_SKEW_MS } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, cutText } from '../errors.ts';
 import type { PreparedEvents } from '../events/accept/accept.ts';
 import type { RecordAction } from '../events/event-types.ts';
 import type { NewEvent } from '../events/model.ts';
@@ -18,7 +18,7 @@ export interface RunPorts {
   >;
   readonly resources: Pick<
     Resources,
-    'getObject' | 'listRecords' | 'listChildren' | 'listChanges' | 'getRecord' | 'rateLimitOf'
+    'getObject' | 'mappingVersionOf' | 'listRecords' | 'listChildren' | 'listChanges' | 'getRecord' | 'rateLimitOf'
   >;
   readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
   readonly clock: Pick<Clock, 'now'>;
@@ -58,12 +58,22 @@ export interface EarlyEnd {
   readonly isWait: boolean;
 }
 
-/** The instance is not what it was when its poller was claimed, or another process has the poller. */
+/** The run lost its poller: the instance changed since the claim, or another process has the poller. */
 export class PollLost extends Error {
   override readonly name = 'PollLost';
 }
 
-/** Row together with its id, version and time of change. */
+/** Nothing maps the object any more whose records the poll reads. */
+export class MappingMissing extends AppError {
+  constructor(objectName: string) {
+    super(
+      'NOT_FOUND',
+      `Nothing maps '${cutText(objectName)}' on this instance any more, so the poll is stopped. It resumes from its watermark when a definition and a transformation of '${cutText(objectName)}' are in force again.`,
+    );
+  }
+}
+
+/** A row with its id, version and time of change. */
 export interface Reading extends SeenVersion {
   readonly row: Row;
   readonly id: string | undefined;
@@ -106,7 +116,7 @@ export function versionKey({ recordKey, version }: SeenVersion): string {
   return `${recordKey.toString('hex')}:${version.toString('hex')}`;
 }
 
-/** One run, with what all ways to look for changes do alike. `tally` is kept up to date also when something throws. */
+/** Creates a run with the steps that all kinds of polls share. `tally` is up to date even if the run throws. */
 export function createRun(
   ports: RunPorts,
   { poll, instance, settings, signal }: RunInput,
@@ -125,14 +135,20 @@ export function createRun(
   let pages = 0;
   let hasMoved = false;
 
-  /** @throws AppError PROVIDER_PROTOCOL for a list without end */
+  /**
+   * Counts a page.
+   * @throws AppError PROVIDER_PROTOCOL for a list without end
+   */
   function count({ providerCalls }: CallReport): void {
     tally.providerCalls += providerCalls;
     pages++;
     if (pages > options.mostListed) throw endless();
   }
 
-  /** Callers come first: what is left of the provider's limit is theirs. `mayGoOn`: the next run begins where this one ends. */
+  /**
+   * Returns how the run ends early to leave the provider's rate limit to callers; undefined if it continues. `mayGoOn` is whether the next
+   * run can begin where this one ends.
+   */
   function endEarly(mayGoOn: boolean): EarlyEnd | undefined {
     const isWait = !(mayGoOn && hasMoved);
     if (!isWait && pages >= options.mostPages) return { afterMs: 0, isWait };
@@ -180,10 +196,20 @@ export function createRun(
     tally.events += events.length;
   }
 
-  /** A transaction of the one whose poller it is. @throws PollLost */
-  function fenced(next: Progress, work: (via: Parameters<typeof store.advance>[0]) => Promise<void>): Promise<void> {
+  /**
+   * Runs a transaction that is rolled back if this process lost the poller.
+   * @throws PollLost
+   */
+  async function fenced(
+    next: Progress,
+    work: (via: Parameters<typeof store.advance>[0]) => Promise<void>,
+  ): Promise<void> {
+    const { mappingVersion, mappedObject } = plan;
+    // Records that were read by another mapping than that of the plan are not stored as if they were read by it.
+    const inForce = await resources.mappingVersionOf(instance, plan.objectName);
+    if ((inForce ?? null) !== mappingVersion) throw new PollLost();
     return store.transaction(async (via) => {
-      if (!(await store.advance(via, poll, { ...next, mappingVersion: plan.mappingVersion }))) throw new PollLost();
+      if (!(await store.advance(via, poll, { ...next, mappingVersion, mappedObject }))) throw new PollLost();
       await work(via);
     });
   }
@@ -194,7 +220,7 @@ export function createRun(
     return { row, id, recordKey: id === undefined ? version : hashOf(id), version, updatedMs: plan.updatedOf(row) };
   }
 
-  /** The later of both clocks, so that it is not forgotten while it may be read again. */
+  /** Returns a seen version. Its time is the later one of both clocks, so that it is kept as long as the record may be read again. */
   function seenOf({ recordKey, version, updatedMs = 0 }: Omit<Reading, 'row' | 'id'>): NewlySeen {
     return { recordKey, version, seenAt: new Date(Math.max(clock.now(), Math.min(updatedMs, LAST_MS))) };
   }
@@ -247,13 +273,13 @@ export function createRun(
     await store.forgetSeen(poll, new Date(keptFrom(reachedMs)));
   }
 
-  /** The earlier of its watermarks. */
+  /** Returns the earlier one of the watermarks. */
   function reachedBy({ watermark, feedWatermark }: Progress): number {
     const marks = [...(plan.kind === 'feed' ? [] : [watermark]), ...(plan.hasFeed ? [feedWatermark] : [])];
     return Math.min(...marks.map((mark) => mark?.getTime() ?? EPOCH_MS));
   }
 
-  /** Records that were seen earlier are not read again where everything up to a time has been read. */
+  /** Returns the time before which seen versions can be deleted, when all changes up to `reachedMs` have been read. */
   function keptFrom(reachedMs: number): number {
     return reachedMs - plan.overlapMs - KEEP_SEEN_MS;
   }
@@ -285,7 +311,7 @@ export function createRun(
     eventOf,
     forgetSeen,
     keptFrom,
-    /** Whether a watermark may be so late. What records say of the future would hide what comes before. */
+    /** Returns whether a watermark may have this time. A time in the future would hide earlier changes. */
     isCredible: (ms: number) => ms <= clock.now() + MOST_SKEW_MS,
   };
 }

@@ -10,7 +10,7 @@ const MOST_MISSED = 6;
 /** Records of one statement. */
 const SWEPT_AT_ONCE = 5_000;
 
-/** Compares all that is there with what was there. */
+/** Reads all records and compares them with the stored state. */
 export async function readSnapshot(run: PollRun): Promise<EarlyEnd | undefined> {
   const { plan, clock, begun } = run;
   const end: Progress = { ...run.progress(), kind: 'snapshot' };

@@ -7,7 +7,7 @@ import type {
   PassedResponse,
   ProviderClient,
 } from '../connector/client/index.ts';
-import { MOST_OBJECT_MEMBERS } from '../connector/client/json-pieces.ts';
+import { MOST_OBJECT_MEMBERS } from '../connector/client/response-limits.ts';
 import type {
   Config,
   Connector,

@@ -7,8 +7,9 @@ import { AppError, cutText, isAppError, suggestName, unknownName } from '../erro
 import type { MappingInForce, MappingsInForce } from '../mappings/model.ts';
 import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
-import { type MappedObject, type MappedScript, mapObject } from './mapped.ts';
+import { type MappedObject, mapObject } from './mapped.ts';
 import { findName, type MappedObjects } from './objects.ts';
+import type { MappedScript } from './scripted-rows.ts';
 
 const MIB = 1024 * 1024;
 
@@ -83,7 +84,10 @@ export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts)
     return mapOnce(vendor, mapping, call.instance.accountId);
   }
 
-  /** Accounts share a mapped object, unless it has a script, which runs for one of them. */
+  /**
+   * Returns the mapped object of a mapping, from memory if it exists. Accounts share it, unless it has a script, which runs for one
+   * account.
+   */
   function mapOnce(vendor: ObjectSpec, mapping: MappingInForce, accountId: number): MappedObject {
     const byMapping = mappedOf.get(vendor) ?? new WeakMap();
     mappedOf.set(vendor, byMapping);

@@ -45,12 +45,12 @@ export interface FederatedList {
   readonly bytes: number;
   readonly next?: FederatedPosition;
   readonly errors: readonly FederatedError[];
-  /** Whether any of the instances that were asked has the object. */
+  /** Whether any of the called instances has the object. */
   readonly hasObject: boolean;
   readonly providerCalls: number;
 }
 
-/** Maximum number of instances that are asked at a time. */
+/** Maximum number of instances that are called at a time. */
 const AT_ONCE = 16;
 
 /** A page of one instance, from the first row that was not returned yet. */
@@ -185,7 +185,7 @@ export function createFederatedLists({ listRecords, getObject }: Pick<Resources,
     return { records, rest: [] };
   }
 
-  /** In a common order: of each instance as many rows as the page may need. */
+  /** Merges the rows of all instances in a common order. It reads from each instance as many rows as the page may need. */
   async function listMerged(
     positions: readonly InstancePosition[],
     byId: ReadonlyMap<number, FederatedInstance>,

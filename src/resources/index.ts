@@ -1,4 +1,4 @@
-import type { CallTally, PassedRequest } from '../connector/client/index.ts';
+import type { CallTally, MappingFaults, PassedRequest } from '../connector/client/index.ts';
 import type { ChangesInput, RecordChange } from '../connector/contract.ts';
 import type {
   IngestRows,
@@ -103,6 +103,8 @@ export interface OneRecord extends CallReport {
 export interface WalkRequest extends QueryText {
   /** Maximum number of rows. */
   readonly limit?: number | undefined;
+  /** The version of the mapping that the walk began with. A page by another one is not read. */
+  readonly mappingVersion?: string | undefined;
 }
 
 /** The facts about a walk that are known before its first page. */
@@ -113,6 +115,8 @@ export interface Walk {
   readonly start: Position;
   /** Identifies walks that can share positions: the same query, sent to the provider in the same way. */
   readonly key: string;
+  /** The version of the mapping of a mapped object. */
+  readonly mappingVersion?: string | undefined;
   /** Maximum number of its pages that may be requested at a time. If it is more than one, `behind` predicts positions. */
   readonly pagesAtOnce: number;
   /** Predicts the position of the page after a given one, if that one is full. Undefined where it cannot be predicted. */
@@ -139,6 +143,8 @@ export interface WalkedPage extends CallReport {
    * Whether the provider lost its job, with the rows that were not read yet. Then the walk begins again and skips the rows that were read.
    */
   readonly isLost?: true;
+  /** Whether the mapping changed since the walk began. Then nothing was read, and the walk begins anew. */
+  readonly isOutdated?: true;
 }
 
 type MappedChange = Omit<RecordChange, 'record'> & { readonly record?: Row };
@@ -193,8 +199,9 @@ export function composeResources(
     const { call, object } = await open(target, 'list');
     const operation = requireOperation(target, object, 'list');
     // A page token belongs to the version of the mapping that made its page.
-    const version = isMappedObject(object) ? `@${object.mapping.version}` : '';
-    return { call, object, operation, path: `${target.objectName}${version}` };
+    const version = versionOf(object);
+    const path = version === undefined ? target.objectName : `${target.objectName}@${version}`;
+    return { call, object, operation, path };
   }
 
   async function openChildren(target: ChildTarget): Promise<OpenedList> {
@@ -277,18 +284,34 @@ export function composeResources(
     return toRecord(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
   }
 
+  /**
+   * Returns the values of a request in the fields of an object. Writes and their try-outs share it.
+   * @throws AppError REQUEST_INVALID that names the members that cannot be written
+   */
+  function judgeBody(body: Row, object: ObjectSpec, action: 'create' | 'update', stored?: Row): Row {
+    return writeRecord(body, bodyOf(object), action, stored);
+  }
+
+  /** Asserts that the object has an operation that takes JSON. */
+  function requireWrite<Name extends 'create' | 'update' | 'replace'>(
+    target: ObjectTarget,
+    object: ObjectSpec,
+    action: Name,
+  ) {
+    if (action !== 'update') assertTakesJson(target.objectName, object, action);
+    return requireOperation(target, object, action);
+  }
+
   /** Returns the values of an update. A record may be sent back as it was read. */
   async function judgeUpdate(target: ObjectTarget, id: string, body: Row, { call, object }: Opened): Promise<Row> {
-    const form = bodyOf(object);
-    const isJudged = object.get !== undefined && holdsReadOnly(body, form);
+    const isJudged = object.get !== undefined && holdsReadOnly(body, bodyOf(object));
     const stored = isJudged ? (await readRecord(target, id, { call, object })).record : undefined;
-    return writeRecord(body, form, 'update', stored);
+    return judgeBody(body, object, 'update', stored);
   }
 
   async function write(target: ObjectTarget, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
     const { call, object } = await open(target, action);
-    if (action === 'replace') assertTakesJson(target.objectName, object, action);
-    const operation = requireOperation(target, object, action);
+    const operation = requireWrite(target, object, action);
     const values = await judgeUpdate(target, id, body, { call, object });
     const { fields } = wholeRecord(object);
     const record = await onRecord(target, id, call.execute(operation, { id, values, fields }));
@@ -308,6 +331,10 @@ export function composeResources(
 
     getObject: async ({ instance, objectName, signal }: ObjectTarget) =>
       catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),
+
+    /** Returns the version of the mapping that makes an object of an instance; undefined where nothing maps it. */
+    mappingVersionOf: async (instance: ConnectedInstance, objectName: string): Promise<string | undefined> =>
+      (await inForce(instance)).byName.get(objectName)?.version,
 
     /**
      * Returns a child object.
@@ -356,6 +383,7 @@ export function composeResources(
     planWalk: async (target: ObjectTarget, request: WalkRequest): Promise<Walk> => {
       const { object, operation, query } = await openWalk(target, request);
       const { pagesAtOnce = 1 } = operation;
+      const mappingVersion = versionOf(object);
       const { resultWindow } = object.limits ?? {};
       const paged = pagedStart({ object, operation, query }, request);
       const { native } = judgeNative(object, query, request.limit) ?? {};
@@ -363,7 +391,8 @@ export function composeResources(
         object,
         fields: query.fields,
         start: native === undefined ? paged : nativeStart(native),
-        key: walkKey(query, paged),
+        key: walkKey(query, paged, mappingVersion),
+        mappingVersion,
         pagesAtOnce,
         behind: (position) =>
           position.native === undefined ? predictNext(operation, position, resultWindow) : undefined,
@@ -378,6 +407,9 @@ export function composeResources(
     readPage: async (target: ObjectTarget, request: WalkRequest, position: Position): Promise<WalkedPage> => {
       const opened = await openWalk(target, request);
       const { call, object, operation: list, query } = opened;
+      const { mappingVersion } = request;
+      if (mappingVersion !== undefined && versionOf(object) !== mappingVersion)
+        return { records: [], bytes: 0, next: position, isOutdated: true, ...call.tally };
       const { native: step } = position;
       if (step !== undefined) {
         const native = requireNative(target, object, 'query');
@@ -468,10 +500,11 @@ export function composeResources(
     },
 
     /**
-     * Transforms a record as a mapping in force does, without a call for it.
-     * @throws AppError NOT_FOUND for an object that is not mapped; REQUEST_INVALID for values that the provider cannot have
+     * Transforms a record as a mapping in force does, without a call for it. `write` is the write whose body the payload is.
+     * @throws AppError NOT_FOUND for an object that is not mapped; what the write throws before it calls the provider
      */
-    tryMapping: async ({ instance, objectName, signal }: ObjectTarget, payload: Row, write?: 'create' | 'update') => {
+    tryMapping: async (target: ObjectTarget, payload: Row, write?: 'create' | 'update' | 'replace') => {
+      const { instance, objectName, signal } = target;
       const call = startCall(neighbours, instance, signal, undefined);
       const object = await catalog.getObject(call, objectName);
       if (!isMappedObject(object)) {
@@ -480,12 +513,12 @@ export function composeResources(
           `'${cutText(objectName)}' is an object of the provider, and no transformation maps it.`,
         );
       }
-      const faults = { values: new Map(), scripts: 0 };
-      const record =
-        write === undefined
-          ? await object.toMapped(payload, faults, signal)
-          : await object.toVendor(payload, { action: write, faults, signal });
-      return { record, faults };
+      const faults: MappingFaults = { values: new Map(), scripts: 0 };
+      if (write === undefined) return { record: await object.toMapped(payload, faults, signal), faults };
+      requireWrite(target, object, write);
+      const action = write === 'create' ? 'create' : 'update';
+      const { row } = await object.toVendor(judgeBody(payload, object, action), { action, faults, signal });
+      return { record: row, faults };
     },
 
     /** Explains how a query would be processed, without sending it. It also works for a disabled instance. */
@@ -532,9 +565,8 @@ export function composeResources(
 
     createRecord: async (target: ObjectTarget, body: Row) => {
       const { call, object } = await open(target, 'create');
-      assertTakesJson(target.objectName, object, 'create');
-      const operation = requireOperation(target, object, 'create');
-      const values = writeRecord(body, bodyOf(object), 'create');
+      const operation = requireWrite(target, object, 'create');
+      const values = judgeBody(body, object, 'create');
       const { fields } = wholeRecord(object);
       return toRecord(call, object, await call.execute(operation, { values, fields }));
     },
@@ -643,9 +675,14 @@ function parametersAsFilter(
   return terms.map(({ name, value }) => `\`${name}\` = ${quoteText(value)}`).join(' AND ');
 }
 
-function walkKey({ canonical, plan, steps }: Query, { limit }: Position): string {
+function versionOf(object: ObjectSpec): string | undefined {
+  return isMappedObject(object) ? object.mapping.version : undefined;
+}
+
+function walkKey({ canonical, plan, steps }: Query, { limit }: Position, mappingVersion: string | undefined): string {
   const asked = plan.queries.map(({ pushed }) => (pushed === undefined ? '' : print(pushed)));
-  return JSON.stringify([canonical, asked, steps.fields.map(({ name }) => name), limit]);
+  const version = mappingVersion === undefined ? [] : [mappingVersion];
+  return JSON.stringify([canonical, asked, steps.fields.map(({ name }) => name), limit, ...version]);
 }
 
 function assertSortPushed({ sortPushed, orderBy }: Plan): void {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type MappingFaults, mappingFaultsOf } from '../connector/client/index.ts';
 import type {
   Changes,
@@ -6,18 +5,19 @@ import type {
   ListInput,
   ListOperation,
   ListPage,
+  NativeBulk,
+  NativeQuery,
   ObjectSpec,
   Operation,
 } from '../connector/contract.ts';
-import { AppError, cutText, invalidRequest, isAppError, pointer, segmentsOf } from '../errors.ts';
+import { invalidRequest, isAppError, pointer, segmentsOf } from '../errors.ts';
 import { type CompiledMapping, compileMapping } from '../mappings/compile.ts';
 import type { MappingInForce } from '../mappings/model.ts';
-import type { ScriptWrites } from '../mappings/pass-through.ts';
 import { outermost, type RowMapping } from '../mappings/row-mapping.ts';
-import { isJsonObject } from '../numbers/exact-json.ts';
-import { createPacer } from '../pace.ts';
 import { type MappedQueryable, type PushedField, type Row, reader, recordFields } from '../where/index.ts';
 import { createRecordMapper, writeRecord } from './record.ts';
+import { createScriptedPage, keepPrepare } from './scripted-page.ts';
+import { createRowScript, type MappedScript } from './scripted-rows.ts';
 
 /** An object whose records are mapped. To everything that takes an object, it is one. */
 export interface MappedObject extends ObjectSpec, MappedQueryable {
@@ -28,10 +28,23 @@ export interface MappedObject extends ObjectSpec, MappedQueryable {
   readonly inForce: MappingInForce;
   /** The fields of requests, which may be others than those of responses. */
   readonly body: ObjectSpec;
+  /** Returns the fields of the provider's object that queries for these fields request. */
+  readonly vendorFieldsOf: (fields: readonly PushedField[]) => readonly PushedField[];
   /** Turns a record of the provider, in the form of the API, into a mapped one. */
   readonly toMapped: (vendorRow: Row, faults: MappingFaults, signal: AbortSignal) => Promise<Row>;
-  /** Turns the values of a request into those of the provider, in the form of the API. */
-  readonly toVendor: (body: Row, write: VendorWrite) => Promise<Row>;
+  /**
+   * Turns the values of a request into those of the provider.
+   * @throws AppError REQUEST_INVALID that names the mapped fields whose values the provider cannot have
+   */
+  readonly toVendor: (values: Row, write: VendorWrite) => Promise<VendorRecord>;
+}
+
+/** The values of a request for the provider. */
+export interface VendorRecord {
+  /** The values in the form of the API. */
+  readonly row: Row;
+  /** The values as they are sent. */
+  readonly native: Row;
 }
 
 interface VendorWrite {
@@ -51,34 +64,15 @@ export function bodyOf(object: ObjectSpec): ObjectSpec {
   return isMappedObject(object) ? object.body : object;
 }
 
-/** A record for the script of a mapping. */
-export interface ScriptRecord {
-  /** The record as it was before the mapping. */
-  readonly original: Row;
-  readonly transformed: Row;
-  readonly fromVendor: boolean;
-}
-
-/** The outcome of a script for one record. */
-export type ScriptOutcome =
-  | { readonly kind: 'done'; readonly value: unknown }
-  | { readonly kind: 'failed'; readonly reason: string };
-
-/** The script of a mapping, ready to run. */
-export interface MappedScript extends ScriptWrites {
-  readonly run: (records: readonly ScriptRecord[], signal: AbortSignal) => Promise<readonly ScriptOutcome[]>;
-  /** Whether lists leave out records for which the script returned nothing. */
-  readonly dropsEmpty: boolean;
-}
-
 /** Returns the object with mapped fields and records. */
 export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: MappedScript | undefined): MappedObject {
   const mapping = compileMapping(vendor, inForce, script);
   const { fields, writeOnly, idField = '', rewriting } = mapping;
   const rows = createRows(vendor, mapping, script);
-  const { parameters, limits, shape, translator, requiredFilters, children, media, label, custom, list } = vendor;
+  const { parameters, limits, shape, translator, requiredFilters, children, media, label, custom, list, bulk } = vendor;
   const body: ObjectSpec = { fields: { ...fields, ...writeOnly }, idField };
   const changes = mapChanges(vendor, mapping, rows);
+  const inputs = createInputs(rows);
   return {
     fields,
     idField,
@@ -92,7 +86,8 @@ export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: M
     ...(requiredFilters !== undefined && { requiredFilters }),
     ...(children !== undefined && { children }),
     ...(media !== undefined && { media }),
-    ...(list !== undefined && { list: mapList(list, rows) }),
+    ...(list !== undefined && { list: mapList(list, rows, inputs) }),
+    ...(bulk !== undefined && { bulk: mapBulk(bulk, rows, inputs) }),
     ...mapRecordOperations(vendor, mapping, rows),
     ...(vendor.remove !== undefined && { remove: vendor.remove }),
     ...(changes !== undefined && { changes }),
@@ -101,6 +96,7 @@ export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: M
     mapping,
     inForce,
     body,
+    vendorFieldsOf: (asked) => inputs.planOf({ fields: asked }).vendorFields,
     toMapped: (row, faults, signal) => rows.one(row, faults, signal),
     toVendor: rows.toVendor,
   };
@@ -125,10 +121,10 @@ interface RowPlan {
   readonly mapRow: RowMapping['map'];
 }
 
-/** A row of a page that is mapped when it is needed. */
+/** A row of a page that is mapped when it is needed. It is undefined where a script leaves it out. */
 class PendingRow {
-  readonly read: () => Row;
-  constructor(read: () => Row) {
+  readonly read: () => Row | undefined;
+  constructor(read: () => Row | undefined) {
     this.read = read;
   }
 }
@@ -142,6 +138,7 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
   const mappingOf = recordMappings(mapping);
   // Events name a record by the provider's id, even where no mapped field shows it.
   const { idField: vendorId = 'id' } = vendor;
+  const runScript = createRowScript(script, vendorId);
   const identifying = mapping.idField === undefined ? listed.filter(({ name }) => name === vendorId) : [];
 
   /** Returns what a query needs for these mapped fields. A script may read all fields of the provider's record. */
@@ -153,38 +150,10 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
     return { vendorFields: needed, toRow, mapRow: map };
   }
 
-  async function runScript(records: readonly ScriptRecord[], faults: MappingFaults, signal: AbortSignal) {
-    if (script === undefined) return records.map(({ transformed }) => transformed);
-    const outcomes = await script.run(records, signal);
-    return records.map(({ original, transformed, fromVendor }, index): Row | undefined => {
-      const outcome = outcomes[index] ?? { kind: 'failed', reason: 'The script did not run.' };
-      const judged = outcome.kind === 'failed' ? outcome.reason : judge(outcome.value, transformed, fromVendor);
-      if (typeof judged !== 'string') {
-        if (judged !== undefined) faults.vendorRows?.set(judged, original);
-        return judged;
-      }
-      faults.vendorRows?.set(transformed, original);
-      if (faults.isStrict === true) throw failed(original[vendorId], judged);
-      faults.scripts++;
-      faults.scriptReason ??= judged;
-      return transformed;
-    });
-  }
-
-  /** Returns the record that a script made, the reason why it cannot be used, or undefined for a record that is left out. */
-  function judge(value: unknown, before: Row, fromVendor: boolean): Row | string | undefined {
-    const isEmpty = value === null || value === undefined || (isJsonObject(value) && Object.keys(value).length === 0);
-    if (isEmpty && script?.dropsEmpty === true && fromVendor) return undefined;
-    if (!isJsonObject(value)) return 'The script returned no object.';
-    if (script === undefined || script.writes === 'anything' || !fromVendor) return value;
-    const strange = strangeMember(before, value, script.writes);
-    return strange === undefined ? value : `The script changed '${strange}', which its text does not show.`;
-  }
-
   async function one(row: Row, faults: MappingFaults, signal: AbortSignal): Promise<Row> {
     const transformed = mappingOf(row).map(row, faults.values);
     faults.vendorRows?.set(transformed, row);
-    const [record] = await runScript([{ original: row, transformed, fromVendor: true }], faults, signal);
+    const [record] = await runScript([{ original: row, transformed, fromVendor: true }], faults, { signal });
     return record ?? {};
   }
 
@@ -194,21 +163,23 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
     dropsEmpty: script?.dropsEmpty === true,
     /** Returns the provider's field of a term of an order, which only plain fields can have. */
     vendorFieldOf: (field: PushedField): PushedField => mapping.vendorFieldOf(field.name) ?? field,
-    /** Maps the rows of a page and runs the script over them. Rows that it leaves out are undefined. */
-    page: async (
-      natives: Iterable<unknown>,
+    /** Maps the rows of a page and runs the script over them, some at a time, when they are needed. */
+    page: (
+      natives: readonly unknown[],
+      nativeOf: (record: unknown) => unknown,
       { toRow, mapRow }: RowPlan,
       context: ConnectorContext,
-    ): Promise<readonly (Row | undefined)[]> => {
+    ) => {
       const faults = mappingFaultsOf(context);
-      const pacer = createPacer(context.signal);
-      const records: ScriptRecord[] = [];
-      for (const native of natives) {
-        if (pacer.isDue()) await pacer.pause();
-        const original = toRow(native);
-        records.push({ original, transformed: mapRow(original, faults.values), fromVendor: true });
-      }
-      return runScript(records, faults, context.signal);
+      const toRecord = (record: unknown) => {
+        const original = toRow(nativeOf(record));
+        return { original, transformed: mapRow(original, faults.values), fromVendor: true };
+      };
+      return createScriptedPage(natives, {
+        toRecord,
+        signal: context.signal,
+        run: (records, time) => runScript(records, faults, { signal: context.signal, time }),
+      });
     },
     one,
     /** Maps a single record of the provider. */
@@ -216,19 +187,16 @@ function createRows(vendor: ObjectSpec, mapping: CompiledMapping, script: Mapped
       one(toWholeRow(native), mappingFaultsOf(context), context.signal),
     vendorFields: whole,
     toWholeRow,
-    /**
-     * Returns the values of a request in the provider's fields.
-     * @throws AppError REQUEST_INVALID that names the mapped fields whose values the provider cannot have
-     */
-    toVendor: async (body: Row, { action, stored, faults, signal }: VendorWrite): Promise<Row> => {
+    toVendor: async (body: Row, { action, stored, faults, signal }: VendorWrite): Promise<VendorRecord> => {
       const { values, faults: found } = mapping.toVendor(body, { action, stored });
       if (found.length > 0) throw invalidRequest(found);
-      const [result = values] = await runScript(
-        [{ original: body, transformed: values, fromVendor: false }],
-        faults,
-        signal,
-      );
-      return result;
+      const record = { original: body, transformed: values, fromVendor: false };
+      const [row = values] = await runScript([record], faults, { signal });
+      try {
+        return { row, native: writeRecord(row, vendor, action, stored) };
+      } catch (error) {
+        throw inMappedNames(error, mapping);
+      }
     },
   };
 }
@@ -256,19 +224,10 @@ function withoutUnlisted(fields: ObjectSpec['fields']): ObjectSpec['fields'] {
   return Object.fromEntries(Object.entries(fields).filter(([, { unlisted }]) => unlisted !== true));
 }
 
-function failed(id: unknown, reason: string): AppError {
-  const record = typeof id === 'string' || typeof id === 'number' ? ` for the record '${cutText(String(id))}'` : '';
-  return new AppError('TRANSFORMATION_FAILED', `The script of the mapping failed${record}: ${reason}`);
-}
+type Inputs = ReturnType<typeof createInputs>;
 
-/** Returns a member that differs though the script's text does not write it. */
-function strangeMember(before: Row, after: Row, writes: readonly string[]): string | undefined {
-  const tops = new Set(writes.map((path) => path.split('.')[0] ?? path));
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].find((name) => !tops.has(name) && !isDeepStrictEqual(before[name], after[name]));
-}
-
-function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknown> {
+/** Creates the inputs of the provider's operations for those of mapped ones. */
+function createInputs(rows: Rows) {
   const plans = new WeakMap<readonly PushedField[], ReturnType<Rows['planFor']>>();
   // An input that is frozen comes again, and so must the provider's, so that its request is built once.
   const inputs = new WeakMap<ListInput<unknown>, ListInput<unknown>>();
@@ -287,6 +246,20 @@ function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknow
     if (Object.isFrozen(input)) inputs.set(input, Object.freeze(made));
     return made;
   };
+  return { planOf, toVendorInput };
+}
+
+/** Returns a reader for rows that need no script. They are mapped when they are read. */
+function rowReader({ toRow, mapRow }: RowPlan, { values, vendorRows }: MappingFaults): (native: unknown) => Row {
+  return (native) => {
+    const vendorRow = toRow(native);
+    const row = mapRow(vendorRow, values);
+    vendorRows?.set(row, vendorRow);
+    return row;
+  };
+}
+
+function mapList(list: ListOperation<unknown>, rows: Rows, { planOf, toVendorInput }: Inputs): ListOperation<unknown> {
   const nativeOf = (record: unknown) => (list.readRecord === undefined ? record : list.readRecord(record));
   return {
     maxPageSize: list.maxPageSize,
@@ -296,30 +269,67 @@ function mapList(list: ListOperation<unknown>, rows: Rows): ListOperation<unknow
     run: async (context, input): Promise<ListPage> => {
       const page = await perform(list, context, toVendorInput(input));
       if (!rows.hasScript) {
-        const { toRow, mapRow } = planOf(input);
-        const { values, vendorRows } = mappingFaultsOf(context);
-        const read = (record: unknown) => () => {
-          const vendorRow = toRow(nativeOf(record));
-          const row = mapRow(vendorRow, values);
-          vendorRows?.set(row, vendorRow);
-          return row;
-        };
-        return { ...page, records: page.records.map((record) => new PendingRow(read(record))) };
+        const read = rowReader(planOf(input), mappingFaultsOf(context));
+        return { ...page, records: page.records.map((record) => new PendingRow(() => read(nativeOf(record)))) };
       }
-      const mapped = await rows.page(nativesOf(page.records, nativeOf), planOf(input), context);
-      const { total, ...rest } = page;
-      const records = mapped.flatMap((row) => (row === undefined ? [] : [new PendingRow(() => row)]));
-      const dropped = mapped.length - records.length;
-      return dropped === 0 && total !== undefined && !rows.dropsEmpty
-        ? { ...rest, total, records }
-        : { ...rest, records, ...(dropped > 0 && { dropped }) };
+      const { total, records: natives, ...rest } = page;
+      const { take, prepare } = rows.page(natives, nativeOf, planOf(input), context);
+      const records = natives.map((_, index) => new PendingRow(() => take(index)));
+      // Without a total where the script leaves rows out.
+      return keepPrepare({ ...rest, records, ...(total !== undefined && !rows.dropsEmpty && { total }) }, prepare);
     },
     readRecord: (record) => (record instanceof PendingRow ? record.read() : record),
   };
 }
 
-function* nativesOf(records: readonly unknown[], nativeOf: (record: unknown) => unknown): Iterable<unknown> {
-  for (const record of records) yield nativeOf(record);
+/** Uploads turn their rows into those of the provider's object themselves, and send them to the same jobs. */
+function mapBulk({ query, ingest }: NativeBulk, rows: Rows, inputs: Inputs): NativeBulk {
+  return {
+    ...(query !== undefined && { query: mapNativeQuery(query, rows, inputs) }),
+    ...(ingest !== undefined && { ingest }),
+  };
+}
+
+/** The rows of a job have no order, and its results are in the form of the list. */
+function mapNativeQuery(native: NativeQuery, rows: Rows, { planOf, toVendorInput }: Inputs): NativeQuery {
+  const { count, start, read } = native;
+  return {
+    ...native,
+    count: { run: (context, input) => perform(count, context, toVendorInput(input)) },
+    start: {
+      request: (input, config) => start.request(toVendorInput(input), config),
+      read: (response, input) => start.read(response, toVendorInput(input)),
+    },
+    read: {
+      run: async (context, input) => {
+        const plan = planOf(input);
+        const page = await perform(read, context, { ...input, fields: plan.vendorFields });
+        if (!rows.hasScript)
+          return { ...page, records: eachOf(page.records, rowReader(plan, mappingFaultsOf(context))) };
+        return { ...page, records: await mapWithScript(rows, [...page.records], plan, context) };
+      },
+    },
+  };
+}
+
+function* eachOf(records: Iterable<unknown>, read: (record: unknown) => Row): Iterable<Row> {
+  for (const record of records) yield read(record);
+}
+
+async function mapWithScript(
+  rows: Rows,
+  natives: readonly unknown[],
+  plan: RowPlan,
+  context: ConnectorContext,
+): Promise<readonly Row[]> {
+  const { take, prepare } = rows.page(natives, (native) => native, plan, context);
+  const mapped: Row[] = [];
+  for (const index of natives.keys()) {
+    await prepare(index);
+    const row = take(index);
+    if (row !== undefined) mapped.push(row);
+  }
+  return mapped;
 }
 
 function mapRecordOperations(vendor: ObjectSpec, mapping: CompiledMapping, rows: Rows): Partial<ObjectSpec> {
@@ -333,12 +343,7 @@ function mapRecordOperations(vendor: ObjectSpec, mapping: CompiledMapping, rows:
 
   async function nativeValues(context: ConnectorContext, values: Row, action: 'create' | 'update', stored?: Row) {
     const faults = mappingFaultsOf(context);
-    const body = await rows.toVendor(values, { action, stored, faults, signal: context.signal });
-    try {
-      return writeRecord(body, vendor, action, stored);
-    } catch (error) {
-      throw inMappedNames(error, mapping);
-    }
+    return (await rows.toVendor(values, { action, stored, faults, signal: context.signal })).native;
   }
 
   const changing = (operation: NonNullable<ObjectSpec['update']>): NonNullable<ObjectSpec['update']> => ({

@@ -5,6 +5,7 @@ import { AppError, cutText, isAppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import type { PushedField, Row } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
+import { isMappedObject } from './mapped.ts';
 import { readAs, waitForJobMs } from './native-job.ts';
 import { type NativeStep, type Position, toListInput } from './page.ts';
 import type { Query } from './query.ts';
@@ -48,9 +49,21 @@ export function judgeNative(object: ObjectSpec, query: Query, limit: number | un
   if (plan.queries.length !== 1) return { reason: 'the filter needs several queries of the provider' };
   if (plan.orderBy.length > 0) return { reason: 'a job of the provider returns rows in no order' };
   if (limit !== undefined) return { reason: 'a job of the provider finds all rows, whatever the limit' };
-  const unfit = steps.fields.filter((field) => isUnfit(native, field)).map(({ name }) => `'${name}'`);
+  const unfit = unfitFields(native, object, steps.fields);
   if (unfit.length === 0) return { native };
-  return { reason: `a job of the provider does not return ${unfit.join(', ')}: request the fields without` };
+  if (isMappedObject(object) && object.inForce.script !== undefined)
+    return { reason: 'the script of the mapping may read fields that a job of the provider does not return' };
+  return {
+    reason: `a job of the provider does not return ${unfit.map(({ name }) => `'${name}'`).join(', ')}: request the fields without`,
+  };
+}
+
+/** A mapped field lacks the values that its fields of the provider lack. */
+function unfitFields(native: NativeQuery, object: ObjectSpec, fields: readonly PushedField[]): readonly PushedField[] {
+  if (!isMappedObject(object)) return fields.filter((field) => isUnfit(native, field));
+  const lacksSome = (some: readonly PushedField[]) =>
+    object.vendorFieldsOf(some).some((field) => isUnfit(native, field));
+  return lacksSome(fields) ? fields.filter((field) => lacksSome([field])) : [];
 }
 
 function isUnfit({ withoutTypes = [] }: NativeQuery, { nativeType }: PushedField): boolean {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MAX_DEPTH, MOST_OBJECT_MEMBERS, tooDeep, tooMany } from '../connector/client/json-pieces.ts';
+import { MAX_DEPTH, MOST_OBJECT_MEMBERS, tooDeep, tooMany } from '../connector/client/response-limits.ts';
 import type { ObjectSpec } from '../connector/contract.ts';
 import { AppError, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, unknownName } from '../errors.ts';
 import { canonicalDecimal, compareDecimals } from '../numbers/decimal.ts';

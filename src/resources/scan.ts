@@ -2,11 +2,12 @@ import { noRoom } from '../connector/client/byte-budget.ts';
 import { toUnreadable } from '../connector/client/index.ts';
 import type { ListOperation } from '../connector/index.ts';
 import { AppError } from '../errors.ts';
-import { createPacer } from '../pace.ts';
+import { createPacer, type Pacer } from '../pace.ts';
 import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
 import { goOn, type PagePosition, type Position, type Started, toListInput, totalOf } from './page.ts';
 import { sizeOf } from './record.ts';
+import { prepareOf } from './scripted-page.ts';
 import { createTopRows } from './top-rows.ts';
 
 /**
@@ -107,12 +108,17 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
     const page = await call.execute(list, toListInput(input, position));
     kept.noteResponse(call.held() - before);
     pacer.begin();
+    const prepare = prepareOf(page);
     if (!isChecked && plan.queries.length === 1 && position.after === undefined) total = totalOf(page) ?? total;
     let { skipMatches } = position;
     let lastRow: Row | undefined;
     for (let index = position.skipRows; index < page.records.length; index++) {
       if (pacer.isDue()) await pacer.pause();
-      const row = steps.map(readRecord(call, list, page.records[index]));
+      const preparing = prepare?.(index);
+      if (preparing !== undefined) await awaitRow(call, preparing, pacer);
+      const native = readRecord(call, list, page.records[index]);
+      if (native === LEFT_OUT) continue;
+      const row = steps.map(native);
       lastRow = row;
       if (!steps.matches(row, query)) continue;
       if (skipMatches > 0) {
@@ -137,6 +143,20 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
     if (isFull && !isChecked && page.next !== undefined) return end(position);
     if (call.tally.providerCalls >= input.maxProviderCalls) return end(position, isFull ? undefined : 'scan-budget');
   }
+}
+
+/** What a list returns for a row that the script of its mapping leaves out. */
+const LEFT_OUT = undefined;
+
+/** Waits for a row that a script makes. */
+async function awaitRow(call: InstanceCall, preparing: Promise<void>, pacer: Pacer): Promise<void> {
+  try {
+    await preparing;
+  } catch (error) {
+    call.signal.throwIfAborted();
+    throw toUnreadable(call.instance, error);
+  }
+  pacer.begin();
 }
 
 function readRecord(call: InstanceCall, list: ListOperation<unknown>, record: unknown): unknown {
@@ -166,10 +186,15 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
     const page = await call.execute(list, toListInput(input, position));
     kept.noteResponse(call.held() - before);
     pacer.begin();
+    const prepare = prepareOf(page);
     let lastRow: Row | undefined;
-    for (const native of page.records) {
+    for (const [index, record] of page.records.entries()) {
       if (pacer.isDue()) await pacer.pause();
-      const row = steps.map(readRecord(call, list, native));
+      const preparing = prepare?.(index);
+      if (preparing !== undefined) await awaitRow(call, preparing, pacer);
+      const native = readRecord(call, list, record);
+      if (native === LEFT_OUT) continue;
+      const row = steps.map(native);
       lastRow = row;
       if (!steps.matches(row, position.query ?? 0)) continue;
       rows.add(row, sizeOf(row));

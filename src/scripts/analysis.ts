@@ -97,7 +97,7 @@ function fault(message: string, position: number): ScriptAnalysis {
   return { syntaxError: { message, position }, writes: 'anything', why: message, mayDrop: true };
 }
 
-/** Returns the function of the script, or undefined when its body ends the function and goes on behind it. */
+/** Returns the function of the script, or undefined when its body closes the function and has code behind it. */
 function parseScript(prefix: string, body: string): AnyNode | undefined {
   const plain = `${prefix}${body}\n})`;
   try {

@@ -1,5 +1,6 @@
 export { analyse, findSyntaxFault, type ScriptAnalysis } from './analysis.ts';
 export {
+  type CpuTime,
   FORMULA_LIMITS,
   type Sandbox,
   type ScriptCall,

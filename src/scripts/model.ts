@@ -4,22 +4,25 @@ export interface ScriptLimits {
   readonly recordMs: number;
   /** Maximum CPU time of all calls of a job. The calls that are left then fail. */
   readonly batchMs: number;
-  /** Maximum memory of one call, beside that of the engine and the libraries. */
+  /** Maximum memory of one call, beside that of the engine, the libraries, the arguments and the text of the result. */
   readonly memoryBytes: number;
-  /** Maximum length of the JSON text of one result, in characters. */
-  readonly resultCharacters: number;
+  /** Maximum size of the JSON of one argument, and of one result, in bytes of UTF-8. */
+  readonly valueBytes: number;
+  /** Maximum number of values in one result, at all depths. The main thread walks over them. */
+  readonly values: number;
   /** Maximum number of mails of one call. */
   readonly mails: number;
 }
 
 const MIB = 1024 * 1024;
 
-/** Limits of scripts of transformations (mappings.md, 16). A result is one record. */
+/** Limits of scripts of transformations (mappings.md, 12 and 16). A result is one record, with as many members as one of a provider. */
 export const TRANSFORMATION_LIMITS: ScriptLimits = {
   recordMs: 50,
   batchMs: 5000,
   memoryBytes: 16 * MIB,
-  resultCharacters: MIB,
+  valueBytes: 8 * MIB,
+  values: 100_000,
   mails: 0,
 };
 
@@ -28,9 +31,15 @@ export const FORMULA_LIMITS: ScriptLimits = {
   recordMs: 10_000,
   batchMs: 10_000,
   memoryBytes: 64 * MIB,
-  resultCharacters: 8 * MIB,
+  valueBytes: 24 * MIB,
+  values: 200_000,
   mails: 20,
 };
+
+/** CPU time that several jobs share. Each job uses up what its calls take. */
+export interface CpuTime {
+  leftMs: number;
+}
 
 /** A script that is to run once for each of its calls. */
 export interface ScriptJob {
@@ -43,6 +52,10 @@ export interface ScriptJob {
   readonly mutable: readonly string[];
   readonly calls: readonly ScriptCall[];
   readonly limits: ScriptLimits;
+  /** The CPU time of this job and others together. Default: `batchMs` for this job alone. */
+  readonly time?: CpuTime;
+  /** Number of characters of results after which the job ends, although calls are left. Default: it never does. */
+  readonly enoughCharacters?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -61,7 +74,8 @@ export interface ScriptMail {
 }
 
 /**
- * The outcome of one call. `console` has the lines that the script wrote: at most 100, with at most 16,384 characters together. `mails` has the mail that it sends.
+ * The outcome of one call. `console` has the first lines that the script wrote: at most 100, with at most 16,384 characters together.
+ * `mails` has the mail that it sends.
  */
 export type ScriptResult = {
   readonly mails?: readonly ScriptMail[];
@@ -77,7 +91,7 @@ export type ScriptResult = {
 export interface Sandbox {
   /**
    * Runs a script once for each call. The calls share nothing: each begins with a fresh copy of the engine's memory.
-   * @returns one result for each call, in order
+   * @returns one result for each call, in order; with `enoughCharacters`, at least one for the first calls
    * @throws AppError OVERLOADED when too much work waits, or when the sandbox is closed; the reason of the signal
    */
   readonly run: (job: ScriptJob) => Promise<readonly ScriptResult[]>;

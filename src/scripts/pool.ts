@@ -1,14 +1,16 @@
 import type { Clock, EndWait } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { createPacer, type Pacer } from '../pace.ts';
 import { collectDigits, type ExactDigits, restoreDigits } from './digits.ts';
-import { type Outcome, type Slice, STOPPED } from './messages.ts';
-import type { Sandbox, ScriptJob, ScriptResult } from './model.ts';
+import { parseValue, printValue } from './large-values.ts';
+import { charactersOf, type Outcome, type Slice, STOPPED } from './messages.ts';
+import type { CpuTime, Sandbox, ScriptCall, ScriptJob, ScriptResult } from './model.ts';
 import { startThread, type Thread, type ThreadEnd } from './thread-handle.ts';
 
 /** Limits of all jobs of this process. */
 export interface PoolLimits {
   readonly threads: number;
-  /** Maximum number of characters of all arguments and scripts that wait for a thread or are in one. */
+  /** Maximum number of characters of all scripts that wait for a thread or are in one, with the arguments that are printed for it. */
   readonly maxWaiting: number;
   /** The same for one account. */
   readonly maxWaitingOfOwner: number;
@@ -34,7 +36,7 @@ const LIMITS: PoolLimits = {
   checkMs: 200,
 };
 
-/** Characters of arguments in one message to a thread, and calls. What a slice does not reach is sent again. */
+/** Characters of arguments in one message to a thread, beside those of its first call, and calls. What a slice does not reach is sent again. */
 const SLICE_INPUT = { characters: 4 * MIB, calls: 250 };
 /** Calls that may take longer are ended with their thread when nobody waits for them. A new thread takes 0.1 s. */
 const WORTH_A_THREAD_MS = 1000;
@@ -43,13 +45,15 @@ const NAME = /^[A-Za-z_$][\w$]*$/;
 
 interface Work {
   readonly job: ScriptJob;
-  readonly digits: ExactDigits;
-  /** The arguments of each call as JSON. */
-  readonly texts: readonly string[];
-  readonly size: number;
+  /** Pauses as the caller does whose job it is. */
+  readonly pacer: Pacer;
+  size: number;
   readonly results: (ScriptResult | undefined)[];
-  /** The CPU time that is used up. */
-  spentMs: number;
+  /** Characters of all results so far. */
+  characters: number;
+  readonly time: CpuTime;
+  /** Maximum number of calls of the next slice: twice as many as the last one reached. More would be printed in vain. */
+  reach: number;
   isOver: boolean;
   /** The thread that runs a slice of it. */
   thread?: Thread;
@@ -64,7 +68,7 @@ export interface SandboxPorts {
 
 /**
  * Creates a sandbox whose threads start with the first job. Accounts take turns: a job that takes longer than a slice lets the jobs of
- * others run before it goes on, and an account has one thread at a time.
+ * others run before it continues, and an account has one thread at a time.
  */
 export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
   const limits: PoolLimits = { ...LIMITS, ...given };
@@ -83,11 +87,12 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
       if (isClosed) throw closed();
       job.signal?.throwIfAborted();
       assertNames(job);
-      const texts = job.calls.map(({ values }) => JSON.stringify(job.parameters.map((name) => values[name] ?? null)));
       const work: Work = {
-        ...{ job, texts, spentMs: 0, isOver: false, size: sizeOf(job, texts) },
-        digits: collectDigits(job.calls),
-        results: new Array<ScriptResult | undefined>(texts.length).fill(undefined),
+        ...{ job, isOver: false, size: Math.max(limits.minWaiting, job.body.length), characters: 0 },
+        pacer: createPacer(job.signal ?? NEVER),
+        time: job.time ?? { leftMs: job.limits.batchMs },
+        reach: SLICE_INPUT.calls,
+        results: new Array<ScriptResult | undefined>(job.calls.length).fill(undefined),
         succeed: (results) => end(work, giveUp, () => resolve(results)),
         fail: (reason) => end(work, giveUp, () => reject(reason)),
       };
@@ -102,10 +107,6 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
       enqueue(work);
       startNext();
     });
-  }
-
-  function sizeOf({ body }: ScriptJob, texts: readonly string[]): number {
-    return Math.max(limits.minWaiting, body.length + texts.reduce((sum, text) => sum + text.length, 0));
   }
 
   function assertRoom({ job: { owner }, size: own }: Work): void {
@@ -165,25 +166,37 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
   }
 
   async function runSlice(work: Work): Promise<void> {
+    try {
+      const chosen = await chooseCalls(work);
+      if (chosen.length > 0 && !work.isOver) await runCalls(work, chosen);
+    } catch (error) {
+      // The caller hung up, or a value cannot be printed.
+      work.fail(error);
+    }
+    busyOwners.delete(work.job.owner);
+    finish(work);
+    startNext();
+  }
+
+  async function runCalls(work: Work, chosen: readonly ChosenCall[]): Promise<void> {
+    const printed = chosen.reduce((sum, { texts }) => sum + charactersOf(texts), 0);
+    count(work, printed);
     const thread = takeThread();
     work.thread = thread;
-    const indices = chooseCalls(work);
-    const how = await thread.run(toSlice(work, indices));
+    const how = await thread.run(toSlice(work, chosen));
     delete work.thread;
     if (how.kind === 'done') keepThread(thread);
     else await closeThread(thread);
-    busyOwners.delete(work.job.owner);
-    if (!work.isOver) {
-      settle(work, indices, how);
-      finish(work);
-    }
-    startNext();
+    count(work, -printed);
+    if (!work.isOver) await settle(work, chosen, how);
   }
 
   function finish(work: Work): void {
     if (work.isOver) return;
-    const results = work.results.filter((result) => result !== undefined);
-    if (results.length === work.results.length) work.succeed(results);
+    const known = firstResults(work);
+    const { enoughCharacters = Number.POSITIVE_INFINITY } = work.job;
+    const isEnough = known.length > 0 && work.characters >= enoughCharacters;
+    if (known.length === work.results.length || isEnough) work.succeed(known);
     else {
       // Before the other jobs of the owner, whose turn comes after those of all other owners.
       const { owner } = work.job;
@@ -243,55 +256,106 @@ function assertNames({ parameters }: ScriptJob): void {
   if (wrong !== undefined) throw new Error(`'${wrong}' cannot be the name of a parameter of a script.`);
 }
 
-/** Returns the next calls without a result, as many as one message takes. */
-function chooseCalls({ texts, results }: Work): readonly number[] {
-  const chosen: number[] = [];
+const NEVER = new AbortController().signal;
+
+/** A call that is to run, with its arguments as JSON. */
+interface ChosenCall {
+  readonly index: number;
+  readonly texts: readonly string[];
+  readonly digits: ExactDigits;
+}
+
+/** Returns the next calls without a result, as many as one message takes. A call whose arguments are too large fails here. */
+async function chooseCalls(work: Work): Promise<readonly ChosenCall[]> {
+  const { job, results, pacer, reach } = work;
+  const chosen: ChosenCall[] = [];
   let characters = 0;
-  for (const [index, text] of texts.entries()) {
+  for (const [index, call] of job.calls.entries()) {
     if (results[index] !== undefined) continue;
-    characters += text.length;
-    if (chosen.length > 0 && (characters > SLICE_INPUT.characters || chosen.length === SLICE_INPUT.calls)) break;
-    chosen.push(index);
+    if (chosen.length === reach || characters > SLICE_INPUT.characters) break;
+    const texts = await printArguments(job, call, pacer);
+    if (typeof texts === 'string') setResult(work, index, { kind: 'failed', reason: texts, console: [] });
+    else {
+      characters += charactersOf(texts);
+      chosen.push({ index, texts, digits: await collectDigits(Object.values(call.values), pacer) });
+    }
+    if (pacer.isDue()) await pacer.pause();
+    if (work.isOver) return [];
   }
   return chosen;
 }
 
-function toSlice({ job, texts, spentMs }: Work, indices: readonly number[]): Slice {
+/** Returns the arguments of a call as JSON, or the reason why there is no room for them. */
+async function printArguments(
+  { parameters, limits: { valueBytes } }: ScriptJob,
+  { values }: ScriptCall,
+  pacer: Pacer,
+): Promise<readonly string[] | string> {
+  const texts: string[] = [];
+  for (const name of parameters) {
+    const text = await printValue(values[name] ?? null, valueBytes, pacer);
+    if (text === undefined) return `${name} has more than ${valueBytes} bytes of JSON, the maximum for a script`;
+    texts.push(text);
+  }
+  return texts;
+}
+
+function toSlice({ job, time }: Work, chosen: readonly ChosenCall[]): Slice {
   const { body, parameters, limits } = job;
   return {
     ...{ body, parameters, limits },
     mutable: parameters.map((name) => job.mutable.includes(name)),
-    calls: indices.map((index) => texts[index] ?? ''),
-    batchLeftMs: limits.batchMs - spentMs,
+    calls: chosen.map(({ texts }) => texts),
+    batchLeftMs: time.leftMs,
   };
 }
 
-function settle(work: Work, indices: readonly number[], how: ThreadEnd): void {
+async function settle(work: Work, chosen: readonly ChosenCall[], how: ThreadEnd): Promise<void> {
   const { limits } = work.job;
   if (how.kind === 'broken') work.fail(how.error);
   if (how.kind === 'done') {
-    work.spentMs += how.result.cpuMs;
-    for (const [at, outcome] of how.result.outcomes.entries()) setResult(work, indices[at], toResult(outcome, work));
+    work.time.leftMs -= how.result.cpuMs;
+    work.reach = Math.min(SLICE_INPUT.calls, Math.max(1, 2 * how.result.outcomes.length));
+    await keepResults(work, chosen, how.result.outcomes);
   }
   if (how.kind !== 'ended') return;
   // The calls before this one run again, because their results are lost with the thread.
-  work.spentMs += limits.recordMs;
+  work.time.leftMs -= limits.recordMs;
   const reason = STOPPED[how.reason](limits);
   const isForAll = how.call < 0;
-  for (const [at, index] of indices.entries())
+  for (const [at, { index }] of chosen.entries())
     if (isForAll || at === how.call) setResult(work, index, { kind: 'failed', reason, console: [] });
-  if (work.spentMs < limits.batchMs) return;
+  if (work.time.leftMs > 0) return;
   for (const index of work.results.keys())
     if (work.results[index] === undefined)
       setResult(work, index, { kind: 'failed', reason: STOPPED.batchTime(limits), console: [] });
 }
 
-function setResult({ results }: Work, index: number | undefined, result: ScriptResult): void {
-  if (index !== undefined) results[index] = result;
+async function keepResults(work: Work, chosen: readonly ChosenCall[], outcomes: readonly Outcome[]): Promise<void> {
+  const { pacer } = work;
+  pacer.begin();
+  for (const [at, outcome] of outcomes.entries()) {
+    const call = chosen[at];
+    if (call === undefined) return;
+    if (pacer.isDue()) await pacer.pause();
+    setResult(work, call.index, await toResult(outcome, call, pacer));
+    if (outcome.kind === 'done') work.characters += outcome.json?.length ?? 0;
+  }
 }
 
-function toResult(outcome: Outcome, { digits }: Work): ScriptResult {
+function setResult({ results }: Work, index: number, result: ScriptResult): void {
+  results[index] = result;
+}
+
+/** Returns the results of the first calls, up to the first one without a result. */
+function firstResults({ results }: Work): readonly ScriptResult[] {
+  const end = results.indexOf(undefined);
+  return results.slice(0, end < 0 ? results.length : end).filter((result) => result !== undefined);
+}
+
+async function toResult(outcome: Outcome, { digits }: ChosenCall, pacer: Pacer): Promise<ScriptResult> {
   if (outcome.kind !== 'done') return outcome;
   const { json, ...rest } = outcome;
-  return json === undefined ? rest : { ...rest, value: restoreDigits(JSON.parse(json), digits) };
+  if (json === undefined) return rest;
+  return { ...rest, value: restoreDigits(await parseValue(json, pacer), digits) };
 }

@@ -1,6 +1,14 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock, EndWait } from '../clock.ts';
-import { COMPILING, PREPARING, type ScriptThreadData, type Slice, type SliceResult } from './messages.ts';
+import {
+  charactersOf,
+  PREPARING,
+  readProgress,
+  type ScriptThreadData,
+  type Slice,
+  type SliceResult,
+  transferMs,
+} from './messages.ts';
 
 /** How a slice ended. */
 export type ThreadEnd =
@@ -53,7 +61,7 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
 
   function endWithout(error: Error, reason: 'time' | 'memory' | 'fault'): void {
     const step = Atomics.load(progress, 0);
-    end(step === PREPARING ? { kind: 'broken', error } : { kind: 'ended', call: step - COMPILING - 1, reason });
+    end(step === PREPARING ? { kind: 'broken', error } : { kind: 'ended', call: readProgress(step).call, reason });
   }
 
   worker.on('message', (result: SliceResult) => end({ kind: 'done', result }));
@@ -61,7 +69,7 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
   worker.on('exit', (code) => endWithout(new Error(`The thread of scripts ended with ${code}.`), 'fault'));
 
   /** Ends the thread when one step uses more CPU time than it may. */
-  function watch({ limits }: Slice): EndWait {
+  function watch(slice: Slice): EndWait {
     let step = -1;
     let beganAt = 0;
     let isWatching = true;
@@ -73,8 +81,7 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
       const usedMs = (cpu.user + cpu.system) / 1000;
       const now = Atomics.load(progress, 0);
       if (now !== step) [step, beganAt] = [now, usedMs];
-      const most = now === PREPARING ? PREPARE_MS : limits.recordMs + graceMs;
-      if (usedMs - beganAt > most) {
+      if (usedMs - beganAt > mostMs(slice, now)) {
         endWithout(new Error('The engine of scripts does not start.'), 'time');
         await worker.terminate();
       } else wait();
@@ -87,6 +94,14 @@ export function startThread({ clock, graceMs, checkMs }: ThreadOptions): Thread 
       isWatching = false;
       endWait();
     };
+  }
+
+  /** Returns the CPU time of a step after which the thread is ended. */
+  function mostMs({ limits, calls }: Slice, progress: number): number {
+    if (progress === PREPARING) return PREPARE_MS;
+    const { call, step } = readProgress(progress);
+    const transferred = { load: charactersOf(calls[call] ?? []), run: 0, return: limits.valueBytes }[step];
+    return limits.recordMs + graceMs + (transferred === 0 ? 0 : transferMs(transferred));
   }
 
   return {

@@ -128,10 +128,10 @@ function findByBits(
       isSeen[rowOf(points[at] ?? 0)] = 1;
     }
     const final = isSeen.includes(0, 1) ? start - 1 : Math.min(start + stretch - 1, last);
-    for (let place = start; place <= final; place += 32) {
-      const found = fitting((place - start) >> 5, fits);
+    for (let position = start; position <= final; position += 32) {
+      const found = fitting((position - start) >> 5, fits);
       if (found === 0) continue;
-      const first = place + 31 - Math.clz32(found & -found);
+      const first = position + 31 - Math.clz32(found & -found);
       return first <= last ? first : -1;
     }
     for (let at = start; at < end; at++) bits[wordOf(at, start)] = 0;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { array, assert, asyncProperty, constantFrom, date, integer, option, record as recordOf } from 'fast-check';
+import { createActivityStore } from '../../src/activity/activity-store.ts';
 import { countDuration } from '../../src/activity/durations.ts';
 import type { ActivityEntry } from '../../src/activity/entry.ts';
 import { INTERVALS, type Interval, readPeriod, startOf } from '../../src/activity/intervals.ts';
@@ -11,7 +12,7 @@ import { createWriteActivity } from '../../src/activity/write-store.ts';
 import { DatabaseUnavailableError } from '../../src/db/unavailable.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { NO_SECRETS } from '../../src/redaction.ts';
+import { createRedactor, NO_SECRETS } from '../../src/redaction.ts';
 import { createTrace, currentTrace, withTrace } from '../../src/trace.ts';
 import { runs } from '../../suite/effort.ts';
 import { useDatabase } from '../support/database.ts';
@@ -254,6 +255,28 @@ describe('what the recorder wrote', () => {
       ['call', 3],
       ['console_read', 2],
     ]);
+  });
+
+  it('has what scripts wrote and why they failed, without secrets', async () => {
+    const secret = 'a secret of the instance';
+    const one = recordWith({ redactor: createRedactor([secret]) });
+    one.trace.scripts = {
+      console: [`token ${secret}\0`, 'x'.repeat(1064)],
+      lineCount: 7,
+      failures: 3,
+      reasons: [{ reason: `no ${secret}`, count: 3, recordIds: ['1', secret] }],
+    };
+    await writeAll([one, recordWith()]);
+    const [found, other] = await Promise.all(
+      [one, recordWith()].map(({ requestId }) => createActivityStore(knex()).find(1, requestId)),
+    );
+    expect(other).to.equal(undefined);
+    expect(found?.scripts).to.deep.equal({
+      console: ['token [redacted]', `${'x'.repeat(1000)}…`],
+      lineCount: 7,
+      failures: 3,
+      reasons: [{ reason: 'no [redacted]', count: 3, recordIds: ['1', '[redacted]'] }],
+    });
   });
 
   it('is there once when it is written again after its commit', async () => {

@@ -236,6 +236,46 @@ describe('mapped objects', () => {
     await ok(service.call(path, { method: 'DELETE', token }));
   });
 
+  it('tell the activity of a request what their script wrote and why it failed', async () => {
+    const path = '/instances/transformations/goods';
+    const body = `console.log(fromVendor ? 'read' : 'write', '${token}');
+      if (originalObject.Id === 2) throw new Error('no');
+      done(transformedObject);`;
+    await ok(post(path, { ...OF_PRODUCTS, script: { body } }, { token }));
+    const activityOf = async ({ headers }: ApiAnswer) => {
+      const requestId = headers.get('elements-request-id') ?? '';
+      const get = () => service.call(`/activity/${requestId}`);
+      await until(async () => (await get()).status === 200);
+      return (await get()).body;
+    };
+    const listed = await activityOf(await ok(list({ pageSize: 3 })));
+    expect(listed.scripts).to.deep.equal({
+      // The token of the instance is a secret.
+      console: Array.from({ length: 3 }, () => 'read [redacted]'),
+      failures: 1,
+      reasons: [{ reason: 'Error: no (line 2)', count: 1, recordIds: ['2'] }],
+    });
+    const strict = await list({ pageSize: 3, onTransformationError: 'fail' });
+    expectProblem(strict, 'TRANSFORMATION_FAILED');
+    expect((await activityOf(strict)).scripts).to.deep.include({ failures: 1 });
+    const made = await ok(post('/goods', { title: 'Told' }, { token }));
+    expect((await activityOf(made)).scripts.console).to.deep.equal(['write [redacted]', 'read [redacted]']);
+    const failing = await ok(service.call('/activity', { query: { where: 'scripts.failures > 0' } }));
+    expect(failing.body.map(({ requestId }: ApiAnswer['body']) => requestId)).to.include(listed.requestId);
+    expect(failing.body.every(({ scripts }: ApiAnswer['body']) => scripts.failures > 0)).to.equal(true);
+    // A bulk job runs it for an entry of its own.
+    const { body: job } = await ok(
+      service.call('/bulk/query', { method: 'POST', query: { q: 'select key from goods' }, token }),
+    );
+    await until(async () => (await service.call(`/bulk/${job.id}/status`, { token })).body.status === 'COMPLETED');
+    await until(async () => {
+      const { body: runs } = await ok(service.call('/activity', { query: { kind: 'bulk' } }));
+      return runs.some(({ scripts }: ApiAnswer['body']) => scripts?.reasons[0]?.recordIds.includes('2'));
+    });
+    await ok(service.call(path, { method: 'DELETE', token }));
+    await ok(service.call(`/Products/${made.body.key}`, { method: 'DELETE', token }));
+  });
+
   it('can be tried out in both directions', async () => {
     const { id: instanceId } = instance;
     const tried = await ok(
@@ -257,6 +297,56 @@ describe('mapped objects', () => {
     expect(wrong.headers.get('elements-error')).to.equal("1 value of 'cents' could not be converted");
     expectProblem(await post('/transformations/Products/execute', { instanceId, payload: {} }), 'NOT_FOUND');
     expectProblem(await post('/transformations/goods/execute', { payload: {} }), 'REQUEST_INVALID');
+  });
+
+  it('reject in a try-out what the write rejects, with the same words', async () => {
+    const { id: instanceId } = instance;
+    const { body: made } = await ok(post('/goods', { title: 'Tried' }, { token }));
+    const execute = (method: string, payload: object) =>
+      post('/transformations/goods/execute', { instanceId, method, payload });
+    const namesOf = ({ body }: ApiAnswer, begin: string) =>
+      body.details.map(({ path, message }: Record<string, string>) => [path?.replace(begin, ''), message]);
+    const bodies: readonly (readonly [method: string, payload: object])[] = [
+      ['POST', { title: 'x', Weight: 1, titel: 'y' }],
+      ['POST', { title: 'x', cents: 'much' }],
+      ['POST', { title: ['x'], info: { kind: {} } }],
+      ['POST', { title: 'x', shop: 'y' }],
+      ['PATCH', { nothing: 1, info: { other: 2 } }],
+      ['PATCH', { cents: 'much', title: { a: 1 } }],
+    ];
+    for (const [method, payload] of bodies) {
+      const path = method === 'POST' ? '/goods' : `/goods/${made.key}`;
+      const written = await service.call(path, { method, body: payload, token });
+      const tried = await execute(method, payload);
+      expect([tried.status, tried.body.code, tried.body.message]).to.deep.equal([
+        written.status,
+        written.body.code,
+        written.body.message,
+      ]);
+      expect(written.status).to.equal(400);
+      expect(namesOf(tried, '/body/payload')).to.deep.equal(namesOf(written, '/body'));
+    }
+    // The write compares with the stored record, and there is none here.
+    const unset = await execute('PATCH', { key: '0', title: 'x' });
+    expectProblem(unset, 'REQUEST_INVALID', "'key' cannot be set on update.");
+    expect(unset.body.details[0].path).to.equal('/body/payload/key');
+    const script = { body: 'if (!fromVendor) transformedObject.Nothing = 1; done(transformedObject);' };
+    await ok(post('/instances/transformations/goods', { ...OF_PRODUCTS, script }, { token }));
+    const byScript = await execute('POST', { title: 'x' });
+    expectProblem(byScript, 'REQUEST_INVALID', "Unknown field 'Nothing'.");
+    expectProblem(await post('/goods', { title: 'x' }, { token }), 'REQUEST_INVALID', "Unknown field 'Nothing'.");
+    await ok(service.call('/instances/transformations/goods', { method: 'DELETE', token }));
+    await ok(service.call(`/goods/${made.key}`, { method: 'DELETE', token }));
+  });
+
+  it('reject in a try-out a method that the object does not have', async () => {
+    await ok(post('/organizations/objects/sold/definitions', { fields: [{ path: 'id', type: 'string' }] }));
+    const mapped = { vendorName: 'payments', fields: [{ path: 'id', vendorPath: 'id' }] };
+    await ok(post('/organizations/elements/clover/transformations/sold', mapped));
+    const tried = await post('/transformations/sold/execute', { elementKey: 'clover', method: 'POST', payload: {} });
+    expectProblem(tried, 'REQUEST_INVALID');
+    expect(tried.body.details[0].path).to.equal('/body/method');
+    expect(tried.body.message).to.match(/cannot POST/);
   });
 
   it('are listed over all instances, in one order', async () => {

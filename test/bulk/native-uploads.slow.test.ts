@@ -112,9 +112,9 @@ describe('an upload whose rows jobs of Salesforce write', () => {
     return statusOf(target, id);
   }
 
-  async function outcomesOf(target: Target, id: number): Promise<readonly Row[]> {
+  async function outcomesOf(target: Target, id: number, object = 'Account'): Promise<readonly Row[]> {
     const headers = { accept: 'application/json' };
-    const rows: readonly Row[] = (await getOk(target, `/bulk/${id}/Account`, { headers })).body;
+    const rows: readonly Row[] = (await getOk(target, `/bulk/${id}/${object}`, { headers })).body;
     return rows.toSorted((a, b) => Number(a.row) - Number(b.row));
   }
 
@@ -122,13 +122,13 @@ describe('an upload whose rows jobs of Salesforce write', () => {
     const id = await send(target, rows, sent);
     const status = await ended(target, id);
     expect(status, JSON.stringify(status)).to.include({ status: 'COMPLETED', recordsCount: rows.length });
-    return { id, status, outcomes: await outcomesOf(target, id) };
+    return { id, status, outcomes: await outcomesOf(target, id, sent.object) };
   }
 
   const SHOWN = ['Name', 'Description', 'NumberOfEmployees', 'Tier__c', 'FoundedOn__c', 'ExternalKey__c', 'Score__c'];
   /** Ids differ, as the providers do. */
-  async function recordsAt(target: Target): Promise<readonly string[]> {
-    const rows = await listAll(target, '/Account', { pageSize: 5000 });
+  async function recordsAt(target: Target, query: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+    const rows = await listAll(target, '/Account', { ...query, pageSize: 5000 });
     return rows.map((row) => JSON.stringify(SHOWN.map((name) => row[name]))).toSorted();
   }
   const told = (outcomes: readonly Row[]) =>
@@ -174,6 +174,145 @@ describe('an upload whose rows jobs of Salesforce write', () => {
       expect(await recordsAt(native)).to.deep.equal(await recordsAt(single));
     }).timeout(180_000);
   }
+
+  describe('of a mapped object', () => {
+    const entry = (type: string, properties: object) => ({ configuration: [{ type, properties }] });
+    const FIELDS = [
+      { path: 'key', type: 'string', vendorPath: 'Id' },
+      { path: 'external', type: 'string', vendorPath: 'ExternalKey__c' },
+      { path: 'about.title', type: 'string', vendorPath: 'Name' },
+      { path: 'about.text', type: 'string', vendorPath: 'Description' },
+      { path: 'staff', type: 'number', vendorPath: 'NumberOfEmployees', ...entry('number', { multiply: 10 }) },
+      { path: 'tier', type: 'string', vendorPath: 'Tier__c', ...entry('valueMap', { values: { Gold: 'best' } }) },
+      { path: 'founded', type: 'date', vendorPath: 'FoundedOn__c' },
+      { path: 'score', type: 'number', vendorPath: 'Score__c', ...entry('defaultValue', { value: 7 }) },
+    ];
+    const MAPPING = {
+      vendorName: 'Account',
+      fields: FIELDS,
+      configuration: [{ type: 'passThrough', properties: { fromVendor: false, toVendor: false } }],
+    };
+    const object = 'firms';
+    /** Other tests write records at one of the two. */
+    const MINE = { where: "ExternalKey__c LIKE 'M%'" };
+    const map = (target: Target, method: 'POST' | 'PUT', body: object) =>
+      getOk(target, '/instances/transformations/firms', { method, body });
+
+    before(async () => {
+      for (const target of [native, single]) {
+        const fields = FIELDS.map(({ path, type }) => ({ path, type }));
+        await getOk(target, '/instances/objects/firms/definitions', { method: 'POST', body: { fields } });
+        await map(target, 'POST', MAPPING);
+      }
+    });
+
+    const toFirm = (row: Values, index: number): Values => ({
+      'about.title': row.Name ?? null,
+      'about.text': row.Description ?? null,
+      staff: typeof row.NumberOfEmployees === 'number' ? row.NumberOfEmployees * (index % 9 === 0 ? 3 : 10) : 'many',
+      tier: row.Tier__c === 'Gold' ? 'best' : (row.Tier__c ?? null),
+      founded: row.FoundedOn__c ?? null,
+    });
+
+    for (const format of ['csv', 'jsonl'] as const) {
+      it(`has the outcomes and the records that single calls have, for random rows of ${format}`, async () => {
+        const firms = fc.sample(ACCOUNT, { numRuns: 150, seed: 29 }).map(toFirm);
+        const keyed = firms.map((row, index): Values => ({ ...row, external: `M${format}${index % 140}` }));
+        const scored = keyed.map((row, index): Values => ({ ...row, score: index % 8 === 0 ? null : index }));
+        for (const { rows, ...how } of [
+          { action: 'create', rows: keyed.slice(0, 70) },
+          { action: 'upsert', identifierFieldName: 'external', rows: scored.toReversed() },
+        ]) {
+          const [byJobs, bySingles] = await Promise.all([
+            done(native, rows, { format, object, ...how }),
+            done(single, rows, { format, object, ...how }),
+          ]);
+          expect(byJobs.status.progress.way).to.equal('native');
+          expect(bySingles.status.progress.way).to.equal('rows');
+          expect(told(byJobs.outcomes)).to.deep.equal(told(bySingles.outcomes));
+          const counts = Map.groupBy(byJobs.outcomes, ({ outcome }) => outcome === 'failed');
+          expect([...counts.values()].every(({ length }) => length > 2)).to.equal(true);
+          expect(await recordsAt(native, MINE)).to.deep.equal(await recordsAt(single, MINE));
+        }
+        const found = async (target: Target) => {
+          const where = `external LIKE 'M${format}%'`;
+          const rows = await listAll(target, '/firms', { where, pageSize: 5000 });
+          return rows.toSorted((a, b) => String(a.external).localeCompare(String(b.external)));
+        };
+        for (const action of ['update', 'delete']) {
+          const rowsOf = async (target: Target) =>
+            (await found(target)).map(
+              ({ key }, index): Values => ({
+                key: String(key),
+                ...(action === 'update' && firms.at(-1 - index)),
+              }),
+            );
+          const [byJobs, bySingles] = [
+            await done(native, await rowsOf(native), { format, object, action }),
+            await done(single, await rowsOf(single), { format, object, action }),
+          ];
+          expect(byJobs.status.progress.way).to.equal('native');
+          expect(told(byJobs.outcomes)).to.deep.equal(told(bySingles.outcomes));
+          expect(await recordsAt(native, MINE)).to.deep.equal(await recordsAt(single, MINE));
+        }
+      }).timeout(180_000);
+    }
+
+    const firms = (name: string) =>
+      Array.from({ length: 40 }, (_, index): Values => ({ 'about.title': `${name} ${index}` }));
+
+    it('is written by single calls where a script decides what is sent', async () => {
+      const body = 'transformedObject.Name = transformedObject.Name + "!"; done(transformedObject);';
+      await map(native, 'PUT', { ...MAPPING, script: { body } });
+      const { status } = await done(native, firms('Scripted'), { object, action: 'create' });
+      expect(status.progress.way).to.equal('rows');
+      const rows = await listAll(native, '/Account', { where: "Name LIKE 'Scripted%'", pageSize: 5000 });
+      expect(rows.filter(({ Name }) => String(Name).endsWith('!'))).to.have.length(40);
+      await map(native, 'PUT', MAPPING);
+    });
+
+    it('does not fail rows that a job has deleted, where no job can be read by the mapping after', async () => {
+      await done(native, firms('Deleted'), { object, action: 'create' });
+      const rows = await listAll(native, '/firms', { where: "about.title LIKE 'Deleted%'", pageSize: 5000 });
+      await native.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
+      const id = await send(
+        native,
+        rows.map(({ key }) => ({ key: String(key) })),
+        { object, action: 'delete' },
+      );
+      await until(async () => (await statusOf(native, id)).progress?.providerJobId !== undefined);
+      // Salesforce is done before Causeway looks again.
+      await native.provider?.command('/simulate/clock', { byMs: 60_000 });
+      const { providerJobId } = (await statusOf(native, id)).progress;
+      await until(async () => (await atProvider(providerJobId)).body.state === 'JobComplete');
+      // What a script may write identifies no record of the provider.
+      await map(native, 'PUT', {
+        ...MAPPING,
+        script: { body: 'transformedObject.key = "?"; done(transformedObject);' },
+      });
+      expect(await ended(native, id)).to.include({ status: 'COMPLETED', recordsCount: 40, recordsFailedCount: 0 });
+      expect(await countOf('Deleted')).to.equal(0);
+      await map(native, 'PUT', MAPPING);
+    });
+
+    it('takes rows for doubtful that a job may have written by the mapping before', async () => {
+      await native.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
+      const id = await send(native, firms('Changed'), { object, action: 'create' });
+      await until(async () => (await statusOf(native, id)).progress?.providerJobId !== undefined);
+      const fields = FIELDS.map((field) =>
+        field.path === 'score' ? { ...field, ...entry('defaultValue', { value: 8 }) } : field,
+      );
+      await map(native, 'PUT', { ...MAPPING, fields });
+      await native.provider?.command('/simulate/clock', { byMs: 60_000 });
+      expect((await ended(native, id)).status).to.equal('COMPLETED');
+      const outcomes = await outcomesOf(native, id, object);
+      expect(
+        outcomes.every(({ doubtful }) => doubtful === true),
+        JSON.stringify(outcomes[0]),
+      ).to.equal(true);
+      await map(native, 'PUT', MAPPING);
+    });
+  });
 
   const atProvider = (id: string) => native.call(`/passthrough/jobs/ingest/${id}`);
   const named = (name: string, count = 40): readonly Values[] =>

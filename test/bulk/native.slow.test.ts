@@ -105,6 +105,160 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
     expect([...ways].toSorted()).to.deep.equal(['native', 'paging']);
   }).timeout(180_000);
 
+  describe('and that has the fields of a mapping', () => {
+    const PASSING_NOTHING = [{ type: 'passThrough', properties: { fromVendor: false, toVendor: false } }];
+    const of = (path: string, type: string, vendorPath?: string, ...configuration: readonly object[]) => ({
+      ...{ path, type, vendorPath },
+      ...(configuration.length > 0 && { configuration }),
+    });
+    const entry = (type: string, properties: object) => ({ type, properties });
+    const FIELDS = [
+      of('key', 'string', 'Id'),
+      of('name.first', 'string', 'FirstName', entry('defaultValue', { value: 'Nobody' })),
+      of('name.last', 'string', 'LastName'),
+      of('name.whole', 'string', undefined, entry('join', { paths: ['FirstName', 'LastName'] })),
+      of('born', 'date', 'Birthdate'),
+      of('quiet', 'string', 'DoNotCall'),
+      of('reachable', 'boolean', 'DoNotCall', entry('valueMap', { values: { true: false, false: true } })),
+      of('changed', 'date', 'SystemModstamp'),
+      of('source', 'string', undefined, entry('constant', { value: 'crm' })),
+      of('missing', 'number'),
+    ];
+    const SCRIPT = { body: 'transformedObject.city = originalObject.Name; done(transformedObject);' };
+
+    const define = (fields: readonly { readonly path: string; readonly type: string }[]) =>
+      getOk(target, '/instances/objects/people/definitions', {
+        method: 'POST',
+        body: { fields: fields.map(({ path, type }) => ({ path, type })) },
+      });
+    const map = (method: 'POST' | 'PUT', fields: readonly object[], more: object = {}) =>
+      getOk(target, '/instances/transformations/people', {
+        method,
+        body: { vendorName: 'Contact', fields, configuration: PASSING_NOTHING, ...more },
+      });
+    const byKey = (rows: readonly Row[]) => rows.toSorted((a, b) => String(a.key).localeCompare(String(b.key)));
+    const asText = async (id: number) =>
+      (await getOk(target, `/bulk/${id}/people`, { headers: { accept: 'text/csv' }, asBytes: true })).body.toString();
+    /** The header of a file, and its lines in the order of their text. */
+    const linesOf = (csv: string) => {
+      const [header, ...lines] = csv.trimEnd().split('\r\n');
+      return [header, ...lines.toSorted()];
+    };
+
+    before(async () => {
+      await define(FIELDS);
+      await map('POST', FIELDS.slice(0, -1));
+    });
+
+    it('is the file that pages give, for random filters', async () => {
+      const { fields } = (await getOk(target, '/objects/people/metadata')).body;
+      const object = Object.fromEntries(fields.map(({ name, type }: Row) => [name, { type }]));
+      const rows = await listAll(target, '/people', { pageSize: 5000 });
+      const filters = fc
+        .sample(filtersOn({ object: { fields: object }, rows }), { numRuns: 16, seed: 5 })
+        .map(printFilter);
+      const ways: string[] = [];
+      for (const where of [undefined, "name.first = 'Nobody'", "quiet = 'true' AND reachable = FALSE", ...filters]) {
+        const query = { objectName: 'people', format: 'csv', ...(where !== undefined && { where }) };
+        // An order keeps a job from the provider.
+        const [natively, paged] = [await create(query), await create({ ...query, orderBy: 'name.last' })];
+        ways.push((await ended(natively)).progress.way);
+        expect((await ended(paged)).progress.way).to.equal('paging');
+        expect(linesOf(await asText(natively)), where).to.deep.equal(linesOf(await asText(paged)));
+      }
+      expect(ways.slice(0, 3)).to.deep.equal(['native', 'native', 'native']);
+    }).timeout(180_000);
+
+    it('has the rows of an interactive query, with the fields that were asked for', async () => {
+      const query = { where: 'born IS NOT NULL', fields: 'key,name.whole,source,missing' };
+      const id = await create({ objectName: 'people', ...query, format: 'jsonl' });
+      expect((await ended(id)).progress.way).to.equal('native');
+      const rows = await rowsOf(id, 'people');
+      expect(byKey(rows)).to.deep.equal(byKey(await listAll(target, '/people', { ...query, pageSize: 5000 })));
+      expect(Object.keys(rows[0] ?? {})).to.deep.equal(['key', 'name', 'source', 'missing']);
+    });
+
+    it('is told of in explain, with the statement in the words of the provider', async () => {
+      const explain = async (body: object) =>
+        (await getOk(target, '/query/explain', { method: 'POST', body: { objectName: 'people', ...body } })).body.bulk;
+      const { way, request: start } = await explain({ where: 'reachable = TRUE', fields: 'key,name.last' });
+      expect(way).to.equal('native');
+      expect(JSON.parse(start.body).query).to.equal('SELECT Id, LastName FROM Contact WHERE DoNotCall = false');
+      expect((await explain({ orderBy: 'name.last' })).reason).to.equal(
+        'a job of the provider returns rows in no order',
+      );
+    });
+
+    it('comes by pages where the mapping needs what a job does not return', async () => {
+      await getOk(target, '/instances/objects/companies/definitions', {
+        method: 'POST',
+        body: { fields: [of('key', 'string'), of('city', 'string')] },
+      });
+      const fields = [of('key', 'string', 'Id'), of('city', 'string', 'BillingAddress.city')];
+      const companies = { vendorName: 'Account', fields, configuration: PASSING_NOTHING };
+      const mapCompanies = (method: 'POST' | 'PUT', body: object) =>
+        getOk(target, '/instances/transformations/companies', { method, body });
+      const explain = async (more: object = {}) =>
+        (await getOk(target, '/query/explain', { method: 'POST', body: { objectName: 'companies', ...more } })).body
+          .bulk;
+      await mapCompanies('POST', companies);
+      expect(await explain()).to.deep.equal({
+        way: 'paging',
+        reason: "a job of the provider does not return 'city': request the fields without",
+      });
+      expect(await explain({ fields: 'key' })).to.include({ way: 'native' });
+      await mapCompanies('PUT', { ...companies, script: SCRIPT });
+      expect(await explain({ fields: 'key' })).to.deep.equal({
+        way: 'paging',
+        reason: 'the script of the mapping may read fields that a job of the provider does not return',
+      });
+    });
+
+    it('runs the script of the mapping over the rows of a job', async () => {
+      await getOk(target, '/instances/objects/readings/definitions', {
+        method: 'POST',
+        body: { fields: [of('key', 'string'), of('twice', 'string')] },
+      });
+      const body = {
+        vendorName: 'Reading__c',
+        fields: [of('key', 'string', 'Id')],
+        configuration: PASSING_NOTHING,
+        script: {
+          body: 'transformedObject.twice = originalObject.Id + originalObject.Id; done(originalObject.Id.endsWith("1") ? null : transformedObject);',
+          filterEmptyResponse: true,
+        },
+      };
+      await getOk(target, '/instances/transformations/readings', { method: 'POST', body });
+      const id = await create({ objectName: 'readings', format: 'jsonl' });
+      expect(await ended(id)).to.include({ status: 'COMPLETED' });
+      expect((await statusOf(id)).progress.way).to.equal('native');
+      const rows = await rowsOf(id, 'readings');
+      expect(byKey(rows)).to.deep.equal(byKey(await listAll(target, '/readings', { pageSize: 5000 })));
+      expect(rows.length).to.be.greaterThan(FROM_ROWS / 2);
+      expect(rows.every(({ key, twice }) => twice === `${key}${key}`)).to.equal(true);
+    });
+
+    it('begins anew when the mapping changes meanwhile, and ends the job of the mapping before', async () => {
+      await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
+      const id = await create({ objectName: 'people', fields: 'key,source', format: 'jsonl' });
+      await until(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
+      const { providerJobId } = (await statusOf(id)).progress;
+      const constant = of('source', 'string', undefined, entry('constant', { value: 'another' }));
+      await map(
+        'PUT',
+        FIELDS.slice(0, -1).map((field) => (field.path === 'source' ? constant : field)),
+      );
+      await target.provider?.command('/simulate/jobs', {});
+      await target.provider?.command('/simulate/clock', { byMs: 60_000 });
+      const { progress } = await ended(id);
+      expect(progress.way).to.equal('native');
+      expect(progress.providerJobId).to.not.equal(providerJobId);
+      expect((await atProvider(providerJobId)).status).to.equal(404);
+      expect(new Set((await rowsOf(id, 'people')).map(({ source }) => source))).to.deep.equal(new Set(['another']));
+      await map('PUT', FIELDS.slice(0, -1));
+    });
+  });
+
   it('is told of in explain, with the statement that would be sent', async () => {
     const explain = async (body: object) =>
       (await getOk(target, '/query/explain', { method: 'POST', body: { objectName: 'Contact', ...body } })).body.bulk;

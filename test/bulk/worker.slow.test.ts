@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { BulkJob } from '../../src/bulk/job.ts';
 import { AppError } from '../../src/errors.ts';
 import type { Resources } from '../../src/resources/index.ts';
+import { inForceOf } from '../mappings/simulated.ts';
 import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
 import { useBulkBench } from './bench.ts';
@@ -291,6 +292,53 @@ describe('the workers of bulk jobs', () => {
     bench.start({ ...more, instance: { ...more.instance, settingsVersion: 2 } });
     await bench.until(job, 'COMPLETED');
     expect(await idsOf(bench.read(job))).to.deep.equal(ALL.slice(5));
+  });
+
+  it('begin the file of a mapped object anew when its mapping changes between two pages', async () => {
+    const versions = [1, 2].map((value) =>
+      inForceOf({
+        objectName: 'rows',
+        vendorName: 'items',
+        fields: [
+          { path: 'key', type: 'number', vendorPath: 'id' },
+          { path: 'version', type: 'number', configuration: [{ type: 'constant', properties: { value } }] },
+        ],
+        configuration: [{ type: 'passThrough', properties: { fromVendor: false, toVendor: false } }],
+      }),
+    );
+    let mapping = versions[0];
+    const items = { items: createObject(ROWS, { maxPageSize: 7 }) };
+    const { instance, resources } = createService(items, undefined, {
+      inForce: async () => ({
+        version: mapping?.version ?? '',
+        byName: new Map(mapping === undefined ? [] : [['rows', mapping]]),
+        unmapped: [],
+      }),
+      sandbox: { run: async () => [] },
+    });
+    let pages = 0;
+    const job = await bench.add();
+    bench.start({
+      instance,
+      resources: {
+        ...resources,
+        readPage: async (...given) => {
+          if (++pages === 4) mapping = versions[1];
+          return resources.readPage(...given);
+        },
+      },
+    });
+    await bench.until(job, 'COMPLETED');
+    const file = await bench.read(job);
+    expect(await idsOf(Promise.resolve(file))).to.deep.equal(ALL);
+    expect(
+      new Set(
+        file
+          .split('\r\n')
+          .slice(1, -1)
+          .map((line) => line.split(',')[1]),
+      ),
+    ).to.deep.equal(new Set(['2']));
   });
 
   it('store no chunk larger than 4 MB, whatever rows are', async () => {

@@ -45,7 +45,7 @@ describe('work over a text in a thread', () => {
 
   it('that ends its thread fails', async () => {
     const failure = await anyFailureOf(create()('end'));
-    expect(failure).to.have.property('message', 'The thread ended with 3 and without an answer.');
+    expect(failure).to.have.property('message', 'The thread ended with 3 and without a result.');
   });
 
   it('may not make more than can be kept', async () => {

@@ -63,7 +63,7 @@ describe('the probe of a provider', function suite() {
     expect(faults).to.deep.equal(['customers.colour: no recorded row has the member Colour.']);
     const other = await read('orders', customers);
     expect(other.faults[0]).to.match(
-      /^orders: The connector sends GET \/customers\?.* Recorded are answers to GET \/orders\?/,
+      /^orders: The connector sends GET \/customers\?.* The recording has responses to GET \/orders\?/,
     );
   });
 

@@ -56,9 +56,9 @@ function readingFeed(
   };
 }
 
-const CHANGES = /^tells of every change/;
+const CHANGES = /^reports every change/;
 const CLAIMS = /^has measured every declared operator/;
-const FILTERS = /^answers random filters/;
+const FILTERS = /^returns exactly the rows/;
 
 const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
   'text equality called exact': {
@@ -90,25 +90,25 @@ const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
       },
     }),
     check: /^does not find what does not exist/,
-    fault: /GET \/employees\/\w+ answered 200/,
+    fault: /GET \/employees\/\w+ returned 200/,
   },
   'pages by position that begin elsewhere': {
     make: (employees) => ({
       ...employees,
       ...(employees.list && { list: { ...employees.list, cursorAt: (offset: number) => String(offset + 1) } }),
     }),
-    check: /^gives the same rows in pages of any size/,
+    check: /^returns the same rows in pages of any size/,
     fault: /by page: \d+ rows/,
   },
   'a time of changes that does not move': {
     make: (employees) => ({ ...employees, changes: { updated: 'hireDate' } }),
     check: CHANGES,
-    fault: /employees: \d+ was updated, and no poll tells of it; its changes are to be told by 'hireDate'/,
+    fault: /employees: \d+ was updated, and no poll reports it; polls find its changes by 'hireDate'/,
   },
   'a feed that passes over deletions': {
     make: readingFeed((page) => ({ ...page, changes: page.changes.filter(({ action }) => action !== 'deleted') })),
     check: CHANGES,
-    fault: /employees: \d+ was deleted, and no poll tells of it/,
+    fault: /employees: \d+ was deleted, and no poll reports it/,
   },
   'a feed that has another time for a change each time': {
     make: readingFeed((page) => ({
@@ -116,14 +116,14 @@ const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
       changes: page.changes.map((change) => ({ ...change, at: new Date().toISOString() })),
     })),
     check: CHANGES,
-    fault: /employees: employees\.\w+ of \d+ is told once more without a change/,
+    fault: /employees: employees\.\w+ of \d+ is reported again without a change/,
   },
   'a feed that tells of the second that is not over': {
     make: readingFeed((_page, response, input, read) =>
       read({ ...response, headers: { ...response.headers, date: 'Fri, 31 Dec 9999 00:00:00 GMT' } }, input),
     ),
     check: CHANGES,
-    fault: /employees: \d+ was updated, and no poll tells of it/,
+    fault: /employees: \d+ was updated, and no poll reports it/,
   },
 };
 
@@ -165,7 +165,7 @@ const WRONG_TRANSLATORS: Readonly<Record<string, Mistake>> = {
       }),
     })),
     check: CLAIMS,
-    fault: /GET \/employees \{"where":.*answered 4\d\d/,
+    fault: /GET \/employees \{"where":.*returned 4\d\d/,
   },
 };
 
@@ -212,7 +212,7 @@ const SLIPS: Readonly<Record<string, Slip>> = {
         },
       }),
     }),
-    check: /^takes no webhook/,
+    check: /^rejects webhooks/,
     fault: /^"{}" under headers of '0' is genuine$/m,
   },
   'a README that is not there': {
@@ -251,7 +251,7 @@ describe('a connector that throws', () => {
   it('fails its suite with what it threw, which callers of the API are not told', async () => {
     const options = { connector: { ...bamboohr, auth }, createSimulator, samples: SAMPLES, effort: EFFORT };
     const error = await startSubject(options).then(() => undefined, String);
-    expect(error).to.match(/POST \/instances answered 500: .*"reason":"The setting 'apiKey' is not declared\."/);
+    expect(error).to.match(/POST \/instances returned 500: .*"reason":"The setting 'apiKey' is not declared\."/);
   });
 });
 

@@ -23,6 +23,9 @@ interface World {
   readonly subscriptionId: number;
   readonly requestId: string;
   readonly bulkId: number;
+  readonly formulaId: number;
+  readonly formulaInstanceId: number;
+  readonly executionId: number;
 }
 
 /** Pages that show a mistake. */
@@ -54,6 +57,15 @@ const PAGES: Readonly<Record<string, (world: World) => readonly [path: string, t
     `/mappings/definitions/people/try?instance=${instanceId}`,
     'globalThis.wasRun=1\\"',
   ],
+  'the formulas': () => ['/formulas', WORST],
+  'the graph of a formula': ({ formulaId }) => [`/formulas/${formulaId}`, WORST],
+  'the list of steps of a formula': ({ formulaId }) => [`/formulas/${formulaId}?view=list`, WORST],
+  'a trigger of a formula': ({ formulaId }) => [`/formulas/${formulaId}?step=trigger`],
+  'the variables of a formula': ({ formulaId }) => [`/formulas/${formulaId}/variables`, WORST],
+  'the instances of a formula': ({ formulaId }) => [`/formulas/${formulaId}/instances`, WORST],
+  'the settings of a formula': ({ formulaId }) => [`/formulas/${formulaId}/settings`],
+  'a formula instance': ({ formulaInstanceId }) => [`/formulas/instances/${formulaInstanceId}`, WORST],
+  'an execution of a formula': ({ executionId }) => [`/formulas/executions/${executionId}`, WORST],
   'the live events': () => ['/events'],
   'the deliveries': () => ['/events/deliveries'],
   'a delivery': ({ deliveryId }) => [`/events/deliveries/${deliveryId}`, `Delivery ${deliveryId}`],
@@ -128,6 +140,16 @@ describeInBrowser('every page of the console', function everyPage() {
       { objectName: 'employees', format: 'csv', fileName: WORST },
       { token },
     );
+    const { id: formulaId } = await post('/formulas', {
+      ...{ name: WORST, description: WORST, triggers: [{ type: 'manual', onSuccess: [WORST] }] },
+      configuration: [{ key: 'value', name: WORST, description: WORST, type: 'value' }],
+      steps: [
+        { name: WORST, type: 'script', onSuccess: ['nowhere'], properties: { body: 'done({ text: config.value });' } },
+      ],
+    });
+    const values = { name: WORST, configuration: { value: WORST } };
+    const { id: formulaInstanceId } = await post(`/formulas/${formulaId}/instances`, values);
+    const [{ id: executionId }] = await post(`/formulas/instances/${formulaInstanceId}/executions`, { text: WORST });
     const list = async (path: string) => (await service.call(`/notifications/subscriptions${path}`)).body;
     await until(async () => (await list('/deliveries')).length > 0 && receiver.requests.length > 0);
     const [delivery] = await list('/deliveries');
@@ -138,6 +160,7 @@ describeInBrowser('every page of the console', function everyPage() {
       subscriptionId: subscription.id,
       requestId: String(headers.get('elements-request-id')),
       bulkId,
+      ...{ formulaId, formulaInstanceId, executionId },
     };
   }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readFaults } from '../../console/mappings/faults.ts';
-import { pathOfDefinition, pathOfEditor, readPlace } from '../../console/mappings/paths.ts';
+import { pathOfDefinition, pathOfEditor, readAddress } from '../../console/mappings/paths.ts';
 import { mappedTypeOf, nameFor, rankFields, suggestPairs } from '../../console/mappings/suggestions.ts';
 import { readForm, writeForm } from '../../console/mappings/transformation-form.ts';
 import { printValue, readValue } from '../../console/mappings/values.ts';
@@ -137,7 +137,7 @@ const STORED = {
 
 describe('the form of a transformation', () => {
   it('writes what it read: every conversion, the settings and the script', () => {
-    const { body, places } = writeForm(readForm(DEFINED, STORED, 'account'));
+    const { body, mappedFields } = writeForm(readForm(DEFINED, STORED, 'account'));
     // The level is that of the request. The type is sent where the definition has none.
     const own = STORED.fields.filter(({ level }) => level === 'account');
     expect(body.fields).to.deep.equal(
@@ -146,7 +146,7 @@ describe('the form of a transformation', () => {
     expect(body.vendorName).to.equal('contacts');
     expect(body.configuration).to.deep.equal(STORED.configuration);
     expect(body.script).to.deep.equal(STORED.script);
-    expect(places).to.deep.equal(own.map(({ path }) => path));
+    expect(mappedFields).to.deep.equal(own.map(({ path }) => path));
   });
 
   it('sends no inherited field, which would change the level above', () => {
@@ -261,7 +261,7 @@ describe('the fields of a provider', () => {
 describe('the addresses of mappings', () => {
   it('lead to what they were made for', () => {
     const below = (path: string) =>
-      readPlace(path.replace('/console/mappings', '').replace(/^\//, '').replace(/\?.*/, ''));
+      readAddress(path.replace('/console/mappings', '').replace(/^\//, '').replace(/\?.*/, ''));
     expect(below(pathOfDefinition('my-contacts', 'try'))).to.deep.equal({
       kind: 'definition',
       name: 'my-contacts',
@@ -275,8 +275,8 @@ describe('the addresses of mappings', () => {
     expect(below(pathOfEditor('people', { level: 'instance', instanceId: 427 }))).to.deep.include({
       target: { level: 'instance', instanceId: 427 },
     });
-    expect(readPlace(undefined)).to.deep.equal({ kind: 'list' });
+    expect(readAddress(undefined)).to.deep.equal({ kind: 'list' });
     for (const path of ['nothing', 'definitions', 'definitions/a/b', 'definitions/a/instance/x', 'catalogue/a'])
-      expect(readPlace(path), path).to.deep.equal({ kind: 'nowhere' });
+      expect(readAddress(path), path).to.deep.equal({ kind: 'nowhere' });
   });
 });

@@ -48,6 +48,7 @@ describe('a poll that compares whole lists', () => {
         store,
         resources: {
           getObject: async () => Object(THINGS.objects)[objectName],
+          mappingVersionOf: async () => undefined,
           rateLimitOf: () => undefined,
           listChanges: async () => ({
             changes: deletions.map((deletion) => ({ ...deletion, action: 'deleted' })),

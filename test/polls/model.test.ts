@@ -311,6 +311,7 @@ describe('pollers and providers at random', function () {
         store: { ...store, transaction },
         resources: {
           getObject: async () => provider.object,
+          mappingVersionOf: async () => undefined,
           rateLimitOf: () => undefined,
           listRecords: async (_target: unknown, request: object) => provider.list(request),
         },

@@ -24,6 +24,7 @@ const CLAIMED: ClaimedPoll = {
   watermark: new Date(0),
   feedWatermark: null,
   mappingVersion: null,
+  mappedObject: null,
   settingsVersion: 1,
   intervalMs: 60_000,
   failures: 0,
@@ -48,18 +49,25 @@ describe('a poller that something fails', () => {
   const database = useDatabase();
 
   /** Has one poll to run. @returns what it said came of it */
-  async function runOnce(ports: Partial<PollerPorts>): Promise<RunResult> {
+  async function runOnce(
+    ports: Partial<PollerPorts>,
+    claimed = CLAIMED,
+    finish: (results: readonly RunResult[]) => Promise<number> = async ({ length }) => length,
+  ): Promise<RunResult> {
     const finished: RunResult[] = [];
-    let waiting: readonly ClaimedPoll[] = [CLAIMED];
+    let waiting: readonly ClaimedPoll[] = [claimed];
     const store: Partial<PollStore> = {
       claim: async () => {
-        const claimed = waiting;
+        const due = waiting;
         waiting = [];
-        return { claimed, stopped: 0 };
+        return { claimed: due, stopped: 0 };
       },
       nextDue: async () => undefined,
       renew: async () => undefined,
-      finish: async (results) => finished.push(...results),
+      finish: (results) => {
+        finished.push(...results);
+        return finish(results);
+      },
     };
     const poller = createPoller({ clock: SYSTEM_CLOCK, log: silentLog, random }, {
       store: store as PollStore,
@@ -100,6 +108,27 @@ describe('a poller that something fails', () => {
       isGivenBack: false,
       error: 'INTERNAL: The poll failed because of an error in this service.',
     });
+  });
+
+  it('stops where nothing maps its object any more, and looks again once that is stored', async () => {
+    const order: string[] = [];
+    const finish = async (results: readonly RunResult[]) => {
+      order.push('stored');
+      return results.length;
+    };
+    const result = await runOnce(
+      {
+        resources: { mappingVersionOf: async () => undefined } as unknown as PollerPorts['resources'],
+        noteStopped: ({ resource }) => void order.push(`looked for ${resource}`),
+      },
+      { ...CLAIMED, mappingVersion: 'any', mappedObject: 'things', failingSince: new Date(0) },
+      finish,
+    );
+    expect(result).to.include({ awaitsMapping: true, isGivenBack: false });
+    expect(result.error).to.match(
+      /^NOT_FOUND: Nothing maps 'things' on this instance any more, so the poll is stopped\./,
+    );
+    expect(order).to.deep.equal(['stored', 'looked for things']);
   });
 
   it('is made for each instance once by what makes up for lost messages, whatever cannot be put right', async () => {

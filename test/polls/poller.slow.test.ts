@@ -3,7 +3,7 @@ import { sleep } from '../../src/clock.ts';
 import type { Config, ObjectSpec } from '../../src/connector/contract.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { hashOf } from '../../src/polls/plan.ts';
-import { type ClaimedPoll, createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
+import { type ClaimedPoll, createPollStore, type PollScope, type PollStore } from '../../src/polls/poll-store.ts';
 import {
   createPoller,
   POLLER_OPTIONS,
@@ -107,6 +107,7 @@ describe('the poller', () => {
           keys.map((key) => ({ ...key, config: CONFIG, connector: { objects: {} } }) as unknown as Instance),
         resources: {
           getObject: async () => THINGS,
+          mappingVersionOf: async () => undefined,
           rateLimitOf: () => undefined,
           listRecords: async ({ instance, signal }: { instance: Instance; signal: AbortSignal }) => {
             lists.push(instance.accountId);
@@ -125,6 +126,7 @@ describe('the poller', () => {
         },
         prepareNotice: prepareNoNotice,
         openRun: keepRuns(),
+        noteStopped: () => undefined,
         measures: { started: () => undefined, ended: () => undefined },
         options: { ...POLLER_OPTIONS, ...options },
       },
@@ -230,7 +232,8 @@ describe('the poller', () => {
       database.knex.transaction((via) => store.advance(via, poll, { ...poll, watermark: new Date(0) }));
     expect(await advance(one)).to.equal(false);
     await store.renew([one], new Date(clock.now() + 1_000_000));
-    const ended = { isGivenBack: false, hasWaited: false, error: undefined, events: 1, providerCalls: 1 };
+    const how = { isGivenBack: false, hasWaited: false, error: undefined, awaitsMapping: false };
+    const ended = { ...how, events: 1, providerCalls: 1 };
     await store.finish([{ ...one, ...ended, startedAt: new Date(0), nextDue: new Date(0) }]);
     expect(await theRow(database.knex('poll'))).to.deep.equal(before);
     expect(await advance(other)).to.equal(true);
@@ -282,7 +285,13 @@ describe('the poller', () => {
     const { accountId, instanceId } = claimed;
     const advance = () =>
       database.knex.transaction((via) =>
-        store.advance(via, claimed, { kind: 'window', watermark: now, feedWatermark: null, mappingVersion: null }),
+        store.advance(via, claimed, {
+          kind: 'window',
+          watermark: now,
+          feedWatermark: null,
+          mappingVersion: null,
+          mappedObject: null,
+        }),
       );
     const wanted = [{ resource: 'things', intervalMs: INTERVAL_MS }];
     const sync = (settingsVersion: number, isRunning: boolean) =>
@@ -291,6 +300,37 @@ describe('the poller', () => {
     expect([await sync(2, true), await advance()]).to.deep.equal([false, true]);
     await database.knex('instance').update({ settings_version: 2 });
     expect([await advance(), await sync(2, true), await advance()]).to.deep.equal([false, true, false]);
+  });
+
+  it('finds the polls that await a mapping where mappings changed, and resumes no others', async () => {
+    const now = new Date(clock.now());
+    await addDue(1, 2, clock.now());
+    await addDue(2, 1, clock.now());
+    await database.knex('poll').update({ due: null, awaits_mapping: true, mapped_object: 'people' });
+    await addDue(1, 1, clock.now());
+    await database.knex('poll').where({ awaits_mapping: false }).update({ due: null });
+    const store = createPollStore(database.knex);
+    const after = { accountId: 0, instanceId: 0, resource: '' };
+    const accountsIn = async (scope: PollScope) =>
+      (await store.findAwaiting(scope, { after, limit: 10 })).map(({ accountId }) => accountId);
+    expect(await accountsIn({})).to.deep.equal([1, 1, 2]);
+    expect(await accountsIn({ organizationId: 1 })).to.deep.equal([1, 1, 2]);
+    expect(await accountsIn({ organizationId: 2 })).to.deep.equal([]);
+    expect(await accountsIn({ organizationId: 1, accountId: 2 })).to.deep.equal([2]);
+    const all = await store.findAwaiting({}, { after, limit: 10 });
+    const [first, second] = all;
+    if (first === undefined || second === undefined) throw new Error('There are none.');
+    expect(first.mappedObject).to.equal('people');
+    const { accountId, instanceId } = second;
+    expect(await store.findAwaiting({ accountId, instanceId }, { after, limit: 10 })).to.deep.equal([second]);
+    expect(await store.findAwaiting({}, { after: first, limit: 1 })).to.deep.equal([second]);
+    // What starts other stopped polls leaves them alone.
+    expect(await store.revive(now)).to.equal(1);
+    const others = (await database.knex('poll').where({ awaits_mapping: false })).map((row) => ({
+      ...{ accountId: row.account_id, instanceId: row.instance_id, resource: row.resource },
+    }));
+    expect(await store.resume([second, ...others], now)).to.equal(1);
+    expect(await accountsIn({})).to.deep.equal([1, 2]);
   });
 
   it('gives back what it breaks off as it was', async () => {

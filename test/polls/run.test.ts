@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { NewEvent } from '../../src/events/model.ts';
 import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
-import { type EarlyEnd, MOST_WAITS, type RunInput, type RunPorts } from '../../src/polls/run.ts';
+import { type EarlyEnd, MOST_WAITS, PollLost, type RunInput, type RunPorts } from '../../src/polls/run.ts';
 import { runPoll } from '../../src/polls/run-poll.ts';
 import type { ListRequest } from '../../src/resources/index.ts';
 import type { TimedRateLimit } from '../../src/resources/rate-limits.ts';
@@ -22,6 +22,9 @@ interface Given {
   readonly options?: typeof OPTIONS;
   readonly settings?: object;
   readonly onList?: () => void;
+  readonly onStore?: () => void;
+  /** The mapping in force when records are stored. */
+  readonly mappingVersion?: string;
 }
 
 interface Outcome {
@@ -39,6 +42,8 @@ async function run({
   options,
   settings: more,
   onList,
+  onStore,
+  mappingVersion,
 }: Given): Promise<Outcome> {
   const settings = readPollSettings({ 'event.notification.enabled': true, 'event.objects': objectName, ...more });
   const [resource] = settings?.resources ?? [];
@@ -57,6 +62,7 @@ async function run({
     },
     resources: {
       getObject: async () => Object(THINGS.objects)[objectName],
+      mappingVersionOf: async () => mappingVersion,
       rateLimitOf: () => limitAfter(lists),
       listChanges: async () => ({ changes: [], providerCalls: 1 }),
       listRecords: async (_target: unknown, { orderBy }: ListRequest) => {
@@ -73,7 +79,10 @@ async function run({
       },
     },
     prepare: async (found: readonly NewEvent[]) => ({
-      insert: async () => void events.push(...found),
+      insert: async () => {
+        onStore?.();
+        events.push(...found);
+      },
       committed: () => undefined,
     }),
     clock: { now: () => START_MS + pages * HOUR_MS },
@@ -89,6 +98,7 @@ async function run({
     watermark,
     feedWatermark: new Date(START_MS),
     mappingVersion: null,
+    mappedObject: null,
     waits,
   };
   const input = {
@@ -100,6 +110,18 @@ async function run({
 }
 
 describe('a run of a poll', () => {
+  it('stores nothing of records that another mapping than its own has made', async () => {
+    let stored = 0;
+    const onStore = () => void stored++;
+    await run({ objectName: 'things', pages: 1, onStore });
+    expect(stored).to.equal(1);
+    const lost: unknown = await run({ objectName: 'things', pages: 1, onStore, mappingVersion: 'another' }).catch(
+      (caught: unknown) => caught,
+    );
+    expect(lost).to.be.instanceOf(PollLost);
+    expect(stored).to.equal(1);
+  });
+
   it('ends with an error at a list that never ends', async () => {
     let listed = 0;
     const onList = () => void listed++;

@@ -13,7 +13,7 @@ import type {
 import type { PlatformKeys } from '../../src/db/platform-keys.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ConnectedInstance } from '../../src/resources/call.ts';
-import { composeResources, type ListRequest, type RecordList } from '../../src/resources/index.ts';
+import { composeResources, type ListRequest, type MappedCalls, type RecordList } from '../../src/resources/index.ts';
 import { leastConnector } from '../support/least-connector.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
@@ -80,8 +80,8 @@ export type FakeService = ReturnType<typeof createService>;
 /** What the pretended provider answers to a call, where that matters. */
 export type FakeAnswer = (request: ProviderRequest) => Partial<ProviderResponse>;
 
-/** The normalised calls over a pretended provider; `objects` is static or discovered. */
-export function createService(objects: Connector['objects'], response: FakeAnswer = () => ({})) {
+/** The normalised calls over a pretended provider; `objects` is static or discovered. Without `mapped`, nothing is mapped. */
+export function createService(objects: Connector['objects'], response: FakeAnswer = () => ({}), mapped?: MappedCalls) {
   const sent: unknown[] = [];
   const verdicts: string[] = [];
   let failure: Error | undefined;
@@ -99,6 +99,7 @@ export function createService(objects: Connector['objects'], response: FakeAnswe
       tokensOf: () => undefined,
       noteCredentials: async ({ id }, { kind, work }) => void verdicts.push(`${id} ${kind}: ${work}`),
     },
+    mapped,
   );
   const hosts = ['fake.example.com'];
   const connector = leastConnector({

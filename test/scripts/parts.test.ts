@@ -1,30 +1,33 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ExactNumber, parseJson } from '../../src/numbers/exact-json.ts';
+import { createPacer } from '../../src/pace.ts';
 import { collectDigits, restoreDigits } from '../../src/scripts/digits.ts';
 import { librariesOf } from '../../src/scripts/thread/libraries.ts';
 import { measureJson } from '../../src/scripts/thread/measure-json.ts';
 import { runs } from '../../suite/effort.ts';
 
 describe('the digits of numbers', () => {
-  it('come back wherever the number is moved', () => {
-    const digits = collectDigits(parseJson('{"a":[9007199254740993],"b":1.00000000000000000001,"c":5}'));
+  const digitsOf = (value: unknown) => collectDigits([value], createPacer(new AbortController().signal));
+
+  it('come back wherever the number is moved', async () => {
+    const digits = await digitsOf(parseJson('{"a":[9007199254740993],"b":1.00000000000000000001,"c":5}'));
     const result = restoreDigits({ x: { y: 9007199254740992 }, z: [1, 5] }, digits);
     expect(JSON.stringify(result)).to.equal('{"x":{"y":9007199254740993},"z":[1.00000000000000000001,5]}');
   });
 
-  it('come back for a result that is a number', () => {
-    const digits = collectDigits(new ExactNumber('9007199254740993'));
+  it('come back for a result that is a number', async () => {
+    const digits = await digitsOf(new ExactNumber('9007199254740993'));
     expect(restoreDigits(9007199254740992, digits)).to.deep.equal(new ExactNumber('9007199254740993'));
   });
 
-  it('stay lost where two numbers become the same double', () => {
-    const digits = collectDigits(parseJson('[9007199254740993,9007199254740992.5,9007199254740992.5]'));
+  it('stay lost where two numbers become the same double', async () => {
+    const digits = await digitsOf(parseJson('[9007199254740993,9007199254740992.5,9007199254740992.5]'));
     expect(restoreDigits([9007199254740992], digits)).to.deep.equal([9007199254740992]);
   });
 
-  it('come back below a member with the name __proto__', () => {
-    const digits = collectDigits(parseJson('9007199254740993'));
+  it('come back below a member with the name __proto__', async () => {
+    const digits = await digitsOf(parseJson('9007199254740993'));
     const result = restoreDigits(JSON.parse('{"__proto__":9007199254740992}'), digits);
     expect(JSON.stringify(result)).to.equal('{"__proto__":9007199254740993}');
   });

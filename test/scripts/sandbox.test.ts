@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { ExactNumber } from '../../src/numbers/exact-json.ts';
-import { FORMULA_LIMITS, TRANSFORMATION_LIMITS } from '../../src/scripts/index.ts';
+import { FORMULA_LIMITS, type ScriptResult, TRANSFORMATION_LIMITS } from '../../src/scripts/index.ts';
 import { anyFailureOf } from '../support/failures.ts';
 import { done, failed, openSandbox } from './setup.ts';
 
@@ -72,7 +73,9 @@ describe('the sandbox of scripts', () => {
       const lines = await sandbox.one('for (let i = 0; i < 1000; i++) console.log(i); done(1);');
       expect(lines.console).to.have.length(100);
       const characters = await sandbox.one("for (let i = 0; i < 5; i++) console.log('x'.repeat(10000)); done(1);");
-      expect(characters.console.map(({ length }) => length)).to.deep.equal([10_000, 6384]);
+      expect(characters.console.map(({ length }) => length)).to.deep.equal([10_000]);
+      const long = await sandbox.one("console.log('x'.repeat(20000)); console.log('y'); done(1);");
+      expect(long.console.map(({ length }) => length)).to.deep.equal([16_384]);
     });
 
     it('and keeps what it wrote before it was stopped', async () => {
@@ -162,15 +165,22 @@ describe('the sandbox of scripts', () => {
       ],
       [
         'returns a result that is too long',
-        "done('x'.repeat(1100000));",
-        failed('The result has 1100002 characters of JSON; the maximum is 1048576'),
+        "done('x'.repeat(9e6));",
+        failed('The result has 9000002 bytes of JSON; the maximum is 8388608'),
       ],
-      ['returns too many values', 'done(new Array(250000).fill(1));', failed('The result has more than 200000 values')],
+      [
+        'returns a result that is too long in UTF-8',
+        "done('ü'.repeat(5e6));",
+        failed('The result has 10000002 bytes of JSON; the maximum is 8388608'),
+      ],
+      ['returns too many values', 'done(new Array(120000).fill(1));', failed('The result has more than 100000 values')],
       [
         'returns a nested result',
         'let a = 1; for (let i = 0; i < 600; i++) a = [a]; done(a);',
-        failed('The result is nested deeper than 500 levels'),
+        failed('The result is nested deeper than 200 levels'),
       ],
+      ['loops in a value that prints itself', 'done({ toJSON() { while (true); } });', TIMED_OUT],
+      ['loops after a large result', "done('x'.repeat(1e6)); while (true);", TIMED_OUT],
       ['returns a circle', 'const a = {}; a.a = a; done(a);', failed('TypeError: circular reference (line 1)')],
       ['returns a BigInt', 'done(1n);', failed('TypeError: Do not know how to serialize a BigInt (line 1)')],
     ] as const)
@@ -207,9 +217,68 @@ describe('the sandbox of scripts', () => {
     });
   });
 
-  it('lets formulas have larger results', async () => {
-    const result = await sandbox.one("done('x'.repeat(2000000));", { limits: FORMULA_LIMITS });
-    expect(result).to.have.property('value').that.has.length(2_000_000);
+  it('lets formulas have results of more values', async () => {
+    const result = await sandbox.one('done(new Array(150000).fill(1));', { limits: FORMULA_LIMITS });
+    expect(result).to.have.property('value').that.has.length(150_000);
+  });
+
+  describe('with a record of 8 MB', () => {
+    const MOST = 8 * 2 ** 20;
+    const run = (record: unknown, body: string) =>
+      sandbox.one(body, {
+        calls: [{ values: { originalObject: record, transformedObject: record, fromVendor: true } }],
+      });
+    const RECORDS: Readonly<Record<string, unknown>> = {
+      'one long text': { text: 'x'.repeat(MOST - 100) },
+      'a text of three bytes a character': { text: '漢'.repeat(MOST / 3 - 100) },
+      'a text that one character widens': { text: `漢${'x'.repeat(MOST - 100)}` },
+      'a text that JSON escapes': { text: '\u0001'.repeat(MOST / 6 - 100) },
+      'tens of thousands of members': Object.fromEntries(
+        Array.from({ length: 90_000 }, (_, index) => [`m${index}`, 'v'.repeat(70)]),
+      ),
+      'tens of thousands of objects': {
+        list: Array.from({ length: 19_000 }, (_, id) => ({ id, text: 'x'.repeat(380), is: true, no: null })),
+      },
+    };
+
+    for (const [what, record] of Object.entries(RECORDS))
+      it(`passes ${what} through`, async () => {
+        const result = await run(record, 'transformedObject.added = 1; done(transformedObject);');
+        expect(result).to.have.property('kind', 'done');
+        expect('value' in result && isDeepStrictEqual(result.value, { ...Object(record), added: 1 })).to.equal(true);
+      });
+
+    it('gives the script its own time and memory beside the record', async () => {
+      const record = RECORDS['one long text'];
+      expect(await run(record, 'while (true);')).to.deep.equal(TIMED_OUT);
+      expect(await run(record, 'new Uint8Array(6e7);')).to.deep.equal(OUT_OF_MEMORY);
+      expect(await run(record, "done({ text: 'y'.repeat(8e6) });")).to.have.nested.property('value.text.length', 8e6);
+    });
+
+    it('refuses a larger one without a run of the script', async () => {
+      const tooLarge = failed('originalObject has more than 8388608 bytes of JSON, the maximum for a script');
+      for (const text of ['x'.repeat(MOST + 1), 'ü'.repeat(MOST / 2 + 1)])
+        expect(await run({ text }, 'console.log(1); done(1);')).to.deep.equal(tooLarge);
+    });
+  });
+
+  describe('with several jobs for one page', () => {
+    it('ends with fewer results when there are enough characters', async () => {
+      const body = "done('x'.repeat(900000) + originalObject.id);";
+      const first = await sandbox.many(body, [1, 2, 3, 4, 5, 6], { enoughCharacters: 1_500_000 });
+      const lastOf = (result: ScriptResult) => ('value' in result ? String(result.value).slice(-1) : '?');
+      expect(first.map(lastOf).join('')).to.be.oneOf(['12', '123']);
+      const single = await sandbox.many(body, [1, 2], { enoughCharacters: 1 });
+      expect(single.length).to.be.oneOf([1, 2]);
+    });
+
+    it('lets them share the time', async () => {
+      const time = { leftMs: 80 };
+      const timedOut = failed('Script execution timed out after 5000 ms for all records together');
+      expect(await sandbox.one('while (true);', { time })).to.deep.equal(TIMED_OUT);
+      expect(await sandbox.many('while (true);', [1, 2], { time })).to.deep.equal([timedOut, timedOut]);
+      expect(time.leftMs).to.be.at.most(0);
+    });
   });
 
   it('keeps the digits of numbers that a script does not change', async () => {

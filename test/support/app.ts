@@ -184,7 +184,7 @@ export function createInstanceBy(call: TestApp['call']): TestApp['createInstance
     const body = { element: { key: element }, name: 'Test', configuration, ...more };
     const response = await call('/instances', { method: 'POST', body });
     if (response.status !== 200)
-      throw new Error(`POST /instances answered ${response.status}: ${JSON.stringify(response.body)}`);
+      throw new Error(`POST /instances returned ${response.status}: ${JSON.stringify(response.body)}`);
     return response.body;
   };
 }

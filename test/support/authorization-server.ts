@@ -201,7 +201,7 @@ async function browse(server: string, start: string, decision: 'allow' | 'deny')
       cookies.set(name, value);
     }
     const location = response.headers.get('location');
-    if (location === null) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+    if (location === null) throw new Error(`${url} returned ${response.status}: ${await response.text()}`);
     url = new URL(location, url);
     if (url.origin !== server) return url;
   }

@@ -20,7 +20,7 @@ export function missing(name: string): BoxFault {
   return invalid(name, `'${name}' is required`, 'missing_parameter');
 }
 
-/** For `limit` and `offset`. */
+/** Returns the error for a `limit` or an `offset` that is not a number. */
 export function badPage(_: string, name: string): BoxFault {
   const title = name[0]?.toUpperCase() + name.slice(1);
   return new BoxFault(400, `invalid_${name}`, `${title} is not a valid number`);

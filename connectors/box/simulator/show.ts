@@ -68,12 +68,12 @@ export function extensionOf(name: string): string {
 
 const { mini: MINI, standard: STANDARD, full: FULL } = official;
 
-/** As a part of something else. */
+/** Prints a row as Box does inside another one. */
 export function mini(drive: Drive, row: Row) {
   return print(drive, row, MINI[kindOf(row)]);
 }
 
-/** As in webhooks and events. */
+/** Prints a row as Box does in webhooks and events. */
 export function standard(drive: Drive, row: Row) {
   return print(drive, row, STANDARD[kindOf(row)]);
 }

@@ -79,7 +79,7 @@ export function signCallback(body: unknown, signingKey = SIGNING_KEY): WebhookDe
   return { headers: { 'content-type': 'application/json', 'x-content-signature': signature }, body: text };
 }
 
-/** For everybody. */
+/** Returns the key that verifies callbacks. The request needs no credentials. */
 export function tellKey({ query }: Call): SimulatedResponse {
   const id = query.get('id') ?? '';
   if (id !== KEY_ID || query.get('companyName') !== COMPANY) throw absent({ singular: 'Callback key' }, id);

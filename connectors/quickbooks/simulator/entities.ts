@@ -63,7 +63,7 @@ export function entityOf(name: EntityName): Entity {
   };
 }
 
-/** By the name in any case; `name` may have a path with one point. */
+/** Returns a property that queries can use, by its name in any case. The name may be a path with one point. */
 export function findProperty({ properties }: Entity, name: string) {
   const [found] = Object.entries(properties).filter(([known]) => known.toLowerCase() === name.toLowerCase());
   return found !== undefined && QUERIED.includes(found[1].kind) ? { name: found[0], property: found[1] } : undefined;

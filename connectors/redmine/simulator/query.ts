@@ -6,7 +6,7 @@ type ValueTest = (value: unknown) => boolean;
 
 /**
  * The conditions in `f[]`, `op[name]` and `v[name][]`, all of which must hold. Filters that do not exist are passed over.
- * @throws Fault 400 for one without a value, 500 for an operator that the database is not asked with
+ * @throws Fault 400 for one without a value, 500 for an operator that the database lacks
  */
 export function readConditions({ query }: Call, { filters, members, usual = () => true }: Resource) {
   if (!query.has('f[]')) return usual;

@@ -29,7 +29,7 @@ export function createWebhooks(send: SimulatorOptions['send'], clock: MovableClo
   };
 }
 
-/** Without a secret a call is not signed. Source: `Webhook::Executor#call` of Redmine 7.0. */
+/** Signs a call as Redmine does. Without a secret, a call has no signature. Source: `Webhook::Executor#call` of Redmine 7.0. */
 export function sign(body: unknown, secret: string): WebhookDelivery {
   const signature = { secret, header: 'x-redmine-signature-256', prefix: 'sha256=' };
   const { headers, body: text } = signWebhook(signature, body, { nowMs: 0 });

@@ -42,7 +42,7 @@ export function numberOfId(keyPrefix: string, id: string): number | undefined {
 export const DEMO_USER_ID = makeId('005', 1);
 export const ORGANIZATION_ID = makeId('00D', 1);
 
-/** As answers in JSON have it; of one second. */
+/** Prints an instant as JSON responses of Salesforce have it, in whole seconds. */
 export function writeInstant(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}.000+0000`;
 }

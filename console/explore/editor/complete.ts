@@ -1,7 +1,7 @@
 import type { Completion, CompletionContext, CompletionSource } from '@codemirror/autocomplete';
 import { printName, quoteText } from '../../../src/where/print.ts';
 import { type Expectation, expectedAfter, type Word, wordsOf } from '../../../src/where/written.ts';
-import { ANSWERERS, answererOf, type ObjectField, operatorsOf } from '../metadata.ts';
+import { EVALUATORS, evaluatorOf, type ObjectField, operatorsOf } from '../metadata.ts';
 import type { EditorSource } from './source.ts';
 
 const MOST_VALUES = 30;
@@ -92,13 +92,13 @@ function operatorOptions(words: readonly string[], field: ObjectField | undefine
     ? ['IN', 'LIKE', 'BETWEEN'].filter((word) => operators.includes(word) || operators.includes(NOT + word))
     : operators;
   return offered.map((operator, index): Completion => {
-    const answerer = field && answererOf(field, isNegated && operator !== 'BETWEEN' ? NOT + operator : operator);
+    const evaluator = field && evaluatorOf(field, isNegated && operator !== 'BETWEEN' ? NOT + operator : operator);
     return {
       label: operator,
       apply: operator.endsWith('IN') ? `${operator} (` : `${operator} `,
       type: 'operator',
       boost: -index,
-      ...(answerer !== undefined && { detail: ANSWERERS[answerer] }),
+      ...(evaluator !== undefined && { detail: EVALUATORS[evaluator] }),
     };
   });
 }

@@ -14,7 +14,7 @@ const LINT_DELAY_MS = 150;
 
 interface WhereEditorOptions {
   /** It gets a shadow root: what the editor adds to it as styles is then no inline style for the policy of the pages. */
-  readonly place: HTMLElement;
+  readonly element: HTMLElement;
   readonly text: string;
   /** Called whenever the editor needs a part of it. */
   readonly source: () => EditorSource;
@@ -32,8 +32,8 @@ export interface OpenWhereEditor {
   readonly close: () => void;
 }
 
-export function openWhereEditor({ place, text, source, onChange, onRun }: WhereEditorOptions): OpenWhereEditor {
-  const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
+export function openWhereEditor({ element, text, source, onChange, onRun }: WhereEditorOptions): OpenWhereEditor {
+  const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
   const run = () => {
     onRun();
     return true;

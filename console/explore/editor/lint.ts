@@ -16,7 +16,7 @@ export function linting(source: () => EditorSource): (view: EditorView) => reado
   };
 }
 
-/** Without metadata every name is taken for a field. */
+/** Returns the faults of a filter. While the metadata is missing, every name counts as a field. */
 export function filterFaults(text: string, queryable: EditorSource['queryable']): readonly ErrorDetail[] {
   const faults = faultsOf(text, queryable ?? NO_FIELDS);
   return queryable === undefined ? faults.filter(({ expected }) => expected !== undefined) : faults;

@@ -53,7 +53,7 @@ function send({ method = 'GET', path, authorization, body }: Call): Promise<stri
       text(response).then((answer) => {
         if (response.statusCode === 200) resolve(answer);
         else
-          reject(new Error(`${method} ${path.split('?')[0]} answered ${response.statusCode} ${answer.slice(0, 200)}`));
+          reject(new Error(`${method} ${path.split('?')[0]} returned ${response.statusCode} ${answer.slice(0, 200)}`));
       }, reject);
     });
     sent.once('error', reject);

@@ -1,6 +1,6 @@
 import { UsageError } from './failures.js';
 
-/** What questions need of the program. */
+/** What a question needs from the program. */
 export interface Asker {
   readonly isInteractive: boolean;
   readonly signal: AbortSignal;
@@ -9,36 +9,36 @@ export interface Asker {
 export interface Question {
   readonly message: string;
   readonly default?: string;
-  /** @returns true, or what is wrong with an answer */
+  /** Returns true for a valid answer, and otherwise what is wrong with it. */
   readonly validate?: (answer: string) => true | string;
-  /** What to write on the command line where nobody can be asked. */
+  /** The option that replaces the question where there is no terminal. */
   readonly instead: string;
 }
 
 // Questions stand on the standard error, so that they are in no result. Their libraries take a while to load.
 
-/** @throws UsageError where nobody can be asked */
+/** Asks for a text. @throws UsageError without a terminal */
 export async function askText(asker: Asker, question: Question): Promise<string> {
   assertInteractive(asker, question);
   const { default: input } = await import('@inquirer/input');
   return input({ ...question, required: question.default === undefined }, contextOf(asker));
 }
 
-/** What is typed is not shown. @throws UsageError where nobody can be asked */
+/** Asks for a secret, and does not show what is typed. @throws UsageError without a terminal */
 export async function askSecret(asker: Asker, question: Question): Promise<string> {
   assertInteractive(asker, question);
   const { default: password } = await import('@inquirer/password');
   return password(question, contextOf(asker));
 }
 
-/** @throws UsageError where nobody can be asked */
+/** Asks for yes or no. @throws UsageError without a terminal */
 export async function askYesOrNo(asker: Asker, { message, instead }: Question, preset = false): Promise<boolean> {
   assertInteractive(asker, { message, instead });
   const { default: confirm } = await import('@inquirer/confirm');
   return confirm({ message, default: preset }, contextOf(asker));
 }
 
-/** @throws UsageError where nobody can be asked */
+/** Asks for one of the choices. @throws UsageError without a terminal */
 export async function askChoice(
   asker: Asker,
   { message, instead }: Question,

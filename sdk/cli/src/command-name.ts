@@ -1,2 +1,2 @@
-/** What a user types to run this: messages name commands by it. A script that runs it under another name says so. */
+/** The command as the user types it. Messages name it. A script that runs the program under another name sets it. */
 export const CAUSEWAY = process.env.CAUSEWAY_COMMAND || 'causeway';

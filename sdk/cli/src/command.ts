@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { UsageError } from './failures.js';
 import type { GlobalOptions, Session } from './session.js';
 
-/** Adds commands to a program; `run` makes of what a command does the action that the parser calls. */
+/** Adds commands to a program. `run` turns the function of a command into the action that the parser calls. */
 export type AddCommands = (program: Command, run: Run) => void;
 
-/** The arguments of the action are those of the command, and its options last. */
+/** Turns a function into an action. Its arguments are those of the command, with the options last. */
 export type Run = <Args extends unknown[]>(
   action: (session: Session, ...args: Args) => Promise<void>,
 ) => (this: Command, ...args: Args) => Promise<void>;
@@ -17,13 +17,13 @@ export function runWith(open: (options: GlobalOptions) => Session): Run {
     };
 }
 
-/** For options that are a number of at least 1. */
+/** Parses an option that is a whole number of at least 1. @throws UsageError for any other text */
 export function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new UsageError(`'${text}' is not a whole number from 1.`);
 }
 
-/** For options that take names separated by commas. */
+/** Splits an option that lists names, separated by commas. */
 export function names(text: string): readonly string[] {
   return text
     .split(',')

@@ -2,7 +2,10 @@ import { ApiError, type ErrorDetail, NetworkError } from '@causeway/client';
 import type { Colors } from 'picocolors/types.js';
 import { pointAt, printable, printableJson } from './texts.js';
 
-/** A failure for people: what went wrong, the filter with carets under the fault, what was meant, code and request. */
+/**
+ * Prints an error for people: its message, the filter with carets under the error, suggestions, the code and the
+ * request.
+ */
 export function errorText(error: unknown, filter: string | undefined, colors: Colors): string {
   const head = `${colors.red(colors.bold('Error:'))} ${printable(messageOf(error))}`;
   if (!(error instanceof ApiError)) return head;
@@ -17,7 +20,7 @@ export function errorText(error: unknown, filter: string | undefined, colors: Co
   ].join('\n');
 }
 
-/** The same for programs. */
+/** Prints an error as JSON, for programs. */
 export function errorJson(error: unknown): string {
   const { code, status, requestId, details, providerMessage, retryAfterSeconds } =
     error instanceof ApiError ? error : ({} as Partial<ApiError>);

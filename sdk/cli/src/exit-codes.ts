@@ -2,7 +2,7 @@ import { ApiError, BulkJobError, NetworkError, ProviderError, RateLimitedError, 
 import { CommanderError } from 'commander';
 import { NotReadyError, UnreachableError, UsageError } from './failures.js';
 
-/** What scripts can decide by; the README has them as a table. */
+/** The exit codes that scripts can rely on. The README lists them. */
 export const EXIT = {
   ok: 0,
   failure: 1,
@@ -26,7 +26,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   OVERLOADED: EXIT.later,
 };
 
-/** The exit code that a failure ends the program with. */
+/** Returns the exit code for an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof UsageError) return EXIT.usage;

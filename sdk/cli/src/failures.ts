@@ -1,4 +1,4 @@
-/** What went wrong because of how a command was called; it says what to write in its place. */
+/** A command was used in a wrong way. The message says what to write instead. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
@@ -8,12 +8,12 @@ export class NotReadyError extends Error {
   override name = 'NotReadyError';
 }
 
-/** The service does not come to this machine. */
+/** The service cannot reach this machine. */
 export class UnreachableError extends Error {
   override name = 'UnreachableError';
 }
 
-/** An upload came to its end, and some of its rows were not written. */
+/** An upload has ended, and some of its rows were not written. */
 export class RowsFailedError extends Error {
   override name = 'RowsFailedError';
 }

@@ -1,4 +1,4 @@
-/** The first `count` entries. No page beyond them is asked for. */
+/** Returns the first `count` entries. No page beyond them is requested. */
 export async function* first<Entry>(count: number, entries: AsyncIterable<Entry>): AsyncGenerator<Entry, void> {
   let left = count;
   for await (const entry of entries) {

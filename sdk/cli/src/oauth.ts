@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { CAUSEWAY } from './command-name.js';
 import { receive } from './receiver.js';
 
-/** The way a user takes through the provider's page and back. */
+/** The result of an authorization in the browser. */
 export interface Authorization {
   readonly code: string;
   readonly state: string;
@@ -12,7 +12,7 @@ export interface Authorization {
 
 export interface AuthorizationOptions {
   readonly port: number;
-  /** What is registered with the provider, where that is not the address of this machine itself. */
+  /** The callback URL that is registered with the provider. Default: the address of this machine. */
   readonly callbackUrl?: string;
   readonly signal: AbortSignal;
 }
@@ -23,7 +23,7 @@ const CALLBACK_PATH = '/oauth/callback';
  * Waits on this machine until the provider's page sends the browser back with a code.
  *
  * @param send shows the user the page for this callback URL and state
- * @throws Error when the user or the provider said no, the reason of the signal when nobody wants it any more
+ * @throws Error if the user or the provider refused, or the reason of the signal if it aborted
  */
 export async function authorize(
   { port, callbackUrl, signal }: AuthorizationOptions,

@@ -17,15 +17,18 @@ export interface Screens {
   readonly err: Screen;
 }
 
-/** Of the columns that there is no room for. */
+/** Maximum number of hidden columns that a note names. */
 const MOST_NAMED = 5;
 
 type Rows<Row> = Iterable<Row> | AsyncIterable<Row>;
 
-/** Results go to the standard output in one format, everything said beside them to the standard error. */
+/**
+ * The output of a command. Results go to the standard output in one format, and everything else goes to the standard
+ * error.
+ */
 export class Output {
   readonly format: Format;
-  /** Of the standard output; without any where it is no terminal, and with NO_COLOR. */
+  /** The colors of the standard output. There are none if it is no terminal, or with NO_COLOR. */
   readonly colors: Colors;
   readonly errColors: Colors;
   readonly #screens: Screens;
@@ -38,30 +41,33 @@ export class Output {
     this.errColors = colorsOf(screens.err);
   }
 
-  /** Entries: in a table and in CSV their columns, in JSON the whole of them. @returns how many there were */
+  /**
+   * Prints a list: its columns in a table or CSV, whole entries in JSON.
+   * @returns the number of entries
+   */
   async list<Row extends object>(rows: Rows<Row>, columns: Columns<Row>, empty = 'None.'): Promise<number> {
     return this.format === 'table' ? this.#table(rows, columns, empty) : this.#stream(rows, columns);
   }
 
-  /** One thing: JSON, or what `text` says of it. */
+  /** Prints one value: as JSON, or in the words of `text`. */
   async one(value: object, text: () => string): Promise<void> {
     if (this.format === 'table') await this.print(text());
     else if (this.format === 'csv') await this.#stream([value], columnsOf(Object.keys(value)));
     else await this.print(printableJson(value, this.format === 'json' ? 2 : undefined));
   }
 
-  /** A line of the result. */
+  /** Prints a line of the result. */
   async print(line: string): Promise<void> {
     await write(this.#screens.out, `${line}\n`);
   }
 
-  /** What a person is told beside the result. */
+  /** Prints a note for people, beside the result. */
   note(text: string): void {
     this.#erase();
     this.#screens.err.write(`${text}\n`);
   }
 
-  /** How far something is, on one line that the next one replaces; only where a person looks on. */
+  /** Prints the progress on a line that the next call replaces. Prints nothing if the standard error is no terminal. */
   progress(text: string): void {
     if (this.#screens.err.isTTY !== true) return;
     this.#erase();
@@ -69,7 +75,7 @@ export class Output {
     this.#screens.err.write(this.#progress);
   }
 
-  /** The end of what there was progress of. */
+  /** Removes the line of the progress. */
   done(): void {
     this.#erase();
   }
@@ -115,14 +121,14 @@ function leftOutText(names: readonly string[]): string {
   return `Not shown, because the terminal is too narrow: ${named}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}. --json shows all.`;
 }
 
-/** Columns that show members as they are. */
+/** Returns columns that print members unchanged. */
 export function columnsOf(names: readonly string[]): Columns<object> {
   return Object.fromEntries(
     names.map((name) => [name, (row: object) => (Object.hasOwn(row, name) ? Object(row)[name] : undefined)]),
   );
 }
 
-/** RFC 4180. No value is an empty cell, the empty text `""`. */
+/** Prints a line of CSV (RFC 4180). A missing value is an empty cell, and an empty text is `""`. */
 export function csvLine(values: readonly unknown[]): string {
   const cells = values.map((value) => (value === null || value === undefined ? null : cellOf(value)));
   return stringify([cells], { record_delimiter: 'windows', quoted_match: /^$|[\r\n]/ });

@@ -5,7 +5,7 @@ import envPaths from 'env-paths';
 import { CAUSEWAY } from './command-name.js';
 import { NotReadyError } from './failures.js';
 
-/** An instance that commands go to unless they name another one. */
+/** The instance that commands use by default. */
 export interface ChosenInstance {
   readonly id: number;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface ChosenInstance {
   readonly token: string;
 }
 
-/** A log-in. */
+/** The stored secrets of a log-in. */
 export interface Profile {
   readonly url: string;
   readonly userSecret: string;
@@ -22,7 +22,7 @@ export interface Profile {
 }
 
 export interface Profiles {
-  /** The name of the one that commands use unless they name another one. */
+  /** Name of the profile that commands use by default. */
   readonly current: string;
   readonly profiles: Readonly<Record<string, Profile>>;
 }
@@ -31,12 +31,15 @@ const NONE: Profiles = { current: 'default', profiles: {} };
 const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 
-/** Where log-ins are kept. `XDG_CONFIG_HOME` moves it on Linux. */
+/** Returns the path of the file with the profiles. On Linux, `XDG_CONFIG_HOME` changes it. */
 export function profilesFile(): string {
   return join(envPaths('causeway', { suffix: '' }).config, 'profiles.json');
 }
 
-/** @throws NotReadyError where the file is none of this program's */
+/**
+ * Reads the stored profiles.
+ * @throws NotReadyError if the file has other content
+ */
 export async function readProfiles(file = profilesFile()): Promise<Profiles> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -52,7 +55,10 @@ export async function readProfiles(file = profilesFile()): Promise<Profiles> {
   throw new NotReadyError(`${file} cannot be read. Remove it, then log in again: ${CAUSEWAY} login`);
 }
 
-/** Nobody but the user can read the file, at no moment of its life; whoever reads it meanwhile sees the former one or this one. */
+/**
+ * Stores the profiles. Only the user can ever read the file, and concurrent readers see the previous content or the new
+ * one.
+ */
 export async function writeProfiles(profiles: Profiles, file = profilesFile()): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: OWNER_ONLY_FOLDER });
   const next = `${file}.${randomUUID()}`;
@@ -66,12 +72,12 @@ export async function writeProfiles(profiles: Profiles, file = profilesFile()): 
   }
 }
 
-/** With a log-in of this name, which becomes the current one. */
+/** Returns the profiles with this one added, as the current one. */
 export function withProfile({ profiles }: Profiles, name: string, profile: Profile): Profiles {
   return { current: name, profiles: { ...profiles, [name]: profile } };
 }
 
-/** Without the log-in of this name; if it was the current one, the first that is left becomes it. */
+/** Returns the profiles without this one. If it was the current one, the first remaining profile becomes current. */
 export function withoutProfile({ current, profiles }: Profiles, name: string): Profiles {
   const { [name]: _, ...left } = profiles;
   return { current: current === name ? (Object.keys(left)[0] ?? NONE.current) : current, profiles: left };

@@ -10,6 +10,7 @@ import { addInstances } from './commands/instances.js';
 import { addLogin } from './commands/login.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
+import { addTypes } from './commands/types.js';
 import { FORMATS } from './output.js';
 import { Session, type Surroundings } from './session.js';
 
@@ -20,6 +21,7 @@ const COMMANDS: readonly AddCommands[] = [
   addInstances,
   addConnect,
   addObjects,
+  addTypes,
   addQuery,
   addEvents,
   addBulk,
@@ -30,7 +32,7 @@ Start with: ${CAUSEWAY} login, ${CAUSEWAY} connect <element>, ${CAUSEWAY} object
 CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN replace a log-in.
 Exit codes: 0 success, 1 failure, 2 wrong usage or filter, 3 not found, 4 not allowed, 5 failure of the provider, 6 no connection, 7 try again later.`;
 
-/** The command line. `onCommand` is told of each command before it runs. */
+/** Creates the command line. It calls `onCommand` with each command before the command runs. */
 export function makeProgram(surroundings: Surroundings, onCommand: (command: Command) => void): Command {
   const { out, err } = surroundings.screens;
   const program = new Command('causeway')

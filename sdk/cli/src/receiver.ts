@@ -2,14 +2,17 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { UsageError } from './failures.js';
 
-/** A server on this machine, for as long as a command runs. */
+/** A server on this machine that runs as long as a command. */
 export interface Receiver extends AsyncDisposable {
   readonly port: number;
 }
 
 export type Respond = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Listens on 127.0.0.1, or where `host` says. @throws UsageError where the port is taken */
+/**
+ * Starts a server on 127.0.0.1, or on the given host.
+ * @throws UsageError if the port is in use
+ */
 export async function receive(port: number, respond: Respond, host = '127.0.0.1'): Promise<Receiver> {
   const server = createServer((request, response) => {
     respond(request, response).catch(() => {

@@ -5,7 +5,7 @@ import { NotReadyError, UsageError } from './failures.js';
 import { type Format, Output, type Screens } from './output.js';
 import { type ChosenInstance, type Profile, type Profiles, readProfiles, writeProfiles } from './profiles.js';
 
-/** Options that every command takes. */
+/** Options of every command. */
 export interface GlobalOptions {
   readonly profile?: string;
   readonly instance?: string;
@@ -13,16 +13,16 @@ export interface GlobalOptions {
   readonly json?: true;
 }
 
-/** What a program is given by whoever starts it. */
+/** What the program gets from whoever starts it. */
 export interface Surroundings {
   readonly screens: Screens;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly asker: Asker;
-  /** Whatever is in it is in nothing that is printed of a failure. */
+  /** Texts that are removed from printed errors. */
   readonly secrets: string[];
 }
 
-/** One command while it runs: who is logged in, which instance is meant, where results go. */
+/** One run of a command: its log-in, its instance and its output. */
 export class Session {
   readonly output: Output;
   readonly asker: Asker;
@@ -47,18 +47,21 @@ export class Session {
     return this.#surroundings.environment;
   }
 
-  /** The name of the log-in that the command is about; without one that it names, the current one. */
+  /** Returns the name of the profile that the command uses: the given one, or else the current one. */
   profileName({ current }: Profiles): string {
     return this.#options.profile ?? (this.environment.CAUSEWAY_PROFILE || current);
   }
 
-  /** Marks a text as secret. */
+  /** Marks a text as secret, and returns it. */
   keep(secret: string): string {
     this.#surroundings.secrets.push(secret);
     return secret;
   }
 
-  /** Where the environment has all of it and no profile is named, it comes from there. @throws NotReadyError */
+  /**
+   * Returns the log-in. It comes from the environment if no profile is named and all variables are set.
+   * @throws NotReadyError if nobody is logged in
+   */
   async login(): Promise<Profile> {
     const profile = this.#loginOfEnvironment() ?? (await this.#storedLogin());
     this.keep(profile.userSecret);
@@ -67,18 +70,27 @@ export class Session {
     return profile;
   }
 
-  /** A client of the platform. @throws NotReadyError */
+  /**
+   * Returns a client for calls without an instance.
+   * @throws NotReadyError if nobody is logged in
+   */
   async platform(): Promise<Causeway> {
     return this.#clientOf(await this.login());
   }
 
-  /** A client of the instance that is meant. @throws NotReadyError */
+  /**
+   * Returns a client for calls on the instance of the command.
+   * @throws NotReadyError without a log-in or an instance
+   */
   async account(): Promise<Causeway> {
     const profile = await this.login();
     return this.#clientOf(profile).withInstance(await this.#tokenFor(profile));
   }
 
-  /** The id of the instance that is meant. @throws NotReadyError */
+  /**
+   * Returns the id of the instance of the command.
+   * @throws NotReadyError without a log-in or an instance
+   */
   async instanceId(): Promise<number> {
     const profile = await this.login();
     if (this.#options.instance !== undefined) return instanceIdOf(this.#options.instance);
@@ -95,7 +107,10 @@ export class Session {
     );
   }
 
-  /** The instance that later commands go to. @throws UsageError where the log-in is not stored */
+  /**
+   * Stores the instance that later commands use.
+   * @throws UsageError if the log-in comes from the environment
+   */
   async choose(instance: ChosenInstance | undefined): Promise<void> {
     if (this.#loginOfEnvironment() !== undefined) {
       throw new UsageError(
@@ -109,7 +124,12 @@ export class Session {
     await writeProfiles({ ...stored, profiles: { ...stored.profiles, [name]: next } });
   }
 
-  /** Whether a choice of an instance can be kept. */
+  /** Whether the command line names the instance. */
+  get namesInstance(): boolean {
+    return this.#options.instance !== undefined;
+  }
+
+  /** Whether a chosen instance can be stored. */
   get keepsChoices(): boolean {
     return this.#loginOfEnvironment() === undefined;
   }
@@ -151,7 +171,10 @@ export class Session {
   }
 }
 
-/** @throws UsageError */
+/**
+ * Parses the id of an instance.
+ * @throws UsageError for any other text
+ */
 export function instanceIdOf(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new UsageError(`The id of an instance is a number, not '${text}'. See: ${CAUSEWAY} instances`);

@@ -7,7 +7,10 @@ import { printable } from './texts.js';
 /** The configuration of an instance. */
 export type Settings = Readonly<Record<string, string | number | boolean | object>>;
 
-/** What the command line gives for the keys of an element. @throws UsageError */
+/**
+ * Returns the configuration from the options `--set` and `--set-file`.
+ * @throws UsageError for an unknown key or a value of another type
+ */
 export async function readSettings(
   fields: readonly ConfigurationField[],
   texts: readonly string[],
@@ -22,7 +25,7 @@ export async function readSettings(
   return Object.fromEntries(pairs.map(([key, text]) => [key, settingOf(fieldOf(fields, key), text)]));
 }
 
-/** With what is required and not given; the user is told how to come by it, and asked. @throws UsageError where nobody can be asked */
+/** Returns the settings, complete: prints how to get each missing required one, and asks for it. @throws UsageError without a terminal */
 export async function askMissing(
   asker: Asker,
   fields: readonly ConfigurationField[],

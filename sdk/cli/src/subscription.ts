@@ -2,22 +2,22 @@ import { ApiError, type Causeway, where } from '@causeway/client';
 import { UnreachableError, UsageError } from './failures.js';
 import type { Settings } from './settings.js';
 
-/** How the events of an instance come to this machine. */
+/** An instance and the URL on this machine that receives its events. */
 export interface Registration {
   readonly instanceId: number;
   readonly url: string;
   readonly settings: Settings;
-  /** Whether another callback URL may be put aside meanwhile. */
+  /** Whether to replace another callback URL until the command ends. */
   readonly mayReplace: boolean;
 }
 
-/** What is to be undone of one. */
+/** The secret that signs the events, and the function that restores the configuration. */
 export interface Registered {
   readonly secret: string;
   readonly undo: () => Promise<void>;
 }
 
-/** Of the event that tries whether events come; no object has this name. */
+/** The type of the event that tests whether events arrive. No object has this name. */
 export const TEST_TYPE = 'causeway-listen.updated';
 
 const ENABLED = 'event.notification.enabled';
@@ -26,7 +26,10 @@ const FORMAT = 'event.notification.format';
 const POLL_MS = 250;
 const MOST_POLLS = 80;
 
-/** Sends the events of an instance here, until that is undone: then its configuration is what it was. @throws UsageError */
+/**
+ * Configures an instance to send its events to the URL. `undo` restores its configuration.
+ * @throws UsageError if the instance has another callback URL that must not be replaced
+ */
 export async function register(
   platform: Causeway,
   registration: Registration,
@@ -60,9 +63,8 @@ export async function register(
 }
 
 /**
- * Sends a test event, and waits until it was here or failed.
- *
- * @param hasArrived whether the event with this id was here
+ * Sends a test event, and waits until it arrives or fails.
+ * @param hasArrived whether the event with this id has arrived
  * @throws UnreachableError that says why the service could not send it
  */
 export async function assertReachable(

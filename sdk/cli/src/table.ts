@@ -3,11 +3,11 @@ import type { Colors } from 'picocolors/types.js';
 import stringWidth from 'string-width';
 import { cellOf, printable, shortened } from './texts.js';
 
-/** The columns of a list, by their headings, in order. */
+/** The columns of a list by their headings, in order. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
 
 const GAP = 2;
-/** Of a cell in a terminal. */
+/** Maximum width of a cell in a terminal. */
 const WIDEST_CELL = 48;
 const NO_LINES = Object.fromEntries(
   ['top', 'bottom', 'left', 'right'].flatMap((side) => [
@@ -20,11 +20,14 @@ const NO_LINES = Object.fromEntries(
 
 export interface TableText {
   readonly text: string;
-  /** The columns that the terminal has no room for. */
+  /** Columns that are hidden because the terminal is too narrow. */
   readonly leftOut: readonly string[];
 }
 
-/** Rows below headings. In a terminal, `width` columns wide, long cells are cut and the last columns left out; elsewhere nothing is. */
+/**
+ * Prints rows below headings. In a terminal, long cells are cut and the last columns are hidden if `width` is too small
+ * for them.
+ */
 export function tableText<Row>(
   rows: readonly Row[],
   columns: Columns<Row>,

@@ -4,29 +4,32 @@ import stringWidth from 'string-width';
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** The text as it can be shown in a terminal, whoever wrote it: on one line, and no command of the terminal in it. */
+/** Escapes all characters that a terminal would interpret, and line breaks. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => NAMED[character] ?? escaped(character));
 }
 
-/** JSON whose texts no terminal obeys. Any reader reads the same values. */
+/**
+ * Prints JSON in which all characters are escaped that a terminal would interpret. Its values are the same for any
+ * parser.
+ */
 export function printableJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent) ?? 'null';
   return json.replace(UNPRINTABLE, (character) => (character === '\n' ? character : escaped(character)));
 }
 
-/** A value as a cell shows it. */
+/** Returns the text of a value in a cell. */
 export function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** `1 row`, `2 rows` */
+/** Returns a number with its noun, such as `1 row` or `2 rows`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** `text` in at most `width` columns. */
+/** Cuts a text to at most `width` columns. */
 export function shortened(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let short = '';
@@ -39,7 +42,7 @@ export function shortened(text: string, width: number): string {
   return `${short}…`;
 }
 
-/** The line of `text` that a part of it begins on, and below it what points at the part. */
+/** Returns the line of a text that contains a position, and a line of carets under the marked part. */
 export function pointAt(text: string, position: number, length: number): readonly [line: string, carets: string] {
   const start = text.lastIndexOf('\n', position - 1) + 1;
   const end = text.indexOf('\n', position) === -1 ? text.length : text.indexOf('\n', position);
@@ -48,7 +51,7 @@ export function pointAt(text: string, position: number, length: number): readonl
   return [printable(text.slice(start, end)), indent + '^'.repeat(Math.max(1, stringWidth(printable(marked))))];
 }
 
-/** `text` with `********` in place of each secret. */
+/** Replaces each secret in a text by `********`. */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== '')

@@ -2,7 +2,10 @@ import { UsageError } from './failures.js';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A time in UTC, of one as ISO 8601 has it or of how long ago it was, such as `2h`. @throws UsageError */
+/**
+ * Parses a time in ISO 8601, or an age such as `2h`, and returns it in UTC.
+ * @throws UsageError for any other text
+ */
 export function timeOf(text: string, now: number): string {
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const ms =

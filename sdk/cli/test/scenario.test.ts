@@ -110,6 +110,60 @@ describe('the command line', { skip }, () => {
     assert.ok(fields.some(({ name, type }: Record<string, unknown>) => name === 'priority' && type === 'integer'));
   });
 
+  it('writes TypeScript types of definitions, and of the mapped objects of an instance', async () => {
+    const fields = [
+      { path: 'key', type: 'string' },
+      { path: 'title', type: 'string', displayName: 'What happened' },
+      { path: 'caller.id', type: 'string' },
+      { path: 'opened', type: 'date' },
+    ];
+    const mapping = {
+      vendorName: 'incident',
+      fields: [
+        { path: 'key', vendorPath: 'sys_id' },
+        { path: 'title', vendorPath: 'short_description' },
+        { path: 'urgent', type: 'boolean', vendorPath: 'active' },
+      ],
+      configuration: [{ type: 'passThrough', properties: { fromVendor: false, toVendor: false } }],
+    };
+    const [definition, transformation] = [
+      '/accounts/objects/cli-tickets/definitions',
+      `/instances/${instance}/transformations/cli-tickets`,
+    ];
+    await platform(definition, 'POST', { fields });
+    await platform(transformation, 'POST', mapping);
+
+    const printed = await prints('types');
+    assert.match(
+      printed,
+      /^\/\*\* The object `cli-tickets`\. \*\/\nexport interface CliTickets \{\n {2}key\?: string \| null;\n {2}\/\*\* What happened \*\/\n {2}title\?/m,
+    );
+    assert.match(await prints('types', '--out', 'types.ts'), /^\d+ types? written to types\.ts\.$/m);
+    assert.equal(await readFile(join(folder, 'types.ts'), 'utf8'), printed);
+    const ofInstance = (await answers('types', '--instance', instance)).types;
+    assert.match(
+      ofInstance,
+      /^ {2}caller\?: \{\n {4}id\?: string \| null;\n {2}\} \| null;\n {2}opened\?: string \| null;$/m,
+    );
+    assert.match(ofInstance, /^ {2}urgent\?: boolean \| null;$/m);
+    await prints('types', '--instance', instance, '--out', 'types.ts');
+    assert.equal(await readFile(join(folder, 'types.ts'), 'utf8'), ofInstance);
+    const use = "import type { CliTickets } from './types.js';\nexport const ticket: CliTickets = { title: null };\n";
+    await writeFile(join(folder, 'use.ts'), use);
+    const compiled = spawnSync('tsc', ['--strict', '--noEmit', '--module', 'nodenext', 'use.ts'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    assert.deepEqual([compiled.status, compiled.stdout], [0, '']);
+    const taken = await causeway('types', '--out', 'use.ts');
+    assert.deepEqual([taken.code, await readFile(join(folder, 'use.ts'), 'utf8')], [2, use]);
+    await prints('types', '--out', 'use.ts', '--force');
+    assert.equal(await readFile(join(folder, 'use.ts'), 'utf8'), printed);
+
+    await platform(transformation, 'DELETE');
+    await platform(definition, 'DELETE');
+  });
+
   it('prints records as a table, JSON, CSV and lines of JSON, over pages', async () => {
     const query = [
       'query',
@@ -251,7 +305,7 @@ describe('the command line', { skip }, () => {
     await writeFile(join(folder, `again.csv.${result.id}.part`), file.slice(0, 100));
     assert.match(
       await prints('bulk', 'download', String(result.id), '-O', 'again.csv'),
-      /whose first 100 bytes were there/,
+      /of which the first 100 bytes existed/,
     );
     assert.equal(await readFile(join(folder, 'again.csv'), 'utf8'), file);
     assert.equal((await causeway('bulk', 'query', 'incident', '-O', 'all.csv')).code, 2);
@@ -325,6 +379,8 @@ describe('the command line', { skip }, () => {
   it('completes commands in a shell', async () => {
     for (const shell of ['bash', 'zsh', 'fish']) assert.match(await prints('completion', shell), /causeway/);
     assert.match(await prints('complete', '--', 'que'), /^query/m);
+    assert.match(await prints('complete', '--', 'typ'), /^types/m);
+    assert.match(await prints('complete', '--', 'types', '--'), /^--out/m);
   });
 
   it('deletes the account, and has printed no secret at any time', async () => {
@@ -343,9 +399,19 @@ describe('the command line', { skip }, () => {
   const configuration = () => platform(`/instances/${instance}/configuration`);
 });
 
-async function platform(path: string) {
-  const headers = { Authorization: `User ${CAUSEWAY_USER_SECRET}, Organization ${CAUSEWAY_ORGANIZATION_SECRET}` };
-  return JSON.parse(await (await fetch(`${CAUSEWAY_URL}${path}`, { headers })).text());
+async function platform(path: string, method = 'GET', body?: object) {
+  const headers = {
+    Authorization: `User ${CAUSEWAY_USER_SECRET}, Organization ${CAUSEWAY_ORGANIZATION_SECRET}`,
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  };
+  const response = await fetch(`${CAUSEWAY_URL}${path}`, {
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const answer = await response.text();
+  assert.equal(response.status, 200, answer);
+  return JSON.parse(answer);
 }
 
 async function serve(take: (body: string) => void, port = 0) {

@@ -1,4 +1,4 @@
-"""Calls of operations, which the synchronous and the asynchronous client have in common."""
+"""Calls of operations, which the synchronous and the asynchronous client share."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ T = TypeVar("T")
 
 
 class Page(List[T]):
-    """One page of a list: a list of its entries that knows what the headers say."""
+    """One page of a list: its entries, with the data from the response headers."""
 
     def __init__(self, entries: Iterable[T] = (), headers: Optional[Mapping[str, str]] = None) -> None:
         super().__init__(entries)
-        #: The headers of the answer; their names in lower case.
+        #: Response headers, with names in lower case.
         self.headers: Mapping[str, str] = headers or {}
 
     @property
     def next_page(self) -> Optional[str]:
-        """Of the next page, for the parameter of this name; None at the end."""
+        """Token of the next page, for the parameter of this name; None on the last page."""
         return self.headers.get("elements-next-page-token")
 
     @property
     def total_count(self) -> Optional[int]:
-        """How many entries there are on all pages, where it is known."""
+        """Number of entries on all pages, if it is known."""
         count = self.headers.get("elements-total-count")
         return None if count is None else int(count)
 
     @property
     def pushdown(self) -> Optional[str]:
-        """How much of the filter the provider answered itself: full, partial or none."""
+        """How much of the filter the provider evaluated: full, partial or none."""
         return self.headers.get("elements-query-pushdown")
 
     @property
     def partial(self) -> Optional[str]:
-        """Why the page ended before it was full; None where it did not."""
+        """Reason why the page ended early; None for a full page."""
         return self.headers.get("elements-partial-result")
 
 
@@ -61,7 +61,7 @@ class Call(Generic[T]):
     query: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
-    #: In place of `body`.
+    #: Sent instead of `body`.
     form: Optional[Form] = None
 
     @property
@@ -69,7 +69,7 @@ class Call(Generic[T]):
         return self.authorization == "UserElement"
 
     def target(self) -> str:
-        """The path with its query."""
+        """Returns the path with its query."""
         path = self.path
         for name, value in self.segments.items():
             path = path.replace("{" + name + "}", segment(name, value))
@@ -83,7 +83,10 @@ class Call(Generic[T]):
         return None if self.body is None else json.dumps(jsonable(self.body), ensure_ascii=False).encode()
 
     def read(self, answer: Answer) -> T:
-        """:raises CausewayError: when the answer is not what the specification says"""
+        """Reads a response.
+
+        :raises CausewayError: when the response does not match the specification
+        """
         if self.answer is Answer:
             return cast(T, answer)
         if self.answer in (bytes, bytearray):
@@ -95,7 +98,8 @@ class Call(Generic[T]):
                 f"{'.'.join(map(str, fault['loc'])) or 'the body'}: {fault['msg']}"
                 for fault in error.errors(include_input=False, include_url=False)[:5]
             )
-            raise CausewayError(f"The answer to {self.method} {self.path} is not as specified: {places}.") from None
+            call = f"{self.method} {self.path}"
+            raise CausewayError(f"The response to {call} does not match the specification: {places}.") from None
         return cast(T, Page(value, answer.headers) if isinstance(value, list) else value)
 
 
@@ -108,7 +112,7 @@ class AsyncRunner(Protocol):
 
 
 class Operations:
-    """What the operations of one tag are made on."""
+    """The base class of the operations of one tag."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -118,7 +122,7 @@ class Operations:
 
 
 class AsyncOperations:
-    """What the operations of one tag are made on."""
+    """The base class of the operations of one tag."""
 
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
@@ -133,7 +137,10 @@ def adapter(answer: Any) -> TypeAdapter[Any]:
 
 
 def segment(name: str, value: Any) -> str:
-    """:raises ValueError: for an empty one, and for dots, which would make the path that of something else"""
+    """Returns a value as a path segment.
+
+    :raises ValueError: for an empty value, and for dots, which would lead to another path
+    """
     text = _text(value)
     if text in ("", ".", ".."):
         raise ValueError(f"{name} is {text!r}, which no path can name.")
@@ -141,7 +148,7 @@ def segment(name: str, value: Any) -> str:
 
 
 def jsonable(value: Any) -> Any:
-    """As JSON has it; members of a model without a value are left out."""
+    """Converts a value for JSON. Members of a model without a value are left out."""
     if isinstance(value, Model):
         return value.to_dict()
     if isinstance(value, Mapping):
@@ -173,7 +180,10 @@ def _text(value: Any) -> str:
 
 
 def instant(value: datetime) -> str:
-    """:raises ValueError: for a time without a zone, which is no point in time"""
+    """Returns a time in UTC as ISO 8601.
+
+    :raises ValueError: for a time without a zone, which is no point in time
+    """
     if value.tzinfo is None:
         raise ValueError("A time needs a time zone, such as datetime.now(timezone.utc).")
     return value.astimezone(timezone.utc).replace(tzinfo=None).isoformat() + "Z"

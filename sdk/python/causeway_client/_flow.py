@@ -1,6 +1,6 @@
 """
-What both clients do, said once. A flow is a generator that yields what is to be done (send this, wait so long, give this to the
-caller) and gets what came of it; `_transport` does it, with threads that wait or with `await`.
+The behaviour that both clients share. A flow is a generator that yields steps (send a request, wait, give a value to the caller)
+and gets their results. `_transport` executes the steps, with blocking calls or with `await`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ T = TypeVar("T")
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 8.0
 _RETRIED_STATUSES = frozenset({429, 502, 503, 504})
-#: Twice comes to the same as once.
+#: Methods that have the same effect when a request is sent twice.
 _IDEMPOTENT_METHODS = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 
 
 @dataclass(frozen=True)
 class Form:
-    """A record with its file: the fields come first."""
+    """A record with its file. The fields come first."""
 
     fields: bytes
     file: Union[bytes, BinaryIO]
@@ -42,24 +42,24 @@ class Request:
     url: str
     headers: Mapping[str, str] = field(repr=False)
     content: Optional[bytes] = field(default=None, repr=False)
-    #: In place of `content`.
+    #: Sent instead of `content`.
     form: Optional[Form] = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Answer:
     status: int
-    #: Their names in lower case.
+    #: Response headers, with names in lower case.
     headers: Mapping[str, str]
-    #: Empty while the body is still to be read.
+    #: The body; empty if it is read later.
     content: bytes = b""
-    #: What the body comes from, where it is still to be read.
+    #: The stream that the body is read from, if it is read later.
     source: Any = None
 
 
 @dataclass(frozen=True)
 class Send:
-    """Brings an Answer; with `is_open`, one whose body is still to be read where it is a success."""
+    """Sends a request and results in an Answer. With `is_open`, the body of a successful response is read later."""
 
     request: Request
     is_open: bool = False
@@ -67,7 +67,7 @@ class Send:
 
 @dataclass(frozen=True)
 class Read:
-    """Brings the next bytes of an open answer, None at its end."""
+    """Reads the next bytes of an open response; None at its end."""
 
     answer: Answer
 
@@ -90,20 +90,23 @@ Flow = Generator[Step, Any, T]
 
 @dataclass(frozen=True)
 class Retries:
-    #: Attempts after the first one.
+    #: Maximum number of attempts after the first one.
     limit: int = 4
-    #: No attempt begins later than this after the first one, in seconds.
+    #: Seconds after the first attempt in which further attempts may start.
     seconds: float = 120.0
     now: Callable[[], float] = time.time
     random: Callable[[], float] = random.random
 
     def pause(self, attempt: int) -> float:
-        """Before the attempt after this one, from 1."""
+        """Returns the seconds to wait after this attempt, counted from 1."""
         return self.random() * float(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(attempt - 1, 16)))
 
 
 def exchange(request: Request, retries: Retries, is_open: bool = False) -> Flow[Answer]:
-    """:raises ApiError, NetworkError, CallTimeoutError: after the last attempt"""
+    """Sends a request, with retries where they are safe.
+
+    :raises ApiError, NetworkError, CallTimeoutError: after the last attempt
+    """
     keyed = with_idempotency_key(request)
     start = retries.now()
     attempt = 1
@@ -129,7 +132,7 @@ def exchange(request: Request, retries: Retries, is_open: bool = False) -> Flow[
 
 
 def with_idempotency_key(request: Request) -> Request:
-    """The service keeps the outcome of a POST by its key, so that it can be sent again; it takes no key with a form."""
+    """Adds an idempotency key to a POST, so that it can be sent again. The service accepts no key with a form."""
     if request.method != "POST" or request.form is not None or _is_keyed(request):
         return request
     return replace(request, headers={**request.headers, "Idempotency-Key": str(uuid.uuid4())})
@@ -142,7 +145,7 @@ def is_worth_another_try(error: CausewayError, request: Request, attempt: int) -
     is_repeatable = is_keyed or request.method in _IDEMPOTENT_METHODS
     if not isinstance(error, ApiError):
         return is_repeatable
-    # What is refused for its pace has not begun. An earlier attempt of the same key may still be under way.
+    # A rate-limited request did nothing. An earlier attempt with the same key may still be in progress.
     if error.status == 429:
         return True
     if error.status == 409:

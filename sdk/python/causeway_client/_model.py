@@ -1,4 +1,4 @@
-"""What the models of the specification have in common."""
+"""The base classes of the models of the specification."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, Dict, Iterable, Tuple
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import Self
 
-#: Members whose values are secrets, or hold some.
+#: Members whose values are secrets or contain secrets.
 _SECRET = frozenset({"token", "secret", "password", "configuration", "provider_data", "api_secret"})
 
 
 class Model(BaseModel):
-    """Takes its members by their Python names or as the API spells them, and keeps members of a newer service."""
+    """A model that accepts members by their Python names and by their API names, and keeps members of a newer service."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -26,7 +26,7 @@ class Model(BaseModel):
     )
 
     def to_dict(self) -> Dict[str, Any]:
-        """As the API spells it, without what is not given."""
+        """Returns the members by their API names, without those that have no value."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     @classmethod
@@ -39,7 +39,7 @@ class Model(BaseModel):
 
 
 class OpenEnum(str, Enum):
-    """Values of the specification; one of a newer service is kept as it is."""
+    """Values of the specification. A value of a newer service is kept unchanged."""
 
     @classmethod
     def _missing_(cls, value: object) -> OpenEnum | None:

@@ -1,4 +1,4 @@
-"""Who calls what: the secrets and the address, which both clients have in common."""
+"""The secrets and the address, which both clients share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class Session:
     retries: Retries = field(default_factory=Retries, repr=False)
 
     def __post_init__(self) -> None:
-        """:raises ValueError: for what is no secret, such as one with the line end of its file; it does not show it"""
+        """Checks the secrets.
+
+        :raises ValueError: for a text that is no secret, such as one with a line end. The error does not contain the text
+        """
         for name in ("user_secret", "organization_secret", "element_token"):
             value = getattr(self, name)
             if value is not None and not _SECRET.fullmatch(value):
@@ -63,7 +66,7 @@ class Session:
         return {
             "Authorization": self._authorization(on_instance),
             "User-Agent": USER_AGENT,
-            # Objects are told with what can be done with them.
+            # With this version, lists of objects contain their operations.
             "Elements-Version": "Helium",
             **({} if self.account_id is None else {"Elements-Account-Id": str(self.account_id)}),
         }
@@ -78,7 +81,10 @@ class Session:
 
 
 def from_variables(environment: Optional[Mapping[str, str]] = None) -> Dict[str, Any]:
-    """:raises CausewayError: that names the variables that are missing"""
+    """Returns the options in environment variables.
+
+    :raises CausewayError: that names the missing variables
+    """
     variables = os.environ if environment is None else environment
     required = {
         "url": "CAUSEWAY_URL",
@@ -93,7 +99,10 @@ def from_variables(environment: Optional[Mapping[str, str]] = None) -> Dict[str,
 
 
 def api_url(url: str) -> str:
-    """:raises ValueError: for what is no address of a service"""
+    """Returns the address of the API.
+
+    :raises ValueError: for an invalid address
+    """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("The URL of a service begins with http:// or https:// and has a host.")

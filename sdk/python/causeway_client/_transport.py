@@ -1,4 +1,4 @@
-"""Does what flows ask for: once with threads that wait, once with `await`."""
+"""Executes the steps of flows: with blocking calls, or with `await`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _is_read_later(step: Send, response: httpx.Response) -> bool:
 
 
 class Transport:
-    """Sends with a client of httpx, whose pool of connections many clients may share."""
+    """Executes flows with a client of httpx. Many clients can share its connection pool."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Transport:
         return result[0]
 
     def iterate(self, flow: Flow[T], on_end: Callable[[T], Any] = lambda _: None) -> Iterator[Any]:
-        """What the flow gives. Whoever stops early closes the iterator, and with it what is open."""
+        """Iterates over the values of the flow. Close the iterator to stop early; this closes open streams."""
         opened: List[_Stream] = []
         try:
             step = next(flow)
@@ -122,7 +122,7 @@ class _Stream:
 
 
 class AsyncTransport:
-    """The same, with `await`."""
+    """Executes flows with an asynchronous client of httpx. Many clients can share its connection pool."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class AsyncTransport:
         return result[0]
 
     async def iterate(self, flow: Flow[T], on_end: Callable[[T], Any] = lambda _: None) -> AsyncIterator[Any]:
-        """What the flow gives. Whoever stops early closes the iterator, and with it what is open."""
+        """Iterates over the values of the flow. Close the iterator to stop early; this closes open streams."""
         opened: List[_AsyncStream] = []
         try:
             step = next(flow)

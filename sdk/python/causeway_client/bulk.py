@@ -1,4 +1,4 @@
-"""Downloads of any number of records, which wait for their job and go on where a connection broke."""
+"""Downloads of any number of records. They wait for their job and resume after a broken connection."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MEDIA_TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
 
 
 class BulkJobError(CausewayError):
-    """A bulk job that failed or was cancelled."""
+    """A bulk job failed or was cancelled."""
 
     def __init__(self, job: BulkJob, reason: str) -> None:
         super().__init__(job, reason)
@@ -54,7 +54,7 @@ def _wait(session: Session, job_id: int, on_progress: Optional[OnProgress]) -> F
 
 
 def _chunks(session: Session, job_id: int, object_name: str, media_type: Optional[str]) -> Flow[None]:
-    """Where the connection breaks, the rest is asked for, as long as every new connection brings some."""
+    """Reads a file. After a broken connection it requests the rest, as long as each new connection makes progress."""
     if media_type is None:
         job = yield from session.flow(bulk_api._get_bulk_status(job_id))
         media_type = _MEDIA_TYPES.get(job.file_format, "*/*")
@@ -62,7 +62,7 @@ def _chunks(session: Session, job_id: int, object_name: str, media_type: Optiona
     tag: Optional[str] = None
     failures = 0
     while True:
-        # Bytes are counted as they are stored.
+        # `identity`, because positions count the stored bytes.
         headers = {"Accept": media_type, "Accept-Encoding": "identity"}
         if tag is not None:
             headers.update({"Range": f"bytes={count}-", "If-Range": tag})
@@ -90,7 +90,7 @@ def _chunks(session: Session, job_id: int, object_name: str, media_type: Optiona
 
 
 class _Lines:
-    """Lines out of parts of a file."""
+    """Splits the parts of a file into lines."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -122,7 +122,7 @@ def _bulk_query(
 
 
 class BulkDownload:
-    """One download."""
+    """A bulk download."""
 
     def __init__(self, api: BulkDownloads, id: int, object_name: str) -> None:
         self._api = api
@@ -133,25 +133,25 @@ class BulkDownload:
         return self._api.get_bulk_status(self.id)
 
     def wait(self, on_progress: Optional[OnProgress] = None) -> BulkJob:
-        """Asks again, less and less often, until the job is done.
+        """Waits until the job has ended, with status requests at growing intervals.
 
-        :raises BulkJobError:
+        :raises BulkJobError: when it failed or was cancelled
         """
         return self._api._transport.run(_wait(self._api._session, self.id, on_progress))
 
     def rows(self) -> Iterator[ObjectRecord]:
-        """The rows of the file, as they arrive."""
+        """Iterates over the rows of the file as they arrive."""
         lines = _Lines()
         for part in self._chunks("application/x-ndjson"):
             yield from lines.take(part)
         yield from lines.end()
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes of the file, in the format that the job was asked for."""
+        """Iterates over the bytes of the file, in the format of the job."""
         return self._chunks(None)
 
     def to_file(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes the file, in the format that the job was asked for."""
+        """Writes the file to a path, in the format of the job."""
         with open(path, "wb") as file:
             for part in self.chunks():
                 file.write(part)
@@ -184,9 +184,9 @@ class BulkDownloads(BulkApi):
         format: Union[BulkFileFormat, str] = BulkFileFormat.JSONL,
         **rest: Any,
     ) -> BulkDownload:
-        """Starts a download; its rows are there when its job is done.
+        """Starts a download. Its rows are available when its job has completed.
 
-        :param rest: what else a BulkQuery takes, such as `order_by` and `limit`
+        :param rest: further members of a BulkQuery, such as `order_by` and `limit`
         """
         job = self.create_bulk_query(bulk_query=_bulk_query(object_name, where, fields, format, rest))
         return BulkDownload(self, job.id, object_name)
@@ -200,9 +200,9 @@ class BulkDownloads(BulkApi):
         on_progress: Optional[OnProgress] = None,
         **rest: Any,
     ) -> Iterator[ObjectRecord]:
-        """All rows of a query: starts the job, waits for it, and reads its file.
+        """Iterates over all rows of a query: starts the job, waits for it, and reads its file.
 
-        :raises BulkJobError:
+        :raises BulkJobError: when the job failed or was cancelled
         """
         download = self.start(object_name, where=where, fields=fields, **rest)
         download.wait(on_progress)
@@ -210,7 +210,7 @@ class BulkDownloads(BulkApi):
 
 
 class AsyncBulkDownload:
-    """One download."""
+    """A bulk download."""
 
     def __init__(self, api: AsyncBulkDownloads, id: int, object_name: str) -> None:
         self._api = api
@@ -221,14 +221,14 @@ class AsyncBulkDownload:
         return await self._api.get_bulk_status(self.id)
 
     async def wait(self, on_progress: Optional[OnProgress] = None) -> BulkJob:
-        """Asks again, less and less often, until the job is done.
+        """Waits until the job has ended, with status requests at growing intervals.
 
-        :raises BulkJobError:
+        :raises BulkJobError: when it failed or was cancelled
         """
         return await self._api._transport.run(_wait(self._api._session, self.id, on_progress))
 
     async def rows(self) -> AsyncIterator[ObjectRecord]:
-        """The rows of the file, as they arrive."""
+        """Iterates over the rows of the file as they arrive."""
         lines = _Lines()
         async for part in self._chunks("application/x-ndjson"):
             for row in lines.take(part):
@@ -237,11 +237,11 @@ class AsyncBulkDownload:
             yield row
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """The bytes of the file, in the format that the job was asked for."""
+        """Iterates over the bytes of the file, in the format of the job."""
         return self._chunks(None)
 
     async def to_file(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes the file, in the format that the job was asked for."""
+        """Writes the file to a path, in the format of the job."""
         async with await anyio.open_file(path, "wb") as file:
             async for part in self.chunks():
                 await file.write(part)
@@ -274,9 +274,9 @@ class AsyncBulkDownloads(AsyncBulkApi):
         format: Union[BulkFileFormat, str] = BulkFileFormat.JSONL,
         **rest: Any,
     ) -> AsyncBulkDownload:
-        """Starts a download; its rows are there when its job is done.
+        """Starts a download. Its rows are available when its job has completed.
 
-        :param rest: what else a BulkQuery takes, such as `order_by` and `limit`
+        :param rest: further members of a BulkQuery, such as `order_by` and `limit`
         """
         job = await self.create_bulk_query(bulk_query=_bulk_query(object_name, where, fields, format, rest))
         return AsyncBulkDownload(self, job.id, object_name)
@@ -290,9 +290,9 @@ class AsyncBulkDownloads(AsyncBulkApi):
         on_progress: Optional[OnProgress] = None,
         **rest: Any,
     ) -> AsyncIterator[ObjectRecord]:
-        """All rows of a query: starts the job, waits for it, and reads its file.
+        """Iterates over all rows of a query: starts the job, waits for it, and reads its file.
 
-        :raises BulkJobError:
+        :raises BulkJobError: when the job failed or was cancelled
         """
         download = await self.start(object_name, where=where, fields=fields, **rest)
         await download.wait(on_progress)

@@ -1,4 +1,4 @@
-"""The clients: `Causeway`, and `AsyncCauseway` which is the same with `await`."""
+"""The clients: `Causeway`, and `AsyncCauseway` for use with `await`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from causeway_client.api import (
     AsyncElementsApi,
     AsyncEventsApi,
     AsyncFederatedApi,
+    AsyncFormulasApi,
     AsyncHubsApi,
     AsyncInstancesApi,
     AsyncMappingsApi,
@@ -36,6 +37,7 @@ from causeway_client.api import (
     ElementsApi,
     EventsApi,
     FederatedApi,
+    FormulasApi,
     HubsApi,
     InstancesApi,
     MappingsApi,
@@ -50,6 +52,7 @@ from causeway_client.api import (
     UsersApi,
 )
 from causeway_client.bulk import AsyncBulkDownloads, BulkDownloads
+from causeway_client.executions import AsyncFormulaExecutions, FormulaExecutions
 from causeway_client.pages import all_of, all_of_async
 from causeway_client.records import AsyncRecords, Records
 
@@ -63,7 +66,7 @@ def _passthrough(session: Session, method: str, path: str, headers: Mapping[str,
 
 
 class Causeway:
-    """A client of one service for one user; `with_instance` makes that of one of the user's connected accounts.
+    """A client of one service for one user. `with_instance` returns a client for one of the user's connected accounts.
 
     Close it, or use it in a `with` statement, to close its connections.
     """
@@ -82,14 +85,13 @@ class Causeway:
         http_client: Optional[httpx.Client] = None,
     ) -> None:
         """
-        :param element_token: the token of an instance: calls on records, objects, queries and bulk jobs are calls on it
-        :param url: where the service is, with or without the path `/elements/api-v2`
-        :param account_id: the account of the organization that platform calls are about, by its id or its external id; the
-            caller's own unless given
-        :param timeout: seconds for one attempt, from the request to the end of the answer; of a stream from one part to the next
-        :param retries: attempts after the first one
-        :param retry_for: no attempt begins later than so many seconds after the first one
-        :param http_client: sends instead of one of its own, for proxies and certificates; it is yours to close
+        :param element_token: token of the instance for calls on records, objects, queries and bulk jobs
+        :param url: address of the service, with or without the path `/elements/api-v2`
+        :param account_id: id or external id of the account that platform calls are about. Default: the caller's own
+        :param timeout: seconds for one attempt, from the request to the end of the response; for a stream, between two parts
+        :param retries: maximum number of attempts after the first one
+        :param retry_for: seconds after the first attempt in which further attempts may start
+        :param http_client: client of httpx to use, for example for proxies and certificates. You must close it
         """
         session = Session(
             url=api_url(url),
@@ -103,16 +105,16 @@ class Causeway:
 
     @classmethod
     def from_environment(cls, environment: Optional[Mapping[str, str]] = None, **options: Any) -> Self:
-        """A client of CAUSEWAY_URL with CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, where it is set,
+        """Creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, if it is set,
         CAUSEWAY_ELEMENT_TOKEN.
 
-        :param options: as the constructor takes them; they win
+        :param options: arguments of the constructor, which replace those of the environment
         :raises CausewayError: that names the variables that are missing
         """
         return cls(**{**from_variables(environment), **options})
 
     def with_instance(self, element_token: str) -> Self:
-        """The same client, bound to the instance with this token. Both share their connections."""
+        """Returns a client that is bound to the instance with this token. Both share their connections."""
         bound = object.__new__(type(self))
         bound._bind(self._session.with_instance(element_token), self._transport)
         return bound
@@ -126,6 +128,9 @@ class Causeway:
         self.elements = ElementsApi(self)
         self.events = EventsApi(self)
         self.federated = FederatedApi(self)
+        #: The executions of formulas: `run` runs a formula instance and waits for the end.
+        self.formula_executions = FormulaExecutions(self, transport, session)
+        self.formulas = FormulasApi(self)
         self.hubs = HubsApi(self)
         self.instances = InstancesApi(self)
         self.mappings = MappingsApi(self)
@@ -137,21 +142,21 @@ class Causeway:
         self.roles = RolesApi(self)
         self.this_instance = ThisInstanceApi(self)
         self.users = UsersApi(self)
-        #: The operations on records as they are; `records` has them for one object.
+        #: The operations on records of any object; `records` has those of one object.
         self.records_api = RecordsApi(self)
         self.bulk = BulkDownloads(self, transport, session)
 
     @property
     def url(self) -> str:
-        """With the path of the API."""
+        """The address of the service, with the path of the API."""
         return self._session.url
 
     def records(self, object_name: str) -> Records:
-        """The records of an object, such as `employees`."""
+        """Returns access to the records of an object, such as `employees`."""
         return Records(self.records_api, object_name)
 
     def all(self, operation: Callable[..., Page[T]], **parameters: Any) -> Iterator[T]:
-        """Every entry of a list: `for instance in client.all(client.instances.list_instances, page_size=50)`."""
+        """Iterates over all entries: `for instance in client.all(client.instances.list_instances, page_size=50)`."""
         return all_of(operation, **parameters)
 
     def passthrough(
@@ -162,23 +167,23 @@ class Causeway:
         headers: Optional[Mapping[str, str]] = None,
         content: Optional[bytes] = None,
     ) -> Answer:
-        """A request to the provider as it is, with the credentials of the instance. It is sent once.
+        """Sends a request to the provider unchanged, with the credentials of the instance. It is sent once.
 
-        :param path: below the provider's address, percent-encoded, with its query
-        :returns: the provider's answer, whatever its status
+        :param path: path below the provider's address, percent-encoded, with its query
+        :returns: the provider's response, whatever its status is
         :raises NetworkError, CallTimeoutError:
         """
         return self._transport.run(_passthrough(self._session, method, path, headers or {}, content))
 
     def call(self, call: Call[T]) -> T:
-        """What every operation comes to.
+        """Sends the call of an operation. All operations use it.
 
         :raises ApiError, NetworkError, CallTimeoutError:
         """
         return self._transport.run(self._session.flow(call))
 
     def close(self) -> None:
-        """Closes the connections, also those of the clients that `with_instance` made of this one."""
+        """Closes the connections, which the clients from `with_instance` share."""
         self._transport.close()
 
     def __enter__(self) -> Self:
@@ -193,7 +198,7 @@ class Causeway:
 
 
 class AsyncCauseway:
-    """A client of one service for one user; `with_instance` makes that of one of the user's connected accounts.
+    """A client of one service for one user. `with_instance` returns a client for one of the user's connected accounts.
 
     Close it, or use it in an `async with` statement, to close its connections.
     """
@@ -212,14 +217,13 @@ class AsyncCauseway:
         http_client: Optional[httpx.AsyncClient] = None,
     ) -> None:
         """
-        :param element_token: the token of an instance: calls on records, objects, queries and bulk jobs are calls on it
-        :param url: where the service is, with or without the path `/elements/api-v2`
-        :param account_id: the account of the organization that platform calls are about, by its id or its external id; the
-            caller's own unless given
-        :param timeout: seconds for one attempt, from the request to the end of the answer; of a stream from one part to the next
-        :param retries: attempts after the first one
-        :param retry_for: no attempt begins later than so many seconds after the first one
-        :param http_client: sends instead of one of its own, for proxies and certificates; it is yours to close
+        :param element_token: token of the instance for calls on records, objects, queries and bulk jobs
+        :param url: address of the service, with or without the path `/elements/api-v2`
+        :param account_id: id or external id of the account that platform calls are about. Default: the caller's own
+        :param timeout: seconds for one attempt, from the request to the end of the response; for a stream, between two parts
+        :param retries: maximum number of attempts after the first one
+        :param retry_for: seconds after the first attempt in which further attempts may start
+        :param http_client: client of httpx to use, for example for proxies and certificates. You must close it
         """
         session = Session(
             url=api_url(url),
@@ -233,16 +237,16 @@ class AsyncCauseway:
 
     @classmethod
     def from_environment(cls, environment: Optional[Mapping[str, str]] = None, **options: Any) -> Self:
-        """A client of CAUSEWAY_URL with CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, where it is set,
+        """Creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, if it is set,
         CAUSEWAY_ELEMENT_TOKEN.
 
-        :param options: as the constructor takes them; they win
+        :param options: arguments of the constructor, which replace those of the environment
         :raises CausewayError: that names the variables that are missing
         """
         return cls(**{**from_variables(environment), **options})
 
     def with_instance(self, element_token: str) -> Self:
-        """The same client, bound to the instance with this token. Both share their connections."""
+        """Returns a client that is bound to the instance with this token. Both share their connections."""
         bound = object.__new__(type(self))
         bound._bind(self._session.with_instance(element_token), self._transport)
         return bound
@@ -256,6 +260,9 @@ class AsyncCauseway:
         self.elements = AsyncElementsApi(self)
         self.events = AsyncEventsApi(self)
         self.federated = AsyncFederatedApi(self)
+        #: The executions of formulas: `run` runs a formula instance and waits for the end.
+        self.formula_executions = AsyncFormulaExecutions(self, transport, session)
+        self.formulas = AsyncFormulasApi(self)
         self.hubs = AsyncHubsApi(self)
         self.instances = AsyncInstancesApi(self)
         self.mappings = AsyncMappingsApi(self)
@@ -267,21 +274,21 @@ class AsyncCauseway:
         self.roles = AsyncRolesApi(self)
         self.this_instance = AsyncThisInstanceApi(self)
         self.users = AsyncUsersApi(self)
-        #: The operations on records as they are; `records` has them for one object.
+        #: The operations on records of any object; `records` has those of one object.
         self.records_api = AsyncRecordsApi(self)
         self.bulk = AsyncBulkDownloads(self, transport, session)
 
     @property
     def url(self) -> str:
-        """With the path of the API."""
+        """The address of the service, with the path of the API."""
         return self._session.url
 
     def records(self, object_name: str) -> AsyncRecords:
-        """The records of an object, such as `employees`."""
+        """Returns access to the records of an object, such as `employees`."""
         return AsyncRecords(self.records_api, object_name)
 
     def all(self, operation: Callable[..., Awaitable[Page[T]]], **parameters: Any) -> AsyncIterator[T]:
-        """Every entry of a list: `async for instance in client.all(client.instances.list_instances, page_size=50)`."""
+        """Iterates over all entries: `async for instance in client.all(client.instances.list_instances, page_size=50)`."""
         return all_of_async(operation, **parameters)
 
     async def passthrough(
@@ -292,23 +299,23 @@ class AsyncCauseway:
         headers: Optional[Mapping[str, str]] = None,
         content: Optional[bytes] = None,
     ) -> Answer:
-        """A request to the provider as it is, with the credentials of the instance. It is sent once.
+        """Sends a request to the provider unchanged, with the credentials of the instance. It is sent once.
 
-        :param path: below the provider's address, percent-encoded, with its query
-        :returns: the provider's answer, whatever its status
+        :param path: path below the provider's address, percent-encoded, with its query
+        :returns: the provider's response, whatever its status is
         :raises NetworkError, CallTimeoutError:
         """
         return await self._transport.run(_passthrough(self._session, method, path, headers or {}, content))
 
     async def call(self, call: Call[T]) -> T:
-        """What every operation comes to.
+        """Sends the call of an operation. All operations use it.
 
         :raises ApiError, NetworkError, CallTimeoutError:
         """
         return await self._transport.run(self._session.flow(call))
 
     async def close(self) -> None:
-        """Closes the connections, also those of the clients that `with_instance` made of this one."""
+        """Closes the connections, which the clients from `with_instance` share."""
         await self._transport.close()
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Failures of this client. All of them are CausewayErrors."""
+"""The errors of this client. All of them are subclasses of CausewayError."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from causeway_client.models.error_detail import ErrorDetail
 
 
 class CausewayError(Exception):
-    """What every failure of this client is an instance of."""
+    """The base class of all errors of this client."""
 
 
 class NetworkError(CausewayError):
-    """There was no whole answer; its cause says why."""
+    """There was no complete response. The cause of the error is the reason."""
 
 
 class CallTimeoutError(CausewayError, TimeoutError):
-    """One attempt took longer than the time-out of the client."""
+    """One attempt took longer than the time-out of the client, or an execution of a formula did not end in time."""
 
 
 class SignatureError(CausewayError):
-    """An event is not signed by any of the secrets, or long ago."""
+    """None of the secrets signed the event, or the signature is too old."""
 
 
 class ApiError(CausewayError):
-    """The service, or a proxy before it, answered with an error. Decide by `code`, never by the text."""
+    """The service, or a proxy in front of it, responded with an error. Decide by `code`, never by the text."""
 
     def __init__(
         self,
@@ -42,19 +42,19 @@ class ApiError(CausewayError):
         provider_message: Optional[str] = None,
         retry_after: Optional[float] = None,
     ) -> None:
-        # All of them, so that it can be pickled.
+        # All required arguments, so that the error can be pickled.
         super().__init__(status, code, message)
         self.status = status
-        #: Of the specification, or of a newer service, or `HTTP_<status>` where the answer is none of the service's.
-        #: An ErrorCode is a str too.
+        #: A code of the specification or of a newer service, or `HTTP_<status>` for a response that is not the service's.
+        #: An ErrorCode is also a str.
         self.code = code
         self.message = message
-        #: Of the request, for whoever asks the operator about it.
+        #: Id of the request. Send it to the operator of the service with questions.
         self.request_id = request_id
         self.details = details or []
-        #: The provider's own words.
+        #: The provider's own text.
         self.provider_message = provider_message
-        #: Seconds to wait before the next try, where the answer says so.
+        #: Seconds to wait before the next attempt, if the response contains them.
         self.retry_after = retry_after
 
     def __str__(self) -> str:
@@ -63,25 +63,25 @@ class ApiError(CausewayError):
 
 
 class NotFoundError(ApiError):
-    """There is no such thing, or not for this caller."""
+    """The resource does not exist, or is not visible to this caller."""
 
 
 class WhereError(ApiError):
-    """A filter is wrong, or the provider cannot answer it alone."""
+    """A filter is invalid, or the provider cannot evaluate it alone."""
 
     @property
     def position(self) -> Optional[int]:
-        """Where in the filter the first fault begins, counted from 0 in UTF-16 units, as JavaScript and Java count."""
+        """Position of the first fault in the filter, counted from 0 in UTF-16 units, as in JavaScript and Java."""
         return self._first.position if self._first else None
 
     @property
     def length(self) -> Optional[int]:
-        """How many of them it covers."""
+        """Length of the first fault in UTF-16 units."""
         return self._first.length if self._first else None
 
     @property
     def suggestion(self) -> Optional[str]:
-        """The known name that is closest to the one given."""
+        """The known name that is most similar to the given one."""
         return self._first.nearest if self._first else None
 
     @property
@@ -90,11 +90,11 @@ class WhereError(ApiError):
 
 
 class RateLimitedError(ApiError):
-    """Too many requests, to the service (`RATE_LIMITED`) or to the provider (`PROVIDER_RATE_LIMITED`); see `retry_after`."""
+    """The service (`RATE_LIMITED`) or the provider (`PROVIDER_RATE_LIMITED`) got too many requests; see `retry_after`."""
 
 
 class ProviderError(ApiError):
-    """The provider refused, failed or did not answer."""
+    """The provider rejected the request, failed, or did not respond."""
 
 
 _CLASSES: Dict[str, Type[ApiError]] = {
@@ -114,7 +114,7 @@ _CLASSES: Dict[str, Type[ApiError]] = {
 
 
 def error_of(status: int, headers: Mapping[str, str], content: bytes, now: float) -> ApiError:
-    """The error that an answer stands for. `now` is in seconds since 1970."""
+    """Returns the error for an error response. `now` is in seconds since 1970."""
     body = _body_of(content) or {
         "code": f"HTTP_{status}",
         "message": f"The response has the status {status} and does not come from the service.",
@@ -149,7 +149,7 @@ def _details_of(details: object) -> List[ErrorDetail]:
 
 
 def _seconds_of(header: Optional[str], now: float) -> Optional[float]:
-    """`Retry-After` is a number of seconds or a time."""
+    """Reads `Retry-After`, which is a number of seconds or a time."""
     if header is None:
         return None
     if header.isdecimal():

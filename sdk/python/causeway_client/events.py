@@ -1,4 +1,4 @@
-"""Events as receivers get them, and whether they are signed."""
+"""Events as receivers get them, and the verification of their signatures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EventInstance(Model):
 
 
 class EventData(Model):
-    """What happened to what. Operational events have other members; they are in `model_extra`."""
+    """The change and its record. Operational events have other members, which are in `model_extra`."""
 
     object_name: Annotated[Optional[str], Field(alias="objectName")] = None
     object_id: Annotated[Optional[str], Field(alias="objectId")] = None
@@ -34,12 +34,12 @@ class EventData(Model):
     object: Any = None
     """The record as the API shows it."""
     raw: Any = None
-    """What the provider sent."""
+    """The data that the provider sent."""
 
 
 class Event(Model):
     id: str
-    """The same for every attempt and every redelivery: drop what you have seen."""
+    """The same for every attempt and every redelivery. Ignore an event whose id you have seen."""
     type: str
     """`<objectName>.created`, `.updated`, `.deleted` or `.unknown`; operational events have types of their own."""
     timestamp: datetime
@@ -47,12 +47,12 @@ class Event(Model):
 
 
 def verify_event(body: Union[bytes, str], headers: Mapping[str, str], secrets: Union[str, Sequence[str]]) -> Event:
-    """The event of a request, which one of the secrets signed at most five minutes ago. The secrets are those of the subscription
-    (`notifications.get_subscription`); give both while one is taking the other's place.
+    """Verifies a request and returns its event. One of the secrets must have signed it at most five minutes ago. The secrets are
+    those of the subscription (`notifications.get_subscription`); pass both during a rotation.
 
-    :param body: the bytes as they came, or their text; not a value that was parsed and printed again
-    :raises SignatureError: when none of them did
-    :raises CausewayError: for what is signed and is no event
+    :param body: the bytes as received, or their text; not a value that was parsed and printed again
+    :raises SignatureError: when none of the secrets signed it, or the signature is too old
+    :raises CausewayError: for a signed body that is no event
     """
     signed = {name.lower(): value for name, value in headers.items()}
     content = body.encode() if isinstance(body, str) else body
@@ -69,18 +69,18 @@ def _require_signature(content: bytes, headers: Dict[str, str], secrets: Sequenc
         try:
             Webhook(secret).verify(content, headers, json_parse=False)
             return
-        # The library says ValueError of headers and secrets that are not written as they should be.
+        # The library raises ValueError for malformed headers and secrets.
         except (WebhookVerificationError, ValueError) as error:
             reason = error
     raise SignatureError("The event is not signed by any of the secrets, or was signed at another time.") from reason
 
 
 def verify_elements_event(body: Union[bytes, str], headers: Mapping[str, str], keys: Union[str, Sequence[str]]) -> Dict[str, Any]:
-    """The body of a request in the format of Cloud Elements (`event.notification.format: elements`), which one of the keys
-    (`event.notification.signature.key`) signed. These signatures have no time, so drop what you have seen by its
-    `Elements-Webhook-Id`.
+    """Verifies a request in the format of Cloud Elements (`event.notification.format: elements`) and returns its body. One of the
+    keys (`event.notification.signature.key`) must have signed it. These signatures have no time, so ignore an event whose
+    `Elements-Webhook-Id` you have seen.
 
-    :raises SignatureError:
+    :raises SignatureError: when none of the keys signed it
     """
     content = body.encode() if isinstance(body, str) else body
     signature = next((value for name, value in headers.items() if name.lower() == "elements-webhook-signature"), "")

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def all_of(list_page: Callable[..., Page[T]], **parameters: Any) -> Iterator[T]:
-    """Every entry of a list; `list_page` is an operation that takes `next_page`."""
+    """Iterates over all entries of a list; `list_page` is an operation that accepts `next_page`."""
     next_page: Optional[str] = None
     while True:
         page = list_page(**parameters, next_page=next_page)
@@ -21,7 +21,7 @@ def all_of(list_page: Callable[..., Page[T]], **parameters: Any) -> Iterator[T]:
 
 
 async def all_of_async(list_page: Callable[..., Awaitable[Page[T]]], **parameters: Any) -> AsyncIterator[T]:
-    """The same of an asynchronous operation."""
+    """Iterates over all entries of a list; `list_page` is an asynchronous operation that accepts `next_page`."""
     next_page: Optional[str] = None
     while True:
         page = await list_page(**parameters, next_page=next_page)

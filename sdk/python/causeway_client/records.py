@@ -1,4 +1,4 @@
-"""The records of one object."""
+"""Access to the records of one object."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _with_file(call: Call[ObjectRecord], file: File, name: str, media_type: str)
 
 
 class Records:
-    """The records of one object."""
+    """Reads and writes the records of one object."""
 
     def __init__(self, api: RecordsApi, object_name: str) -> None:
         self._api = api
@@ -68,13 +68,13 @@ class Records:
         max_provider_calls: Optional[int] = None,
         mode: Union[QueryMode, str, None] = None,
     ) -> Iterator[ObjectRecord]:
-        """Every record that matches, page by page as they are asked for.
+        """Iterates over all matching records. Each page is requested when the iteration reaches it.
 
         :param where: a filter, such as `where("status = ?", status)`
-        :param order_by: such as `lastName asc, hireDate desc`
-        :param page_size: rows of one page, 1 to 5000; 200 unless given
-        :param max_provider_calls: how many calls to the provider one page may take; 25 unless given
-        :param mode: `pushdown-only` refuses what the provider cannot answer alone
+        :param order_by: fields to sort by, such as `lastName asc, hireDate desc`
+        :param page_size: number of rows per page, 1 to 5000. Default: 200
+        :param max_provider_calls: maximum number of calls to the provider per page. Default: 25
+        :param mode: `pushdown-only` rejects a query that the provider cannot evaluate alone
         """
         query = _query(where, fields, order_by, page_size, max_provider_calls, mode)
         return all_of(partial(self._api.list_records, self.object_name, **query))
@@ -90,7 +90,7 @@ class Records:
         mode: Union[QueryMode, str, None] = None,
         next_page: Optional[str] = None,
     ) -> Page[ObjectRecord]:
-        """One page. `next_page` is that of the page before."""
+        """Returns one page. `next_page` is the token from the previous page."""
         query = _query(where, fields, order_by, page_size, max_provider_calls, mode)
         return self._api.list_records(self.object_name, next_page=next_page, **query)
 
@@ -106,35 +106,38 @@ class Records:
         max_provider_calls: Optional[int] = None,
         mode: Union[QueryMode, str, None] = None,
     ) -> Iterator[ObjectRecord]:
-        """Every record below one of these, such as the comments of an incident."""
+        """Iterates over the child records of a record, such as the comments of an incident."""
         query = _query(where, fields, order_by, page_size, max_provider_calls, mode)
         below = (self.object_name, str(object_id), child_object_name)
         return all_of(partial(self._api.list_child_records, *below, **query))
 
     def get(self, object_id: Id) -> ObjectRecord:
-        """:raises NotFoundError:"""
+        """Returns one record.
+
+        :raises NotFoundError: when there is no such record
+        """
         return self._api.get_record(self.object_name, str(object_id))
 
     def create(self, record: Mapping[str, Any], *, idempotency_key: Optional[str] = None) -> ObjectRecord:
-        """Answers the record as it was stored. Each call has a key of its own unless one is given."""
+        """Creates a record and returns it as stored. Each call has a new idempotency key unless one is given."""
         return self._api.create_record(self.object_name, record, idempotency_key=idempotency_key)
 
     def update(self, object_id: Id, changes: Mapping[str, Any]) -> ObjectRecord:
-        """Changes the fields that are given and answers the record as it was stored."""
+        """Changes the given fields and returns the record as stored."""
         return self._api.update_record(self.object_name, str(object_id), changes)
 
     def replace(self, object_id: Id, record: Mapping[str, Any]) -> ObjectRecord:
-        """Makes the record what is given and answers it as it was stored."""
+        """Replaces the record by the given one and returns it as stored."""
         return self._api.replace_record(self.object_name, str(object_id), record)
 
     def file(self, object_id: Id, media_type: str) -> Answer:
-        """The file of a record, as one of the media types that it is there in, such as `application/pdf`."""
+        """Returns the file of a record in one of its media types, such as `application/pdf`."""
         return self._api._run(_file_of(self.object_name, object_id, media_type))
 
     def create_file(
         self, fields: Mapping[str, Any], file: File, *, name: str, media_type: str = "application/octet-stream"
     ) -> ObjectRecord:
-        """Creates a record that is a file and answers it as it was stored."""
+        """Creates a record that is a file and returns it as stored."""
         call = records_api._create_record(self.object_name, fields)
         return self._api._run(_with_file(call, file, name, media_type))
 
@@ -147,7 +150,7 @@ class Records:
         name: str,
         media_type: str = "application/octet-stream",
     ) -> ObjectRecord:
-        """Makes the file a new version of the record's and answers the record as it was stored."""
+        """Stores a new version of a record's file and returns the record as stored."""
         call = records_api._replace_record(self.object_name, str(object_id), fields)
         return self._api._run(_with_file(call, file, name, media_type))
 
@@ -156,7 +159,7 @@ class Records:
 
 
 class AsyncRecords:
-    """The records of one object."""
+    """Reads and writes the records of one object."""
 
     def __init__(self, api: AsyncRecordsApi, object_name: str) -> None:
         self._api = api
@@ -175,13 +178,13 @@ class AsyncRecords:
         max_provider_calls: Optional[int] = None,
         mode: Union[QueryMode, str, None] = None,
     ) -> AsyncIterator[ObjectRecord]:
-        """Every record that matches, page by page as they are asked for.
+        """Iterates over all matching records. Each page is requested when the iteration reaches it.
 
         :param where: a filter, such as `where("status = ?", status)`
-        :param order_by: such as `lastName asc, hireDate desc`
-        :param page_size: rows of one page, 1 to 5000; 200 unless given
-        :param max_provider_calls: how many calls to the provider one page may take; 25 unless given
-        :param mode: `pushdown-only` refuses what the provider cannot answer alone
+        :param order_by: fields to sort by, such as `lastName asc, hireDate desc`
+        :param page_size: number of rows per page, 1 to 5000. Default: 200
+        :param max_provider_calls: maximum number of calls to the provider per page. Default: 25
+        :param mode: `pushdown-only` rejects a query that the provider cannot evaluate alone
         """
         query = _query(where, fields, order_by, page_size, max_provider_calls, mode)
         return all_of_async(partial(self._api.list_records, self.object_name, **query))
@@ -197,7 +200,7 @@ class AsyncRecords:
         mode: Union[QueryMode, str, None] = None,
         next_page: Optional[str] = None,
     ) -> Page[ObjectRecord]:
-        """One page. `next_page` is that of the page before."""
+        """Returns one page. `next_page` is the token from the previous page."""
         query = _query(where, fields, order_by, page_size, max_provider_calls, mode)
         return await self._api.list_records(self.object_name, next_page=next_page, **query)
 
@@ -213,35 +216,38 @@ class AsyncRecords:
         max_provider_calls: Optional[int] = None,
         mode: Union[QueryMode, str, None] = None,
     ) -> AsyncIterator[ObjectRecord]:
-        """Every record below one of these, such as the comments of an incident."""
+        """Iterates over the child records of a record, such as the comments of an incident."""
         query = _query(where, fields, order_by, page_size, max_provider_calls, mode)
         below = (self.object_name, str(object_id), child_object_name)
         return all_of_async(partial(self._api.list_child_records, *below, **query))
 
     async def get(self, object_id: Id) -> ObjectRecord:
-        """:raises NotFoundError:"""
+        """Returns one record.
+
+        :raises NotFoundError: when there is no such record
+        """
         return await self._api.get_record(self.object_name, str(object_id))
 
     async def create(self, record: Mapping[str, Any], *, idempotency_key: Optional[str] = None) -> ObjectRecord:
-        """Answers the record as it was stored. Each call has a key of its own unless one is given."""
+        """Creates a record and returns it as stored. Each call has a new idempotency key unless one is given."""
         return await self._api.create_record(self.object_name, record, idempotency_key=idempotency_key)
 
     async def update(self, object_id: Id, changes: Mapping[str, Any]) -> ObjectRecord:
-        """Changes the fields that are given and answers the record as it was stored."""
+        """Changes the given fields and returns the record as stored."""
         return await self._api.update_record(self.object_name, str(object_id), changes)
 
     async def replace(self, object_id: Id, record: Mapping[str, Any]) -> ObjectRecord:
-        """Makes the record what is given and answers it as it was stored."""
+        """Replaces the record by the given one and returns it as stored."""
         return await self._api.replace_record(self.object_name, str(object_id), record)
 
     async def file(self, object_id: Id, media_type: str) -> Answer:
-        """The file of a record, as one of the media types that it is there in, such as `application/pdf`."""
+        """Returns the file of a record in one of its media types, such as `application/pdf`."""
         return await self._api._run(_file_of(self.object_name, object_id, media_type))
 
     async def create_file(
         self, fields: Mapping[str, Any], file: File, *, name: str, media_type: str = "application/octet-stream"
     ) -> ObjectRecord:
-        """Creates a record that is a file and answers it as it was stored."""
+        """Creates a record that is a file and returns it as stored."""
         call = records_api._create_record(self.object_name, fields)
         return await self._api._run(_with_file(call, file, name, media_type))
 
@@ -254,7 +260,7 @@ class AsyncRecords:
         name: str,
         media_type: str = "application/octet-stream",
     ) -> ObjectRecord:
-        """Makes the file a new version of the record's and answers the record as it was stored."""
+        """Stores a new version of a record's file and returns the record as stored."""
         call = records_api._replace_record(self.object_name, str(object_id), fields)
         return await self._api._run(_with_file(call, file, name, media_type))
 

@@ -1,4 +1,4 @@
-"""Filters with values that are quoted, never spliced."""
+"""Filters whose values are quoted and never spliced in."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from causeway_client._call import instant
 WhereScalar = Union[str, int, float, Decimal, bool, date, datetime]
 WhereValue = Union[WhereScalar, "Where", Iterable[WhereScalar]]
 
-#: A text, a quoted name, a place for a value, or anything else. What is quoted holds no places.
+#: A text, a quoted name, a placeholder, or anything else. Quoted parts contain no placeholders.
 _PARTS = re.compile(r"'(?:[^']|'')*'|`[^`]*`|['`]|\?|[^'`?]+")
 
 
 class Where(str):
-    """A filter in the query language, made by `where`. As a value of another one it stands in parentheses."""
+    """A filter in the query language, created by `where`. As a value of another filter it is put in parentheses."""
 
     __slots__ = ()
 
 
 def where(template: str, *values: WhereValue) -> Where:
-    """A filter with a value for each `?` of the template: `where("status = ? AND department IN (?)", status, departments)`.
+    """Returns a filter with a value for each `?`: `where("status = ? AND department IN (?)", status, departments)`.
 
-    :raises ValueError: when the values are not as many as the places, and for a quote that is never closed
-    :raises TypeError: for a value that no literal stands for
+    :raises ValueError: when the numbers of values and placeholders differ, and for a quote that is never closed
+    :raises TypeError: for a value that has no literal
     """
     parts: List[str] = _PARTS.findall(template)
     if any(part in ("'", "`") for part in parts):
@@ -44,7 +44,7 @@ def where(template: str, *values: WhereValue) -> Where:
 
 
 def escape_like(text: str) -> str:
-    """`text` so that a `LIKE` finds it as it is: `where("name LIKE ?", f"%{escape_like(word)}%")`."""
+    """Escapes a text so that `LIKE` finds it literally: `where("name LIKE ?", f"%{escape_like(word)}%")`."""
     return re.sub(r"[\\%_]", r"\\\g<0>", text)
 
 
@@ -101,7 +101,7 @@ def _number(value: Union[float, Decimal]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Half a character outside of the BMP would reach the service as another one, or not at all."""
+    """Returns a text as a literal. Half of a surrogate pair is rejected, because it would become another character."""
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise TypeError("A text in a where contains half of a surrogate pair, which is not a character.")
     return "'" + text.replace("'", "''") + "'"

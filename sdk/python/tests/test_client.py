@@ -65,7 +65,7 @@ def test_bodies(both: Both) -> None:
     with serving(Reply(body={"id": "1"}), Reply(body={"id": 1})) as service:
         record = {"at": datetime(2026, 1, 31, tzinfo=timezone.utc), "name": "é", "none": None}
         both.run(service, lambda it: it.records("x").create(record))
-        with pytest.raises(CausewayError, match=r"not as specified: name: Field required"):
+        with pytest.raises(CausewayError, match=r"does not match the specification: name: Field required"):
             both.run(service, lambda it: it.instances.update_instance(1, InstanceUpdate(name="n", tags=[])))
     created, updated = service.asked
     assert created.json() == {"at": "2026-01-31T00:00:00Z", "name": "é", "none": None}

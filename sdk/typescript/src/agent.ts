@@ -1,6 +1,6 @@
 const VERSION = '0.0.0-dev';
 
-/** Who calls, as a header. A browser says itself who it is. */
+/** Returns the header that names the client. Browsers set it themselves. */
 export const AGENT: Readonly<Record<string, string>> =
   typeof process === 'undefined' || process.versions?.node === undefined
     ? {}

@@ -8,7 +8,7 @@ import type { CallOptions } from './records.js';
 import type { Transport } from './transport.js';
 import type { Where } from './where.js';
 
-/** What is downloaded. */
+/** The rows to download. */
 export interface BulkRequest extends Omit<BulkQuery, 'where' | 'fields' | 'objectName'> {
   readonly objectName: string;
   readonly where?: Where | string;
@@ -16,12 +16,12 @@ export interface BulkRequest extends Omit<BulkQuery, 'where' | 'fields' | 'objec
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Called with the job as often as it is asked for. */
+  /** Called with the job after each status request. */
   readonly onProgress?: (job: BulkJob) => void;
 }
 
 export interface FileOptions extends CallOptions {
-  /** How many bytes of the file are there already; the file of a job that is done never changes. */
+  /** Number of bytes that you already have. The file of a completed job never changes. */
   readonly fromByte?: number;
 }
 
@@ -30,13 +30,13 @@ interface FileRequest {
   readonly headers: Record<string, string>;
 }
 
-/** Where in a file its rest begins. */
+/** Position at which the rest of a file begins. */
 interface Place {
   readonly byte: number;
   readonly tag: string | undefined;
 }
 
-/** A bulk job that failed or was cancelled. */
+/** A bulk job failed or was cancelled. */
 export class BulkJobError extends CausewayError {
   override name = 'BulkJobError';
   readonly job: BulkJob;
@@ -47,7 +47,7 @@ export class BulkJobError extends CausewayError {
   }
 }
 
-/** The operations on bulk jobs, downloads that wait for their job and go on where a connection broke, and uploads. */
+/** The operations on bulk jobs, with downloads that wait for their job and resume after a broken connection, and uploads. */
 export class BulkDownloads extends BulkApi {
   readonly #transport: Transport;
 
@@ -56,7 +56,7 @@ export class BulkDownloads extends BulkApi {
     this.#transport = transport;
   }
 
-  /** Starts a download; its rows are there when its job is done. */
+  /** Starts a download. Its rows are available when its job has completed. */
   async start({ where, fields, ...rest }: BulkRequest, options: CallOptions = {}): Promise<BulkDownload> {
     const bulkQuery: BulkQuery = {
       format: 'jsonl',
@@ -68,14 +68,14 @@ export class BulkDownloads extends BulkApi {
     return this.download(id, rest.objectName);
   }
 
-  /** A download that was started before. */
+  /** Returns a download that was started before. */
   download(id: number, objectName: string): BulkDownload {
     return new BulkDownload(this, this.#transport, id, objectName);
   }
 
   /**
-   * Sends a file whose rows are to be written; they are when the job is done. In Node.js `openAsBlob` of `node:fs` makes a `Blob` of a
-   * file without reading it. The time-out of one attempt counts again for each megabyte.
+   * Sends a file of rows to write. They are written when the job has completed. In Node.js `openAsBlob` of `node:fs` creates a `Blob` of a
+   * file without reading it. An attempt has the time-out once per megabyte.
    */
   async upload(
     objectName: string,
@@ -87,12 +87,12 @@ export class BulkDownloads extends BulkApi {
     return this.uploaded(id, objectName);
   }
 
-  /** An upload that was started before. */
+  /** Returns an upload that was started before. */
   uploaded(id: number, objectName: string): BulkUpload {
     return new BulkUpload(this, this.#transport, id, objectName);
   }
 
-  /** A `Blob` in a form is a file of its own to the service, so that what is to be done with the rows is a text. */
+  /** A `Blob` in a form would be another file to the service, so the settings of the job are sent as text. */
   override async createBulkUploadRequestOpts(request: CreateBulkUploadRequest): Promise<RequestOpts> {
     const body = new FormData();
     body.append('metaData', JSON.stringify(request.metaData));
@@ -100,7 +100,10 @@ export class BulkDownloads extends BulkApi {
     return { ...(await super.createBulkUploadRequestOpts(request)), body };
   }
 
-  /** All rows of a query: starts the job, waits for it, and reads its file. @throws BulkJobError */
+  /**
+   * Iterates over all rows of a query: starts the job, waits for it, and reads its file.
+   * @throws BulkJobError
+   */
   async *rows<Row extends object = ObjectRecord>(
     request: BulkRequest,
     options: WaitOptions = {},
@@ -110,19 +113,19 @@ export class BulkDownloads extends BulkApi {
     yield* download.rows<Row>(options);
   }
 
-  /** The request for a file or, from a byte on, for the rest of it. */
+  /** Returns the request for a file or, from a byte on, for its rest. */
   async fileRequest(id: number, objectName: string, accept: string, from?: Place): Promise<FileRequest> {
     const part = from && { range: `bytes=${from.byte}-`, ...(from.tag !== undefined && { ifRange: from.tag }) };
     return this.#bytesOf(await this.getBulkFileRequestOpts({ id, objectName, ...part }), accept);
   }
 
-  /** The request for the rows of an upload that failed, as they came. */
+  /** Returns the request for the failed rows of an upload, unchanged. */
   async failedRowsRequest(id: number, accept: string): Promise<FileRequest> {
     return this.#bytesOf(await this.listBulkErrorsRequestOpts({ id }), accept);
   }
 
   #bytesOf({ path, headers }: RequestOpts, accept: string): FileRequest {
-    // Bytes are counted as they are stored.
+    // `identity`, because positions count the stored bytes.
     const all = { ...this.configuration.headers, ...headers, Accept: accept, 'Accept-Encoding': 'identity' };
     return { url: this.configuration.basePath + path, headers: all };
   }
@@ -130,7 +133,7 @@ export class BulkDownloads extends BulkApi {
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = { csv: 'text/csv', jsonl: 'application/x-ndjson' };
 
-/** One download. */
+/** A bulk download. */
 export class BulkDownload {
   readonly #api: BulkDownloads;
   readonly #transport: Transport;
@@ -148,7 +151,10 @@ export class BulkDownload {
     return this.#api.getBulkStatus({ id: this.id }, options);
   }
 
-  /** Asks again, less and less often, until the job is done. @throws BulkJobError */
+  /**
+   * Waits until the job has ended, with status requests at growing intervals.
+   * @throws BulkJobError
+   */
   async wait({ onProgress, signal }: WaitOptions = {}): Promise<BulkJob> {
     for (let attempt = 1; ; attempt++) {
       const job = await this.status({ signal });
@@ -160,18 +166,20 @@ export class BulkDownload {
     }
   }
 
-  /** The rows of the file, as they arrive. */
+  /** Iterates over the rows of the file as they arrive. */
   async *rows<Row extends object = ObjectRecord>(options: CallOptions = {}): AsyncGenerator<Row, void> {
     for await (const line of linesOf(this.#file('application/x-ndjson', options))) yield JSON.parse(line);
   }
 
-  /** The bytes of the file, in the format that the job was asked for. */
+  /** Iterates over the bytes of the file, in the format of the job. */
   async *chunks(options: FileOptions = {}): AsyncGenerator<Uint8Array, void> {
     const { fileFormat } = await this.status(options);
     yield* this.#file(MEDIA_TYPES[fileFormat] ?? '*/*', options);
   }
 
-  /** Writes the file, in the format that the job was asked for; with `fromByte` its rest behind what is there. Not in browsers. */
+  /**
+   * Writes the file to a path, in the format of the job; with `fromByte`, its rest after the existing bytes. It does not work in browsers.
+   */
   toFile(path: string, options: FileOptions = {}): Promise<void> {
     return writeChunks(path, options.fromByte ? 'a' : 'w', this.chunks(options));
   }
@@ -196,7 +204,7 @@ export class BulkDownload {
   }
 }
 
-/** One upload. The file of its job has what came of each row; rows that failed do not fail the job. */
+/** A bulk upload. The file of its job has the outcome of each row. Failed rows do not fail the job. */
 export class BulkUpload extends BulkDownload {
   readonly #api: BulkDownloads;
   readonly #transport: Transport;
@@ -207,25 +215,25 @@ export class BulkUpload extends BulkDownload {
     this.#transport = transport;
   }
 
-  /** What went wrong: the rows that failed or are doubtful, with why. */
+  /** Lists the failed and the doubtful rows, with the reasons. */
   errors(options: CallOptions = {}): AsyncGenerator<BulkError, void> {
     return allOf((page) => this.#api.listBulkErrorsRaw({ id: this.id, ...page }, options));
   }
 
-  /** The bytes of the rows that failed, as they came: a file that can be corrected and sent again. */
+  /** Iterates over the bytes of the failed rows, unchanged: a file that can be corrected and sent again. */
   async *failedRows(options: CallOptions = {}): AsyncGenerator<Uint8Array, void> {
     const { fileFormat } = await this.status(options);
     const requestFor = () => this.#api.failedRowsRequest(this.id, MEDIA_TYPES[fileFormat] ?? '*/*');
     yield* chunksOf(this.#transport, requestFor, options);
   }
 
-  /** Writes the rows that failed, as they came. Not in browsers. */
+  /** Writes the failed rows, unchanged, to a path. It does not work in browsers. */
   failedRowsToFile(path: string, options: CallOptions = {}): Promise<void> {
     return writeChunks(path, 'w', this.failedRows(options));
   }
 }
 
-/** Where the connection breaks, the rest is asked for, as long as every new connection brings some and the file has a tag. */
+/** Reads a file. After a broken connection it requests the rest, as long as each new connection makes progress and the file has a tag. */
 async function* chunksOf(
   transport: Transport,
   requestFor: (from?: Place) => Promise<FileRequest>,

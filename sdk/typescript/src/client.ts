@@ -5,6 +5,7 @@ import {
   ElementsApi,
   EventsApi,
   FederatedApi,
+  FormulasApi,
   HubsApi,
   InstancesApi,
   MappingsApi,
@@ -22,17 +23,18 @@ import { Configuration } from '../runtime.js';
 import { AGENT } from './agent.js';
 import { BulkDownloads } from './bulk.js';
 import { type Environment, readEnvironment, type Secrets } from './environment.js';
+import { FormulaExecutions } from './formula-executions.js';
 import type { ObjectRecord } from './object-record.js';
 import { allOf, type ListPage } from './pages.js';
 import { Records } from './records.js';
 import { Transport, type TransportSettings } from './transport.js';
 
 export interface CausewayOptions extends Secrets, Partial<TransportSettings> {
-  /** Where the service is, with or without the path `/elements/api-v2`. Default: `http://127.0.0.1:8080`. */
+  /** Address of the service, with or without the path `/elements/api-v2`. Default: `http://127.0.0.1:8080`. */
   readonly url?: string;
-  /** The token of an instance: calls on records, objects, queries and bulk jobs are calls on it. */
+  /** Token of the instance for calls on records, objects, queries and bulk jobs. */
   readonly elementToken?: string;
-  /** The account of the organization that platform calls are about, by its id or its external id. Default: the caller's own. */
+  /** Id or external id of the account that platform calls are about. Default: the caller's own. */
   readonly accountId?: string | number;
 }
 
@@ -44,7 +46,7 @@ const DEFAULTS: TransportSettings = {
 };
 const API_PATH = '/elements/api-v2';
 
-/** A client of one service for one user; `withInstance` makes that of one of the user's connected accounts. */
+/** A client of one service for one user. `withInstance` returns a client for one of the user's connected accounts. */
 export class Causeway {
   readonly accounts: AccountsApi;
   readonly activity: ActivityApi;
@@ -53,6 +55,9 @@ export class Causeway {
   readonly elements: ElementsApi;
   readonly events: EventsApi;
   readonly federated: FederatedApi;
+  /** The executions of formulas: `run` runs a formula instance and waits for the end. */
+  readonly formulaExecutions: FormulaExecutions;
+  readonly formulas: FormulasApi;
   readonly hubs: HubsApi;
   readonly instances: InstancesApi;
   readonly mappings: MappingsApi;
@@ -61,12 +66,12 @@ export class Causeway {
   readonly objects: ObjectsApi;
   readonly organizations: OrganizationsApi;
   readonly query: QueryApi;
-  /** The operations on records as they are; `records` has them for one object. */
+  /** The operations on records of any object; `records` has those of one object. */
   readonly recordsApi: RecordsApi;
   readonly roles: RolesApi;
   readonly thisInstance: ThisInstanceApi;
   readonly users: UsersApi;
-  /** With the path of the API. */
+  /** The address of the service, with the path of the API. */
   readonly url: string;
 
   readonly #options: CausewayOptions;
@@ -84,6 +89,8 @@ export class Causeway {
     this.elements = new ElementsApi(platform);
     this.events = new EventsApi(platform);
     this.federated = new FederatedApi(platform);
+    this.formulaExecutions = new FormulaExecutions(platform, this.#transport);
+    this.formulas = new FormulasApi(platform);
     this.hubs = new HubsApi(platform);
     this.instances = new InstancesApi(platform);
     this.mappings = new MappingsApi(platform);
@@ -100,33 +107,33 @@ export class Causeway {
   }
 
   /**
-   * A client of CAUSEWAY_URL with CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, where it is set, CAUSEWAY_ELEMENT_TOKEN.
+   * Creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, if it is set, CAUSEWAY_ELEMENT_TOKEN.
    *
-   * @throws CausewayError that names the variables that are missing
+   * @throws CausewayError that names the missing variables
    */
   static fromEnvironment(options: Partial<CausewayOptions> = {}, environment?: Environment): Causeway {
     return new Causeway({ ...readEnvironment(environment), ...options });
   }
 
-  /** The same client, bound to the instance with this token. */
+  /** Returns a client that is bound to the instance with this token. */
   withInstance(elementToken: string): Causeway {
     return new Causeway({ ...this.#options, elementToken });
   }
 
-  /** The records of an object, such as `employees`; `Row` says what is in them. */
+  /** Returns access to the records of an object, such as `employees`. `Row` is the type of its records. */
   records<Row extends object = ObjectRecord>(objectName: string): Records<Row> {
     return new Records<Row>(this.recordsApi, objectName);
   }
 
-  /** Every entry of a list: `causeway.all((page) => causeway.instances.listInstancesRaw({ valid: true, ...page }))`. */
+  /** Iterates over all entries of a list: `causeway.all((page) => causeway.instances.listInstancesRaw({ valid: true, ...page }))`. */
   all<Entry>(list: ListPage<Entry>): AsyncGenerator<Entry, void> {
     return allOf(list);
   }
 
   /**
-   * A request to the provider as it is, with the credentials of the instance: `passthrough('/api/v1/meta/fields')`. It is sent once.
+   * Sends a request to the provider unchanged, with the credentials of the instance: `passthrough('/api/v1/meta/fields')`. It is sent once.
    *
-   * @returns the provider's answer, whatever its status
+   * @returns the provider's response, whatever its status is
    * @throws NetworkError, TimeoutError
    */
   passthrough(path: string, init: RequestInit = {}): Promise<Response> {
@@ -136,14 +143,14 @@ export class Causeway {
     return this.#transport.sendOnce(`${this.url}/passthrough/${path.replace(/^\//, '')}`, { ...init, headers });
   }
 
-  /** A function in place of the text, so that nobody who prints a client prints its secrets. */
+  /** Returns the Authorization header. It is a function, so that printing a client does not print its secrets. */
   #configuration(apiKey: () => string): Configuration {
     return new Configuration({
       basePath: this.url,
       apiKey,
       headers: this.#headers(),
       fetchApi: (url, init = {}) => this.#transport.send(String(url), init),
-      // Otherwise each error would become the cause of another one, which says less.
+      // Otherwise each error would become the cause of another one that says less.
       middleware: [{ onError: ({ error }) => Promise.reject(error) }],
     });
   }
@@ -152,7 +159,7 @@ export class Causeway {
     const { accountId } = this.#options;
     return {
       ...AGENT,
-      // Objects are told with what can be done with them.
+      // With this version, lists of objects contain their operations.
       'Elements-Version': 'Helium',
       ...(accountId !== undefined && { 'Elements-Account-Id': String(accountId) }),
     };
@@ -177,7 +184,7 @@ function apiUrlOf(url: string): string {
   return origin + (path === '' ? API_PATH : path);
 }
 
-/** An option that is not given does not take the place of its default. */
+/** Removes options without a value, so that they do not replace defaults. */
 function withoutUndefined(options: CausewayOptions): Partial<TransportSettings> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -7,7 +7,10 @@ export interface Secrets {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws CausewayError that names the variables that are missing */
+/**
+ * Returns the options in environment variables.
+ * @throws CausewayError that names the missing variables
+ */
 export function readEnvironment(environment: Environment = processEnvironment()) {
   const { CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET, CAUSEWAY_ELEMENT_TOKEN } = environment;
   const required = { CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET };
@@ -21,7 +24,7 @@ export function readEnvironment(environment: Environment = processEnvironment())
   };
 }
 
-/** Browsers have none. */
+/** Returns the environment; empty in browsers. */
 function processEnvironment(): Environment {
   return typeof process === 'undefined' ? {} : process.env;
 }

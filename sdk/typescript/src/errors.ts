@@ -1,24 +1,24 @@
 import type { ErrorCode, ErrorDetail, ErrorResponse } from '../models/index.js';
 
-/** A code of the specification, or one of a newer service. Status codes of others between here and there are `HTTP_<status>`. */
+/** A code of the specification or of a newer service. Responses that are not the service's have `HTTP_<status>`. */
 export type ApiErrorCode = ErrorCode | (string & {});
 
-/** What every failure of this client is an instance of. */
+/** The base class of all errors of this client. */
 export class CausewayError extends Error {
   override name = 'CausewayError';
 }
 
-/** The service, or a proxy before it, answered with an error. Decide by `code`, never by the text. */
+/** The service, or a proxy in front of it, responded with an error. Decide by `code`, never by the text. */
 export class ApiError extends CausewayError {
   override name = 'ApiError';
   readonly status: number;
   readonly code: ApiErrorCode;
-  /** Of the request, for whoever asks the operator about it. */
+  /** Id of the request. Send it to the operator of the service with questions. */
   readonly requestId: string | undefined;
   readonly details: readonly ErrorDetail[];
-  /** The provider's own words. */
+  /** The provider's own text. */
   readonly providerMessage: string | undefined;
-  /** How long to wait before the next try, where the answer says so. */
+  /** Seconds to wait before the next attempt, if the response contains them. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -36,26 +36,26 @@ export class ApiError extends CausewayError {
   }
 }
 
-/** There is no such thing, or not for this caller. */
+/** The resource does not exist, or is not visible to this caller. */
 export class NotFoundError extends ApiError {
   override name = 'NotFoundError';
 }
 
-/** A filter is wrong, or the provider cannot answer it alone. */
+/** A filter is invalid, or the provider cannot evaluate it alone. */
 export class WhereError extends ApiError {
   override name = 'WhereError';
 
-  /** Where in the filter the first fault begins, counted from 0. */
+  /** Position of the first fault in the filter, counted from 0. */
   get position(): number | undefined {
     return this.#first?.position;
   }
 
-  /** How many characters it covers. */
+  /** Length of the first fault in characters. */
   get length(): number | undefined {
     return this.#first?.length;
   }
 
-  /** The known name that is closest to the one given. */
+  /** The known name that is most similar to the given one. */
   get suggestion(): string | undefined {
     return this.#first?.nearest;
   }
@@ -65,27 +65,27 @@ export class WhereError extends ApiError {
   }
 }
 
-/** Too many requests, to the service (`RATE_LIMITED`) or to the provider (`PROVIDER_RATE_LIMITED`); see `retryAfterSeconds`. */
+/** The service (`RATE_LIMITED`) or the provider (`PROVIDER_RATE_LIMITED`) got too many requests; see `retryAfterSeconds`. */
 export class RateLimitedError extends ApiError {
   override name = 'RateLimitedError';
 }
 
-/** The provider refused, failed or did not answer. */
+/** The provider rejected the request, failed, or did not respond. */
 export class ProviderError extends ApiError {
   override name = 'ProviderError';
 }
 
-/** There was no whole answer; `cause` says why. */
+/** There was no complete response; `cause` is the reason. */
 export class NetworkError extends CausewayError {
   override name = 'NetworkError';
 }
 
-/** One attempt took longer than `timeoutMs`. */
+/** One attempt took longer than `timeoutMs`, or an execution of a formula did not end in time. */
 export class TimeoutError extends CausewayError {
   override name = 'TimeoutError';
 }
 
-/** An event is not signed by any of the secrets, or long ago. */
+/** None of the secrets signed the event, or the signature is too old. */
 export class SignatureError extends CausewayError {
   override name = 'SignatureError';
 }
@@ -105,7 +105,7 @@ const CLASSES: Readonly<Record<string, typeof ApiError>> = {
   PROVIDER_TIMEOUT: ProviderError,
 };
 
-/** The error that an answer stands for. What is none of the service's has the code `HTTP_<status>`. */
+/** Returns the error for an error response. One that is not the service's has the code `HTTP_<status>`. */
 export async function errorOf(response: Response, now: number): Promise<ApiError> {
   const { status, headers } = response;
   const body = readBody(await response.text()) ?? {
@@ -131,7 +131,7 @@ function isErrorResponse(body: unknown): body is ErrorResponse {
   return typeof body.code === 'string' && typeof body.message === 'string';
 }
 
-/** `Retry-After` is a number of seconds or a time. */
+/** Reads `Retry-After`, which is a number of seconds or a time. */
 function secondsOf(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header);

@@ -4,7 +4,7 @@ import type { ObjectRecord } from './object-record.js';
 
 /** An event as a receiver gets it. */
 export interface CausewayEvent<Row extends object = ObjectRecord> {
-  /** The same for every attempt and every redelivery: drop what you have seen. */
+  /** The same for every attempt and every redelivery. Ignore an event whose id you have seen. */
   readonly id: string;
   /** `<objectName>.created`, `.updated`, `.deleted` or `.unknown`; operational events have types of their own. */
   readonly type: string;
@@ -21,20 +21,20 @@ export interface EventData<Row extends object> {
   readonly instance?: { readonly id: number; readonly name: string; readonly tags: readonly string[] };
   /** The record as the API shows it. */
   readonly object?: Row;
-  /** What the provider sent. */
+  /** The data that the provider sent. */
   readonly raw?: unknown;
   readonly [member: string]: unknown;
 }
 
-/** As `Headers` of a request, or as Node.js has them. */
+/** Headers as a `Headers` object, or as Node.js returns them. */
 export type EventHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * The event of a request, which one of the secrets signed at most five minutes ago. The secrets are those of the subscription
- * (`notifications.getSubscription`); give both while one is taking the other's place.
+ * Verifies a request and returns its event. One of the secrets must have signed it at most five minutes ago. The secrets are those of the
+ * subscription (`notifications.getSubscription`); pass both during a rotation.
  *
- * @param body the bytes as they came, or their text; not a value that was parsed and printed again
- * @throws SignatureError
+ * @param body the bytes as received, or their text; not a value that was parsed and printed again
+ * @throws SignatureError when none of the secrets signed it, or the signature is too old
  */
 export function verifyEvent<Row extends object = ObjectRecord>(
   body: string | Uint8Array,
@@ -59,11 +59,11 @@ export function verifyEvent<Row extends object = ObjectRecord>(
 }
 
 /**
- * The body of a request in the format of Cloud Elements (`event.notification.format: elements`), which one of the keys
- * (`event.notification.signature.key`) signed. These signatures have no time, so drop what you have seen by its
- * `Elements-Webhook-Id`.
+ * Verifies a request in the format of Cloud Elements (`event.notification.format: elements`) and returns its body. One of the keys
+ * (`event.notification.signature.key`) must have signed it. These signatures have no time, so ignore an event whose
+ * `Elements-Webhook-Id` you have seen.
  *
- * @throws SignatureError
+ * @throws SignatureError when none of the keys signed it
  */
 export async function verifyElementsEvent(
   body: string | Uint8Array,
@@ -85,7 +85,7 @@ function importKey(key: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', new TextEncoder().encode(key), algorithm, false, ['verify']);
 }
 
-/** Nothing where it is no base64, which no signature is. */
+/** Decodes base64. An invalid text results in no bytes, which match no signature. */
 function base64Bytes(text: string): Uint8Array<ArrayBuffer> {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 === 1) return new Uint8Array();
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -26,6 +26,7 @@ export {
   WhereError,
 } from './errors.js';
 export { type CausewayEvent, type EventData, type EventHeaders, verifyElementsEvent, verifyEvent } from './events.js';
+export { type ExecutionWaitOptions, FormulaExecutions } from './formula-executions.js';
 export type { ObjectRecord } from './object-record.js';
 export type { ListPage, Page } from './pages.js';
 export { type CallOptions, type RecordQuery, Records } from './records.js';

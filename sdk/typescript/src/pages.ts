@@ -1,15 +1,15 @@
 import type { ApiResponse } from '../runtime.js';
 import { CausewayError } from './errors.js';
 
-/** Asks for one page of a list: the operation whose name ends in `Raw`, with `nextPage` where it is given. */
+/** Requests one page of a list: an operation whose name ends in `Raw`, with the given `nextPage`. */
 export type ListPage<Entry> = (page: { readonly nextPage?: string }) => Promise<ApiResponse<readonly Entry[]>>;
 
 /** One page of records. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** Of the next page, for `nextPage`; none at the end. */
+  /** Token of the next page, for `nextPage`; undefined on the last page. */
   readonly nextPage: string | undefined;
-  /** The headers of the answer, which say how the filter was answered. */
+  /** Response headers, which say how the filter was evaluated. */
   readonly headers: Headers;
 }
 

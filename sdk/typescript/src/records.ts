@@ -4,27 +4,27 @@ import type { ApiResponse, InitOverrideFunction } from '../runtime.js';
 import { allOf, type Page, pageOf } from './pages.js';
 import type { Where } from './where.js';
 
-/** What a list of records is asked for. */
+/** The query of a list of records. */
 export interface RecordQuery {
   readonly where?: Where | string;
-  /** All of them unless given. */
+  /** Fields to return. Default: all. */
   readonly fields?: readonly string[];
-  /** `lastName asc, hireDate desc` */
+  /** Fields to sort by, such as `lastName asc, hireDate desc`. */
   readonly orderBy?: string;
-  /** Rows of one page, 1 to 5000. Default: 200. */
+  /** Number of rows per page, 1 to 5000. Default: 200. */
   readonly pageSize?: number;
-  /** How many calls to the provider one page may take. Default: 25. */
+  /** Maximum number of calls to the provider per page. Default: 25. */
   readonly maxProviderCalls?: number;
-  /** `pushdown-only` refuses what the provider cannot answer alone. */
+  /** `pushdown-only` rejects a query that the provider cannot evaluate alone. */
   readonly mode?: QueryMode;
 }
 
-/** What is true of one call. */
+/** Options of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The records of one object. */
+/** Reads and writes the records of one object. */
 export class Records<Row extends object> {
   readonly #api: RecordsApi;
   readonly #objectName: string;
@@ -34,17 +34,17 @@ export class Records<Row extends object> {
     this.#objectName = objectName;
   }
 
-  /** Every record that matches, page by page as they are asked for. */
+  /** Iterates over all matching records. Each page is requested when the iteration reaches it. */
   all(query: RecordQuery = {}, options: CallOptions = {}): AsyncGenerator<Row, void> {
     return allOf((page) => this.#list({ ...query, ...page }, options));
   }
 
-  /** One page. */
+  /** Returns one page. */
   async list(query: RecordQuery & { readonly nextPage?: string } = {}, options: CallOptions = {}): Promise<Page<Row>> {
     return pageOf(await this.#list(query, options));
   }
 
-  /** The records below one of these, such as the comments of an incident. */
+  /** Iterates over the child records of a record, such as the comments of an incident. */
   children<Child extends object = Row>(
     objectId: string | number,
     childObjectName: string,
@@ -60,28 +60,40 @@ export class Records<Row extends object> {
     );
   }
 
-  /** @throws NotFoundError */
+  /**
+   * Returns one record.
+   * @throws NotFoundError
+   */
   get(objectId: string | number, options: CallOptions = {}): Promise<Row> {
     return this.#api.getRecord(this.#at(objectId), options) as Promise<Row>;
   }
 
-  /** @returns the record as it was stored */
+  /**
+   * Creates a record.
+   * @returns the record as stored
+   */
   create(record: Partial<Row>, options: CallOptions = {}): Promise<Row> {
     const request = { objectName: this.#objectName, requestBody: record };
     return this.#api.createRecord(request, options) as Promise<Row>;
   }
 
-  /** Changes the fields that are given. @returns the record as it was stored */
+  /**
+   * Changes the given fields.
+   * @returns the record as stored
+   */
   update(objectId: string | number, changes: Partial<Row>, options: CallOptions = {}): Promise<Row> {
     return this.#api.updateRecord({ ...this.#at(objectId), requestBody: changes }, options) as Promise<Row>;
   }
 
-  /** Makes the record what is given. @returns the record as it was stored */
+  /**
+   * Replaces the record by the given one.
+   * @returns the record as stored
+   */
   replace(objectId: string | number, record: Partial<Row>, options: CallOptions = {}): Promise<Row> {
     return this.#api.replaceRecord({ ...this.#at(objectId), requestBody: record }, options) as Promise<Row>;
   }
 
-  /** The file of a record, as one of the media types that it is there in, such as `application/pdf`. */
+  /** Returns the file of a record in one of its media types, such as `application/pdf`. */
   async file(objectId: string | number, mediaType: string, options: CallOptions = {}): Promise<Response> {
     const { raw } = await this.#api.getRecordRaw(this.#at(objectId), async ({ init }) => ({
       ...options,
@@ -90,13 +102,19 @@ export class Records<Row extends object> {
     return raw;
   }
 
-  /** Creates a record that is a file. A `File` brings its name. @returns the record as it was stored */
+  /**
+   * Creates a record that is a file. The name of a `File` is sent with it.
+   * @returns the record as stored
+   */
   async createFile(fields: Partial<Row>, file: Blob, options: CallOptions = {}): Promise<Row> {
     const request = { objectName: this.#objectName, requestBody: fields };
     return (await this.#api.createRecordRaw(request, formOf(fields, file, options))).value() as Promise<Row>;
   }
 
-  /** Makes the file a new version of the record's. @returns the record as it was stored */
+  /**
+   * Stores a new version of a record's file.
+   * @returns the record as stored
+   */
   async replaceFile(
     objectId: string | number,
     fields: Partial<Row>,
@@ -111,7 +129,7 @@ export class Records<Row extends object> {
     return this.#api.deleteRecord(this.#at(objectId), options);
   }
 
-  /** What the provider has is what the caller says that it has: nothing is known of a record when this is compiled. */
+  /** Casts a record to the type that the caller declares, because the fields are not known at compile time. */
   #list(query: RecordQuery & { readonly nextPage?: string }, options: CallOptions): Promise<ApiResponse<Row[]>> {
     const { nextPage } = query;
     const request = {
@@ -138,7 +156,7 @@ function parametersOf({ where, fields, orderBy, pageSize, maxProviderCalls, mode
   };
 }
 
-/** The same request with a form for its body: the fields in one part, then the file. Its content type comes with it. */
+/** Returns the same request with a form as its body: the fields in one part, then the file. The form sets its own content type. */
 function formOf(fields: object, file: Blob, options: CallOptions): InitOverrideFunction {
   return async ({ init }) => {
     const body = new FormData();

@@ -3,41 +3,50 @@ import { ApiError, errorOf, NetworkError, TimeoutError } from './errors.js';
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 8_000;
 const MB = 1_048_576;
-/** What timers count to. */
+/** Maximum delay of timers in milliseconds. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Twice comes to the same as once. */
+/** Methods that have the same effect when a request is sent twice. */
 const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 
 export interface TransportSettings {
-  /** For one attempt, from the request to the end of the answer; of a stream from one part to the next. A form has it again for each MB. */
+  /**
+   * Time limit of one attempt in milliseconds, from the request to the end of the response; for a stream, between two parts. A form gets it
+   * again for each MB.
+   */
   readonly timeoutMs: number;
-  /** Attempts after the first one. */
+  /** Maximum number of attempts after the first one. */
   readonly retries: number;
-  /** No attempt begins later than this after the first one. */
+  /** Milliseconds after the first attempt in which further attempts may start. */
   readonly retryForMs: number;
   readonly fetch: typeof fetch;
 }
 
-/** What a transport knows of time and chance; tests have their own. */
+/** Time and randomness of a transport, which tests replace. */
 export interface Surroundings {
   readonly now: () => number;
   readonly random: () => number;
-  /** @throws the reason of the signal when it is aborted */
+  /**
+   * Waits.
+   * @throws the reason of the signal when it aborts
+   */
   readonly sleep: (ms: number, signal?: AbortSignal | null) => Promise<void>;
 }
 
 export const SURROUNDINGS: Surroundings = { now: Date.now, random: Math.random, sleep };
 
-/** An answer whose body is still to be read, or closed. */
+/** A response whose body must still be read or closed. */
 export interface OpenAnswer {
   readonly response: Response;
   readonly close: () => void;
-  /** @throws NetworkError, TimeoutError */
+  /**
+   * Reads the rest of the body.
+   * @throws NetworkError, TimeoutError
+   */
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
 }
 
-/** Sends requests: each attempt ends in time, and what may be sent again is sent again. */
+/** Sends requests. Each attempt has a time limit, and requests that can safely be repeated are retried. */
 export class Transport {
   readonly #settings: TransportSettings;
   readonly #surroundings: Surroundings;
@@ -51,7 +60,11 @@ export class Transport {
     return this.#settings.retries;
   }
 
-  /** @returns the answer with its whole body. @throws ApiError, NetworkError, TimeoutError, the reason of `init.signal` */
+  /**
+   * Sends a request.
+   * @returns the response with its whole body
+   * @throws ApiError, NetworkError, TimeoutError, the reason of `init.signal`
+   */
   async send(url: string, init: RequestInit): Promise<Response> {
     const keyed = withIdempotencyKey(init);
     return this.#retrying(keyed, async () => {
@@ -63,20 +76,33 @@ export class Transport {
     });
   }
 
-  /** @returns the answer as soon as it begins. @throws like `send` */
+  /**
+   * Sends a request.
+   * @returns the response as soon as it begins
+   * @throws the errors of `send`
+   */
   open(url: string, init: RequestInit): Promise<OpenAnswer> {
     return this.#retrying(init, () => this.#open(url, init));
   }
 
-  /** @returns the answer, whatever its status, to a request that is sent once. @throws NetworkError, TimeoutError, the reason of `init.signal` */
+  /**
+   * Sends a request once.
+   * @returns the response, whatever its status is
+   * @throws NetworkError, TimeoutError, the reason of `init.signal`
+   */
   async sendOnce(url: string, init: RequestInit): Promise<Response> {
     const attempt = new Attempt(this.#settings.timeoutMs, init.signal);
     return this.#fetch(url, init, attempt).finally(() => attempt.end());
   }
 
-  /** Waits as before the attempt of this number, from 1. */
-  pause(attempt: number, signal?: AbortSignal | null): Promise<void> {
-    return this.#surroundings.sleep(this.#pauseMs(attempt), signal);
+  /** The time in milliseconds, as pauses let it pass. */
+  now(): number {
+    return this.#surroundings.now();
+  }
+
+  /** Waits as before the attempt of this number, from 1, and at most the given time. */
+  pause(attempt: number, signal?: AbortSignal | null, atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
+    return this.#surroundings.sleep(Math.min(this.#pauseMs(attempt), atMostMs), signal);
   }
 
   async #retrying<Answer>(init: RequestInit, run: () => Promise<Answer>): Promise<Answer> {
@@ -125,7 +151,7 @@ export class Transport {
   }
 }
 
-/** One try of a request, which ends when it takes too long or the caller wants it no more. */
+/** One attempt of a request, which ends when it takes too long or the caller aborts it. */
 class Attempt {
   readonly #controller = new AbortController();
   readonly #timeoutMs: number;
@@ -144,7 +170,7 @@ class Attempt {
     return this.#controller.signal;
   }
 
-  /** The time begins anew. */
+  /** Restarts the time limit. */
   renew(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -198,12 +224,12 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** What may have to be sent to another place is kept whole by Node.js while it is sent, and the file of a form may be large. */
+/** Node.js keeps a body in memory while it may have to be sent elsewhere, and the file of a form can be large. */
 function redirectOf({ body }: RequestInit): RequestInit {
   return body instanceof FormData ? { redirect: 'error' } : {};
 }
 
-/** Nobody tells how much of a form is sent, so that a large one has more time. */
+/** A form has more time if it is large, because its progress is not known. */
 function timeoutFor({ body }: RequestInit, timeoutMs: number): number {
   if (!(body instanceof FormData)) return timeoutMs;
   let bytes = 0;
@@ -211,7 +237,7 @@ function timeoutFor({ body }: RequestInit, timeoutMs: number): number {
   return Math.min(timeoutMs * (1 + Math.floor(bytes / MB)), LONGEST_TIMEOUT_MS);
 }
 
-/** The service keeps the outcome of a POST by its key, so that it can be sent again; it takes no key with a form. */
+/** Adds an idempotency key to a POST, so that it can be sent again. The service accepts no key with a form. */
 function withIdempotencyKey(init: RequestInit): RequestInit {
   if (init.method !== 'POST' || !(init.body === undefined || typeof init.body === 'string')) return init;
   const headers = new Headers(init.headers);
@@ -225,7 +251,7 @@ function isWorthAnotherTry(error: unknown, { method = 'GET', headers, body }: Re
   const isRepeatable = isKeyed || IDEMPOTENT_METHODS.has(method);
   if (error instanceof NetworkError || error instanceof TimeoutError) return isRepeatable;
   if (!(error instanceof ApiError)) return false;
-  // What is refused for its pace has not begun. An earlier attempt of the same key may still be under way.
+  // A rate-limited request did nothing. An earlier attempt with the same key may still be in progress.
   if (error.status === 429) return true;
   if (error.status === 409) return isKeyed && attempt > 1;
   return isRepeatable && RETRIED_STATUSES.has(error.status);

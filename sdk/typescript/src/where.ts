@@ -1,4 +1,4 @@
-/** What stands in a filter for a value. A list gives `('a', 'b')`, another filter stands in parentheses. */
+/** A value in a filter. A list becomes `('a', 'b')`, and another filter is put in parentheses. */
 export type WhereValue =
   | string
   | number
@@ -8,11 +8,11 @@ export type WhereValue =
   | Where
   | readonly (string | number | bigint | boolean | Date)[];
 
-/** A filter in the query language, made by the tag `where`: the values in it are quoted, never spliced. */
+/** A filter in the query language, created by the tag `where`. Its values are quoted and never spliced in. */
 export class Where {
   readonly text: string;
 
-  /** Takes the text of a filter as it is. For values there is the tag `where`. */
+  /** Creates a filter from a text, unchanged. For values use the tag `where`. */
   constructor(text: string) {
     this.text = text;
   }
@@ -23,9 +23,9 @@ export class Where {
 }
 
 /**
- * A filter with values: where`status = ${status} AND department IN (${departments})`, or `IN ${departments}`.
+ * Returns a filter with values: where`status = ${status} AND department IN (${departments})`, or `IN ${departments}`.
  *
- * @throws TypeError for a value that no literal stands for, and for a place inside quotes
+ * @throws TypeError for a value that has no literal, and for a placeholder inside quotes
  */
 export function where(parts: TemplateStringsArray, ...values: readonly WhereValue[]): Where {
   let text = '';
@@ -42,12 +42,12 @@ export function where(parts: TemplateStringsArray, ...values: readonly WhereValu
   return new Where(text);
 }
 
-/** `text` so that a `LIKE` finds it as it is: where`name LIKE ${`%${escapeLike(word)}%`}`. */
+/** Escapes a text so that `LIKE` finds it literally: where`name LIKE ${`%${escapeLike(word)}%`}`. */
 export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
-/** Quotes close what they opened; `''` inside of a text closes it and opens it again, which comes to the same. */
+/** Returns whether the text ends inside quotes. `''` inside a text closes it and opens it again, which has the same effect. */
 function isInsideQuotes(text: string): boolean {
   let open = '';
   for (const character of text) {
@@ -84,7 +84,7 @@ function listOf(values: readonly unknown[], inParentheses: boolean): string {
   return inParentheses ? literals : `(${literals})`;
 }
 
-/** Half a character outside of the BMP would reach the service as another one. */
+/** Rejects half of a surrogate pair, because it would reach the service as another character. */
 function textOf(text: string): string {
   if (/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)) {
     throw new TypeError('A text in a where contains half of a surrogate pair, which is not a character.');

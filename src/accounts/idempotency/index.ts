@@ -49,12 +49,15 @@ export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex'
     }
   }
 
-  /** Bodies contain passwords. With an unkeyed hash, a reader of the table could test guesses. */
+  /** Returns a keyed hash of a request. Bodies contain passwords, and a reader of the table could test guesses against an unkeyed hash. */
   function hashOf(fingerprint: string): Buffer {
     return keys.digest(fingerprint, 'idempotency_record.request_hash');
   }
 
-  /** Records live for 24 hours, so those that an earlier release left, with an unkeyed hash, are still met after an upgrade. */
+  /**
+   * Returns whether a stored hash belongs to the request. Records live for 24 hours, so after an upgrade there still are records with the
+   * unkeyed hash of an earlier release.
+   */
   function isSame(requestHash: Buffer, fingerprint: string): boolean {
     return requestHash.equals(hashOf(fingerprint)) || requestHash.equals(sha256(fingerprint));
   }
@@ -90,8 +93,8 @@ export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex'
   return {
     /**
      * Does the work at most once per key.
-     * @returns its first result, for 24 hours
-     * @throws AppError CONFLICT when the key belongs to another request, or its request is running or was cut off
+     * @returns the result of the first call, for 24 hours
+     * @throws AppError CONFLICT when the key belongs to another request, or when its request is running or was cut off
      */
     once: async <Body>(
       { accountId, userId, key: text, fingerprint }: KeyedRequest,
@@ -101,9 +104,12 @@ export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex'
       const isClaimed = await store.claim(key, hashOf(fingerprint), KEEP_HOURS);
       return isClaimed ? run(key, work) : recall(key, fingerprint);
     },
-    /** Deletes what was created before that time. @returns how many records */
+    /**
+     * Deletes the records that were created before the given time.
+     * @returns the number of deleted records
+     */
     purge: store.purge,
-    /** Deletes some of what an account has. */
+    /** Deletes a batch of an account's records. */
     removeSome: store.removeSome,
   };
 }

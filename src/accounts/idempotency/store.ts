@@ -11,7 +11,10 @@ export function createIdempotencyStore(knex: Knex) {
     knex('idempotency_record').where({ account_id: accountId, user_id: userId, key_hash: keyHash });
 
   return {
-    /** Whether the key was free: of several requests with one key, one gets it. A record past its time counts as none. */
+    /**
+     * Claims a key. Of several requests with one key, one gets it. Expired records do not count.
+     * @returns whether the key was free
+     */
     claim: async (key: IdempotencyKey, requestHash: Buffer, keepHours: number): Promise<boolean> => {
       await rows(key).whereRaw('created_at < now() - make_interval(hours => ?)', [keepHours]).delete();
       const inserted = await knex('idempotency_record')

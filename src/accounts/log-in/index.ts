@@ -2,7 +2,7 @@ import type { Platform } from '../../platform.ts';
 import { createPasswords, type PasswordParts } from './passwords.ts';
 import { createSessions } from './sessions.ts';
 
-/** Log-in to the console. */
+/** The service for log-ins to the console. */
 export type LogIn = ReturnType<typeof composeLogIn>;
 
 export function composeLogIn(platform: Platform, parts: PasswordParts) {
@@ -11,7 +11,10 @@ export function composeLogIn(platform: Platform, parts: PasswordParts) {
   return {
     passwords,
     sessions,
-    /** Deletes what was over at that time. @returns how many rows */
+    /**
+     * Deletes tries, passwords and sessions that were over at the given time.
+     * @returns the number of deleted rows
+     */
     purge: async (at: Date) => (await passwords.purge(at)) + (await sessions.purge(at)),
   };
 }

@@ -41,7 +41,7 @@ const WAIT_MS = 5_000;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 const NOBODY: PasswordOwner = { accountId: 0, userId: 0 };
 
-/** Argon2id in the threads of Node, a few at a time. */
+/** Creates the hasher of passwords. It runs Argon2id in the threads of Node, a few at a time. */
 export function createPasswordHasher(
   { keys, random, clock }: Pick<Platform, 'keys' | 'random' | 'clock'>,
   { cost = COST, run = runArgon2 }: PasswordHasherOptions = {},
@@ -49,7 +49,7 @@ export function createPasswordHasher(
   const semaphore = createSemaphore({ atOnce: AT_ONCE, mostWaiting: MOST_WAITING, waitMs: WAIT_MS, clock, refuse });
   const ofNobody = printPhc({ cost, salt: Buffer.alloc(SALT_BYTES), tag: Buffer.alloc(TAG_BYTES) });
 
-  /** Keyed: a copy of the database alone is nothing to try passwords against. */
+  /** Returns the key of a user's hash. With it, a copy of the database alone is not enough to test passwords. */
   const keyOf = ({ accountId, userId }: PasswordOwner) =>
     keys.digest(`${accountId}:${userId}`, 'user_password.password_hash');
 
@@ -59,14 +59,18 @@ export function createPasswordHasher(
     );
 
   return {
-    /** @returns a PHC string. @throws AppError OVERLOADED */
+    /**
+     * Hashes a password.
+     * @returns a PHC string
+     * @throws AppError OVERLOADED
+     */
     hash: async (password: string, owner: PasswordOwner) => {
       const salt = random.bytes(SALT_BYTES);
       const tag = await compute(password, owner, { cost, salt, tagLength: TAG_BYTES });
       return printPhc({ cost, salt, tag });
     },
     /**
-     * Always the work of one password: where there is no user, or none with a password, it is done for nothing.
+     * Returns whether the password matches. It always takes the time of one hash, also for an unknown user or a user without a password.
      * @throws AppError OVERLOADED
      */
     verify: async (password: string, stored: StoredPassword | undefined) => {
@@ -74,7 +78,7 @@ export function createPasswordHasher(
       const computed = await compute(password, stored ?? NOBODY, { cost, salt, tagLength: tag.length });
       return timingSafeEqual(computed, tag) && stored?.passwordHash != null;
     },
-    /** Whether it costs as much as those that are made now. */
+    /** Returns whether a hash has the cost of new hashes. */
     isCurrent: (passwordHash: string) => {
       const { cost: own } = parsePhc(passwordHash);
       return own.memory === cost.memory && own.passes === cost.passes && own.parallelism === cost.parallelism;
@@ -82,7 +86,7 @@ export function createPasswordHasher(
   };
 }
 
-/** NIST SP 800-63B: what looks the same on two keyboards is the same password. */
+/** Normalizes a password (NIST SP 800-63B): texts that look the same on two keyboards are the same password. */
 export function normalizePassword(password: string): string {
   return password.normalize('NFKC');
 }

@@ -16,15 +16,16 @@ const SHORTEST_WORD = 3;
 const PRODUCT = 'causeway';
 
 /**
- * Length and blocklist, and no rules of what kinds of characters there must be (NIST SP 800-63B).
- * @throws AppError REQUEST_INVALID that says what is wrong with it
+ * Asserts that a password has an allowed length and is not on the blocklist. There are no rules about kinds of characters (NIST SP
+ * 800-63B).
+ * @throws AppError REQUEST_INVALID that describes the problem
  */
 export async function assertPassword(password: string, user: PasswordUser): Promise<void> {
   const problem = findProblem(password, user, await commonPasswords());
   if (problem !== undefined) throw invalidRequest([{ path: '/body/password', message: problem }]);
 }
 
-/** @returns a sentence; undefined for one that may be used */
+/** Returns the problem of a password as a sentence; undefined for an acceptable password. */
 export function findProblem(password: string, user: PasswordUser, common: ReadonlySet<string>): string | undefined {
   if (!password.isWellFormed()) return 'The password is not valid Unicode: it contains half of a surrogate pair.';
   const normal = normalizePassword(password);

@@ -38,7 +38,7 @@ const TRY_LOCKS = 7_205_015;
 const WRONG = 'select tried_at from log_in_try where not good and tried_at > :since';
 const NTH_LAST = 'order by tried_at desc limit 1 offset';
 
-/** Rows of passwords, and of those who try some. */
+/** Creates the store of passwords and of tries to log in. */
 export function createPasswordStore(knex: Knex) {
   return {
     /**

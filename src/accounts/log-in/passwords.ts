@@ -34,7 +34,10 @@ export interface PasswordChange {
   readonly password: string;
 }
 
-/** Ends all sessions of the user but `keptSession`. @returns how many */
+/**
+ * Stores a prepared password and ends all sessions of the user except `keptSession`.
+ * @returns the number of ended sessions
+ */
 export type WritePassword = (via: Knex.Transaction, keptSession?: number) => Promise<number>;
 
 /**
@@ -74,8 +77,8 @@ export function createPasswords(
     assertFewTries(await store.readTries(via, trier, LIMITS, windowAt(atMs)), atMs);
 
   /**
-   * Counted before it is known to be wrong: however many come at the same time, no more than the limit are looked at. Those that wait already
-   * cost one statement.
+   * Counts a try as wrong before its password is checked. So concurrent tries cannot exceed the limit. A try that has to wait costs one
+   * statement.
    */
   async function begin(trier: Trier): Promise<number> {
     const atMs = clock.now();
@@ -144,7 +147,7 @@ export function createPasswords(
     exist: () => shares.lookUp('stranger', store.havePasswords),
 
     /**
-     * Checks a password, by the same work and the same number of statements whether the user exists or not.
+     * Checks a password. The work and the number of statements are the same whether the user exists or not.
      * @throws AppError RATE_LIMITED without checking the password, OVERLOADED
      */
     check: async ({ email, password, organizationId, network }: PasswordTry): Promise<PasswordOutcome> => {
@@ -163,9 +166,9 @@ export function createPasswords(
     },
 
     /**
-     * Ends all sessions of the user but that of the caller, on every process.
-     * @returns how many
-     * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN for a wrong one of now
+     * Changes the password and ends all other sessions of the user, on every process.
+     * @returns the number of ended sessions
+     * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN if the current password is wrong
      */
     set: async (change: PasswordChange) => {
       const { user, session, password } = change;

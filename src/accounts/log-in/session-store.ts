@@ -6,7 +6,7 @@ import { MAY_CALL, RIGHTS, type StoredRights, type TenantIds } from '../store.ts
 
 type SessionColumn = 'id' | 'created_at' | 'ends_at';
 
-/** A session with what its user may do. */
+/** A session with the rights of its user. */
 export type StoredSession = RowOf<'console_session', SessionColumn> & StoredRights;
 
 export type SessionUser = Pick<TenantIds, 'accountId' | 'userId'>;
@@ -21,7 +21,7 @@ export interface SessionNames {
   readonly hasPassword: boolean;
 }
 
-/** Rows of the console's sessions. */
+/** Creates the store of the console's sessions. */
 export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys'>) {
   const columnsOf = ({ accountId, userId }: SessionUser) => ({ account_id: accountId, user_id: userId });
 
@@ -72,7 +72,10 @@ export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys
         .delete();
     },
 
-    /** @returns how many */
+    /**
+     * Ends all sessions of a user except one.
+     * @returns the number of ended sessions
+     */
     removeOthers: (via: Knex, user: SessionUser, id: number | undefined): Promise<number> =>
       via('console_session')
         .where(columnsOf(user))
@@ -94,7 +97,10 @@ export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys
       return firstOf(rows);
     },
 
-    /** @returns how many were over */
+    /**
+     * Deletes sessions that have ended.
+     * @returns the number of deleted sessions
+     */
     purge: (at: Date, usedSince: Date): Promise<number> =>
       knex('console_session').where('ends_at', '<=', at).orWhere('used_at', '<=', usedSince).delete(),
   };

@@ -21,8 +21,9 @@ export interface FoundSession extends FoundPrincipal {
 }
 
 /**
- * The sessions of the console, in the database: any process knows them, and one that is ended is so on all of them. A session is over after
- * 8 hours, or 30 minutes without a request, and when its user is deactivated. A user has 20 at most; then the oldest goes, which other processes may notice 30 s later.
+ * The sessions of the console. They are in the database, so every process knows them and an ended session ends everywhere. A session ends
+ * after 8 hours, after 30 minutes without a request, and when its user is deactivated. A user has at most 20 sessions; a new one replaces
+ * the oldest, which other processes may accept for another 30 s.
  */
 export type ConsoleSessions = ReturnType<typeof createSessions>;
 
@@ -65,7 +66,10 @@ export function createSessions(
       return stored && { ...toPrincipal(stored, true, stored.endsAt), session: toSession(stored, csrfTokenOf(token)) };
     },
 
-    /** @throws AppError NOT_FOUND without one */
+    /**
+     * Ends the session of the request.
+     * @throws AppError NOT_FOUND without a session
+     */
     end: async (user: TenantIds, session: ConsoleSession | undefined) => {
       if (session === undefined) throw noSession();
       const note = () => ({ targetId: String(session.id) });
@@ -74,7 +78,10 @@ export function createSessions(
 
     namesOf: store.findNames,
 
-    /** Deletes those that were over at that time. @returns how many */
+    /**
+     * Deletes the sessions that were over at the given time.
+     * @returns the number of deleted sessions
+     */
     purge: (at: Date) => store.purge(at, idleSince(at.getTime())),
   };
 }

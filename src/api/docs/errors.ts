@@ -7,7 +7,7 @@ export interface DocumentedError {
   readonly remedy: string;
 }
 
-/** Every error code, for the reference and the console. A new code does not type-check without its entry. */
+/** Documentation of every error code, for the reference and the console. A code without an entry does not compile. */
 export const ERRORS = {
   REQUEST_INVALID: {
     meaning: 'The request does not match the API description.',
@@ -27,8 +27,8 @@ export const ERRORS = {
   },
   WHERE_UNSUPPORTED: {
     meaning: 'The filter is valid, but cannot be used here.',
-    causes: ['Neither the provider nor this service can answer this filter for the object.'],
-    remedy: 'Use another operator or field. `POST /query/explain` shows what the provider answers itself.',
+    causes: ['Neither the provider nor this service can evaluate this filter for the object.'],
+    remedy: 'Use another operator or field. `POST /query/explain` shows what the provider evaluates.',
   },
   PROVIDER_CREDENTIALS_INVALID: {
     meaning: 'The provider rejected the credentials in this request.',

@@ -91,7 +91,7 @@ const ORDER = [
   'upgrade',
 ];
 
-/** The README, `docs/<kind>/*.md` and the README of every connector, ready to be shown. */
+/** Reads the README, `docs/<kind>/*.md` and the README of every connector, and renders them. */
 export async function readGuides(connectorFolders: readonly string[]): Promise<Guides> {
   const [written, found, table, catalogue, pushdown] = await Promise.all([
     findGuides(),

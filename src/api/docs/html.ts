@@ -1,4 +1,4 @@
-/** Text as HTML, in attributes too. */
+/** Escapes a text for HTML, also for attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -8,7 +8,7 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Markup, or nothing where there is nothing to mark up. */
+/** Returns the markup if the condition is true, otherwise an empty text. */
 export function when(condition: boolean, html: () => string): string {
   return condition ? html() : '';
 }

@@ -34,7 +34,7 @@ interface KitGroup {
 /** The types of the contract have a page of their own: they are as many as everything else of their module. */
 const CONTRACT = 'Contract';
 
-/** The reference of the kit for connectors: an index and a page for each part. */
+/** Reads the reference of the connector kit: an index, and a page for each part. */
 export async function readKitReference(): Promise<Reference> {
   const { 'x-generated': _, ...modules }: Readonly<Record<string, unknown>> = JSON.parse(await readFile(FILE, 'utf8'));
   const groups = Object.entries(modules).flatMap(([module, exports]) => groupsOf(module, readExports(exports)));

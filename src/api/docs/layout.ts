@@ -49,7 +49,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** A page of the documentation, with the navigation beside it. */
+/** Creates a page of the documentation with its navigation. */
 export function createDocsPage({ title, path, body, navigation }: PageInput): DocsPage {
   const html = `<!doctype html>
 <html lang="en">

@@ -18,7 +18,7 @@ export type LinkTarget = (href: string) => string | undefined;
 /** Matches the addresses that links can have. Others could run scripts. */
 const SAFE = /^(?:https?:\/\/|\/(?!\/)|#)/i;
 
-/** Markdown as HTML: without raw HTML, without pictures, and with an id for every heading as GitHub makes them. */
+/** Renders Markdown as HTML, without raw HTML and pictures. Every heading has the id that GitHub would give it. */
 export function renderMarkdown(markdown: string, linkTarget: LinkTarget = (href) => href): Rendered {
   const headings: Heading[] = [];
   const ids = new Map<string, number>();
@@ -42,12 +42,12 @@ export function renderMarkdown(markdown: string, linkTarget: LinkTarget = (href)
   return { html: marked.parse(markdown, { async: false }), headings };
 }
 
-/** Text of one line, with nothing marked up but code. */
+/** Renders a text of one line, in which only inline code is marked up. */
 export function renderInline(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** The id of a heading. */
+/** Returns the id of a heading. */
 export function slug(text: string): string {
   return text
     .toLowerCase()

@@ -1,12 +1,12 @@
-/** A part of an OpenAPI document. redocly has checked the document when it was generated. */
+/** A part of an OpenAPI document. redocly checked the document when it was generated. */
 export type DocumentPart = Readonly<Record<string, unknown>>;
 
 export interface DocumentedResponse {
   readonly status: string;
   readonly part: DocumentPart;
-  /** The name of the component that it is. */
+  /** Name of the component of this response. */
   readonly name: string;
-  /** Whether it is the response with the body of every error. */
+  /** Whether the response has the body that all errors share. */
   readonly isError: boolean;
 }
 
@@ -41,12 +41,12 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The component that a reference names; undefined where there is no reference. */
+/** Returns the name of the component that a reference names; undefined without a reference. */
 export function nameOfReference({ $ref }: DocumentPart): string | undefined {
   return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined;
 }
 
-/** The part itself, or what it refers to. */
+/** Returns the part, or the part that it refers to. */
 export function resolvePart(document: DocumentPart, value: unknown): DocumentPart {
   const { $ref } = partOf(value);
   if (typeof $ref !== 'string') return partOf(value);
@@ -56,7 +56,7 @@ export function resolvePart(document: DocumentPart, value: unknown): DocumentPar
     .reduce((part, name) => partOf(part[name]), document);
 }
 
-/** The components of a kind, by name. */
+/** Returns the components of a kind, by name. */
 export function componentsOf(
   document: DocumentPart,
   kind: string,
@@ -72,13 +72,13 @@ export function listOperations(document: DocumentPart): readonly DocumentedOpera
   });
 }
 
-interface OperationPlace {
+interface OperationAddress {
   readonly path: string;
   readonly method: string;
   readonly item: DocumentPart;
 }
 
-function readOperation(document: DocumentPart, { path, method, item }: OperationPlace): DocumentedOperation {
+function readOperation(document: DocumentPart, { path, method, item }: OperationAddress): DocumentedOperation {
   const operation = partOf(item[method]);
   const parameters = [...partsOf(item.parameters), ...partsOf(operation.parameters)];
   return {
@@ -109,7 +109,7 @@ export function isError(response: DocumentPart): boolean {
   return nameOfReference(partOf(json.schema)) === 'ErrorResponse';
 }
 
-/** The values that a parameter, a header or a media type has as examples; those of the schema where it has none. */
+/** Returns the examples of a parameter, a header or a media type; if it has none, those of its schema. */
 export function examplesOf(
   document: DocumentPart,
   part: DocumentPart,

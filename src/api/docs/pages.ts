@@ -7,13 +7,13 @@ import { renderReference } from './reference.ts';
 import type { SearchablePage } from './search.ts';
 
 export interface DocsSite {
-  /** Every page by its path, all with the same navigation. */
+  /** All pages by their path, with the same navigation. */
   readonly pages: ReadonlyMap<string, DocsPage>;
-  /** The pages without what stands around their text. */
+  /** The pages without navigation, for the search. */
   readonly searchable: readonly SearchablePage[];
 }
 
-/** The documentation: guides, the references, and the page of each element. */
+/** Creates the documentation: guides, the references, and a page for each element. */
 export async function createDocsSite(document: DocumentPart, connectorFolders: readonly string[]): Promise<DocsSite> {
   const [{ guides, elements }, kit] = await Promise.all([readGuides(connectorFolders), readKitReference()]);
   const reference = renderReference(document, REFERENCE_PATH);

@@ -1,7 +1,7 @@
-/** Paths that the service knows before anybody opens a page, which is when the rest of this folder is loaded. */
+/** Path of the documentation. Paths are constants of their own, because the service needs them before it loads the rest of this folder. */
 export const REFERENCE_PATH = '/docs';
 export const QUERY_LANGUAGE_PATH = '/docs/reference/where';
 export const ASSETS_PATH = '/docs/assets';
 
-/** The folders of docs/. */
+/** Folders of `docs/`. */
 export const GUIDE_KINDS = ['tutorials', 'how-to', 'reference', 'explanation'] as const;

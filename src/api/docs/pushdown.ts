@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { slug } from './markdown.ts';
 
-/** `generated/pushdown.md`, divided by element. */
+/** The parts of `generated/pushdown.md`: its legend, and a chapter per element. */
 export interface Pushdown {
   /** The meaning of the marks. */
   readonly legend: string;
@@ -30,13 +30,13 @@ export async function readPushdown(file: string): Promise<Pushdown> {
 
 const titleOf = ({ name }: Chapter) => `Filters that ${name} evaluates`;
 
-/** The chapter of an element, for its page. */
+/** Returns the chapter of an element for its page. */
 export function chapterOf({ legend, chapters }: Pushdown, key: string): string | undefined {
   const chapter = chapters.get(key);
   return chapter && `## ${titleOf(chapter)}\n\n${legend}\n\n${chapter.markdown}`;
 }
 
-/** Links to the chapters of all elements that have a page. */
+/** Returns links to the chapters of all elements that have a page. */
 export function indexOf(
   { legend, chapters }: Pushdown,
   pages: readonly { readonly key: string; readonly path: string }[],

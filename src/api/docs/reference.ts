@@ -25,7 +25,7 @@ import { printBodyText, printTryIt } from './try-it.ts';
 export interface ReferencePage {
   readonly path: string;
   readonly title: string;
-  /** HTML */
+  /** Content of the page as HTML. */
   readonly body: string;
 }
 
@@ -40,7 +40,7 @@ const FOLDER = '/docs/reference';
 /** Status by code. A document may contain unknown codes. */
 const STATUSES: Readonly<Record<string, number>> = ERROR_STATUS;
 
-/** An OpenAPI document as pages: its introduction, one page for each tag with its operations, the errors, and the schemas. */
+/** Renders an OpenAPI document: an introduction, one page per tag with its operations, the errors, and the schemas. */
 export function renderReference(document: DocumentPart, path: string): Reference {
   const introduction = renderMarkdown(textOf(partOf(document.info).description));
   const basePath = textOf(partsOf(document.servers)[0]?.url).replace(SERVER_PREFIX, '');

@@ -2,7 +2,7 @@ import { escapeHtml, when } from './html.ts';
 import { renderMarkdown } from './markdown.ts';
 import { type DocumentPart, nameOfReference, partOf, partsOf } from './open-api.ts';
 
-/** The path of the page that has every named schema. */
+/** Path of the page with all named schemas. */
 export const SCHEMAS_PATH = '/docs/reference/schemas';
 
 /** Returns a short HTML description of a schema's type. Named schemas are links. */
@@ -24,7 +24,7 @@ const COMBINATIONS = [
   ['allOf', ' and '],
 ] as const;
 
-/** Bounds, default and choices, each as `name: value`. */
+/** Describes the limits, the default and the choices of a schema, each as `name: value`. */
 export function describeLimits(schema: DocumentPart): string {
   const given = LIMITS.filter(([member]) => schema[member] !== undefined);
   const limits = given.map(([member, words]) => `${words} <code>${escapeHtml(printLimit(schema[member]))}</code>`);
@@ -46,7 +46,7 @@ function printLimit(limit: unknown): string {
   return typeof limit === 'string' ? limit : JSON.stringify(limit);
 }
 
-/** A schema with its members, and theirs where they have no name of their own. */
+/** Renders a schema with its members, including the members of schemas without a name. */
 export function printSchema(schema: DocumentPart): string {
   const type = `<p class="type">${describeType(schema)}</p>`;
   const members = printMembers(schema);
@@ -70,7 +70,7 @@ function printMember(name: string, schema: DocumentPart, isRequired: boolean): s
 <dd>${paragraphs(schema.description)}${describeLimits(schema)}${below}</dd>`;
 }
 
-/** Markdown of a description, as HTML. */
+/** Renders the Markdown of a description as HTML. */
 export function paragraphs(description: unknown): string {
   return typeof description === 'string' ? renderMarkdown(description).html : '';
 }

@@ -1,10 +1,10 @@
 import MiniSearch, { type Options } from 'minisearch';
 
-/** A page whose text is found. */
+/** A page that the search finds. */
 export interface SearchablePage {
   readonly path: string;
   readonly title: string;
-  /** HTML */
+  /** Content of the page as HTML. */
   readonly body: string;
 }
 
@@ -30,7 +30,7 @@ const CHUNK = 40;
 /** Characters of an entry that results show excerpts of. */
 const LONGEST_TEXT = 4_000;
 
-/** The index of all pages as JSON, which `MiniSearch.loadJSON` opens. */
+/** Creates the search index of all pages as JSON, for `MiniSearch.loadJSON`. */
 export async function createSearchIndex(pages: readonly SearchablePage[]): Promise<string> {
   const index = new MiniSearch(OPTIONS);
   const entries = pages.flatMap(entriesOf).map((entry, id): SearchEntry => ({ ...entry, id }));
@@ -40,7 +40,7 @@ export async function createSearchIndex(pages: readonly SearchablePage[]): Promi
 
 type NewEntry = Omit<SearchEntry, 'id'>;
 
-interface Part {
+interface PageSection {
   readonly anchor: string;
   readonly title: string;
   readonly html: string;
@@ -50,11 +50,11 @@ function entriesOf(page: SearchablePage): readonly NewEntry[] {
   return partsOf(page).flatMap((part) => [entryOf(page, part), ...rowsOf(page, part)]);
 }
 
-function entryOf({ path, title: page }: SearchablePage, { anchor, title, html }: Part): NewEntry {
+function entryOf({ path, title: page }: SearchablePage, { anchor, title, html }: PageSection): NewEntry {
   const href = anchor === '' ? path : `${path}#${anchor}`;
   const address = addressOf(html);
-  const place = address === undefined ? page : `${page}: ${address}`;
-  return { href, title, page: place, name: anchor, text: textOf(html).slice(0, LONGEST_TEXT) };
+  const label = address === undefined ? page : `${page}: ${address}`;
+  return { href, title, page: label, name: anchor, text: textOf(html).slice(0, LONGEST_TEXT) };
 }
 
 const ADDRESS =
@@ -72,7 +72,7 @@ const REPEATED =
 const PART = /<section\b[^>]*? id="([^"]*)"[^>]*>|<h([1-4])(?: id="([^"]*)")?>([\s\S]*?)<\/h\2>/g;
 
 /** A part begins at a heading that has an anchor, or is the first of a section that has one. */
-function partsOf({ title: pageTitle, body }: SearchablePage): readonly Part[] {
+function partsOf({ title: pageTitle, body }: SearchablePage): readonly PageSection[] {
   const html = body.replaceAll(REPEATED, ' ');
   const starts: { readonly anchor: string; readonly title: string; readonly at: number }[] = [];
   let section: string | undefined;
@@ -96,7 +96,7 @@ const ROW = /<tr>\s*<td[^>]*>\s*<code>([^<]+)<\/code>\s*<\/td>([\s\S]*?)<\/tr>/g
  * Rows of tables that begin with a name, such as those of the configuration, are entries of their own. Those of elements are not: they
  * are as many as everything else.
  */
-function rowsOf({ path, title: page }: SearchablePage, { anchor, html }: Part): readonly NewEntry[] {
+function rowsOf({ path, title: page }: SearchablePage, { anchor, html }: PageSection): readonly NewEntry[] {
   if (path.startsWith('/docs/elements/')) return [];
   const href = anchor === '' ? path : `${path}#${anchor}`;
   return [...html.matchAll(ROW)].map(([, name = '', cells = '']) => ({

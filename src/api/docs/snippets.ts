@@ -58,7 +58,7 @@ const SENT_BY_CLIENTS: ReadonlySet<string> = new Set(['details', 'Elements-Accou
 /** Parameters that clients send by themselves, and the next page, which clients handle when they read a list. */
 const LEFT_TO_CLIENTS: ReadonlySet<string> = SENT_BY_CLIENTS.union(new Set(['nextPage']));
 
-/** The request with the examples of the document: in curl, and in each client that has the operation. */
+/** Returns an example request in curl, and in each client that has the operation. Its values are the examples of the document. */
 export function snippetsFor(
   document: DocumentPart,
   basePath: string,
@@ -156,21 +156,21 @@ function argumentOf(document: DocumentPart, parameter: DocumentPart): readonly A
 function printCurl(document: DocumentPart, basePath: string, operation: DocumentedOperation): string {
   const { method, path, belowBase, security, parameters, body } = operation;
   const given = parameters.flatMap((parameter) =>
-    argumentOf(document, parameter).map(({ name, value }) => ({ name, place: parameter.in, value: String(value) })),
+    argumentOf(document, parameter).map(({ name, value }) => ({ name, location: parameter.in, value: String(value) })),
   );
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = given.find((each) => each.place === 'path' && each.name === name)?.value ?? name;
+    const value = given.find((each) => each.location === 'path' && each.name === name)?.value ?? name;
     return name === 'path' ? value : encodeURIComponent(value);
   });
   const url = quoteForShell((belowBase ? basePath : '') + address).replace(/^'/, '"$CAUSEWAY_URL"\'');
-  const query = given.filter(({ place }) => place === 'query');
+  const query = given.filter(({ location }) => location === 'query');
   const [type = '', media] = Object.entries(partOf(body?.content))[0] ?? [];
   const [example] = examplesOf(document, partOf(media));
   return [
     `curl --request ${method.toUpperCase()} ${url}`,
     ...(security.length > 0 ? [`--header "Authorization: ${authorizationOf(security)}"`] : []),
     ...given
-      .filter(({ place }) => place === 'header')
+      .filter(({ location }) => location === 'header')
       .map(({ name, value }) => `--header ${quoteForShell(`${name}: ${value}`)}`),
     ...query.map(({ name, value }) => `--url-query ${quoteForShell(`${name}=${value}`)}`),
     ...(type.startsWith('multipart/') ? ["--form 'file=@rows.csv'", ...metaDataOf(operation)] : []),

@@ -78,7 +78,7 @@ function printFormParts(document: DocumentPart, operation: string, media: Docume
   return parts.join('\n');
 }
 
-/** Text bodies are sent as they are; everything else is JSON. */
+/** Returns the text of a body. Text bodies stay as they are; everything else is JSON. */
 export function printBodyText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }

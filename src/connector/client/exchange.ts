@@ -105,7 +105,7 @@ export interface PreparedRequest {
 
 /** The outcome of sending a request once. */
 export type ExchangeOutcome =
-  | { readonly kind: 'answered'; readonly response: ProviderResponse }
+  | { readonly kind: 'responded'; readonly response: ProviderResponse }
   | { readonly kind: 'redirected'; readonly location: string }
   | { readonly kind: 'failed'; readonly failed: FailedCall };
 
@@ -246,7 +246,7 @@ export function judge(
 }
 
 function accept({ response, file }: ReadResponse): Verdict {
-  return { kind: 'answered', response: file === undefined ? response : { ...response, body: file } };
+  return { kind: 'responded', response: file === undefined ? response : { ...response, body: file } };
 }
 
 /** The error is not INSTANCE_CREDENTIALS_FAILED, because no credentials were sent. */

@@ -68,8 +68,12 @@ export interface JudgedFailure extends Failure {
 }
 
 /** Combines the connector's judgement of a response with its status. Undefined for a success. */
-export function judgeResponse(said: Failure | undefined, answered: number, method: string): JudgedFailure | undefined {
-  const status = said?.status ?? answered;
+export function judgeResponse(
+  said: Failure | undefined,
+  receivedStatus: number,
+  method: string,
+): JudgedFailure | undefined {
+  const status = said?.status ?? receivedStatus;
   const kind = said?.kind ?? kindOf(status, method) ?? (said && 'rejected');
   if (kind === undefined) return undefined;
   const passes = said?.kind !== undefined || PASSING_STATUSES.has(status);

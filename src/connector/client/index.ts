@@ -138,7 +138,7 @@ export function createProviderClient(ports: ClientPorts) {
       let url = target;
       for (let redirects = 0, retries = 0, resends = 0; ; resends++) {
         const outcome = await exchange(ports, prepared, { url, resends });
-        if (outcome.kind === 'answered') return outcome.response;
+        if (outcome.kind === 'responded') return outcome.response;
         if (outcome.kind === 'redirected') {
           if (redirects++ === MAX_REDIRECTS) throw tooManyRedirects(connector.name);
           url = followLink(prepared.binding, outcome.location, url.href);
@@ -232,10 +232,10 @@ export function createProviderClient(ports: ClientPorts) {
     },
 
     /** Returns the error of a call whose response would have been `answer`. */
-    judge: ({ connector, config }: ProviderCall, answer: Pick<ProviderResponse, 'status' | 'body'>) => {
-      const response = { headers: {}, ...answer };
+    judge: ({ connector, config }: ProviderCall, assumed: Pick<ProviderResponse, 'status' | 'body'>) => {
+      const response = { headers: {}, ...assumed };
       const said = connector.classify?.(response);
-      const failure = judgeResponse(said ?? undefined, answer.status, 'POST') ?? REJECTED;
+      const failure = judgeResponse(said ?? undefined, assumed.status, 'POST') ?? REJECTED;
       return describeFailure(clock, { binding: bind(connector, config), response, failure, quotable: true }).error;
     },
 

@@ -1,11 +1,12 @@
 import type { EgressResponse } from '../../egress/index.ts';
 import { parseJson } from '../../numbers/exact-json.ts';
+import { PIECE_BYTES, parsePieces } from '../../numbers/parse-pieces.ts';
 import { createPacer } from '../../pace.ts';
 import type { Redactor } from '../../redaction.ts';
 import { boundWaitMs, readRetryAfterMs } from '../../retry-after.ts';
 import type { ProviderResponse, RateLimitState } from '../contract.ts';
 import { type Hold, noRoom } from './byte-budget.ts';
-import { PIECE_BYTES, parsePieces } from './json-pieces.ts';
+import { RESPONSE_LIMITS } from './response-limits.ts';
 
 /** A response as the connector sees it, and whether its body has the requested form. */
 export interface ReadResponse {
@@ -96,7 +97,7 @@ async function parseBody(ports: ReadingPorts, bytes: Buffer): Promise<unknown> {
 
 async function parseLarge({ hold, signal, noteMembers }: ReadingPorts, bytes: Buffer): Promise<unknown> {
   const pacer = createPacer(signal);
-  const parsing = parsePieces(bytes);
+  const parsing = parsePieces(bytes, RESPONSE_LIMITS);
   let members = 0;
   for (;;) {
     const step = parsing.next();

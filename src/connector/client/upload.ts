@@ -52,7 +52,7 @@ export async function sendFile(
   const held = tokens && { tokens, token: await tokens.current(signal) };
   const binding = bind(connector, config, held?.token);
   const verdict = await sendOnce(ports, { call, binding, hold }, request, file);
-  if (verdict.kind === 'answered') return verdict.response;
+  if (verdict.kind === 'responded') return verdict.response;
   const { error } = verdict.failed;
   if (held === undefined || !isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) throw error;
   const another = await held.tokens.replace(held.token, signal);
@@ -107,7 +107,7 @@ async function sendOnce(
     const read = await readResponse({ hold, signal, noteMembers: call.noteMembers }, raw, outgoing.headers.accept);
     const said = connector.classify?.(read.response);
     const verdict = judge(ports.clock, { binding, outgoing, target }, read, { said, url: target });
-    if (verdict.kind === 'answered' && !body.isWhole()) throw tooEarly(connector.name);
+    if (verdict.kind === 'responded' && !body.isWhole()) throw tooEarly(connector.name);
     return verdict;
   } catch (error) {
     signal.throwIfAborted();

@@ -119,7 +119,10 @@ export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits
     });
   }
 
-  /** An account has at most one thread, so the number of busy accounts is the number of threads. */
+  /**
+   * Returns whether the account can start a job. An account has at most one thread, so the number of busy accounts is the number of
+   * threads.
+   */
   function isFree({ owner }: OffloadJob): boolean {
     return busyOwners.size < limits.threads && !busyOwners.has(owner);
   }
@@ -168,7 +171,7 @@ function runInThread(
       );
   });
   worker.once('error', (error) => reject(isOutOfMemory(error) ? beyond(`more than ${heapMegabytes} MB`) : error));
-  worker.once('exit', (code) => reject(new Error(`The thread ended with ${code} and without an answer.`)));
+  worker.once('exit', (code) => reject(new Error(`The thread ended with ${code} and without a result.`)));
   return promise.finally(() => {
     endWait();
     signal.removeEventListener('abort', giveUp);

@@ -27,7 +27,7 @@ export function changesOf(tables: Readonly<Record<string, Changeable>>): Routes 
       if (changeable === undefined) throw fault(400, `There are the tables ${Object.keys(tables).join(', ')}.`);
       const { create = 0, update = 0, remove = 0, ...rest } = counts;
       if (![create, update, remove].every(isCount) || Object.keys(rest).length > 0) {
-        throw fault(400, 'Changes are asked for as {"table": "…", "create": 2, "update": 3, "remove": 1}.');
+        throw fault(400, 'The body must be like {"table": "…", "create": 2, "update": 3, "remove": 1}.');
       }
       const { table, keyOf } = changeable;
       const created = Array.from({ length: Number(create) }, () => keyOf(table.insert(changeable.create(number++))));

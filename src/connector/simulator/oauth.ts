@@ -256,7 +256,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return json({ error, error_description: description }, status);
   }
 
-  /** A page for people, because the redirect URI is not trusted. */
+  /** Creates the page that shows an error to people, because the redirect URI is not trusted. */
   function refusalPage(reason: OAuthError): SimulatedResponse {
     const [error, description] = errorOf(reason);
     const text = `error=${error}&error_description=${description}`;

@@ -93,11 +93,11 @@ async function serve(server: Server, request: IncomingMessage, response: ServerR
   try {
     const trouble = troubleOf(server, request, address);
     if (!isCommand(address)) Object.assign(commonHeaders, provider.budget?.take());
-    const answer = await answerOf(server, { request, address, trouble });
-    send(response, { ...answer, headers: { ...commonHeaders, ...answer.headers } }, trouble?.kind === 'cut');
+    const simulated = await responseOf(server, { request, address, trouble });
+    send(response, { ...simulated, headers: { ...commonHeaders, ...simulated.headers } }, trouble?.kind === 'cut');
   } catch (error) {
-    const answer = provider.print(asFault(error), address);
-    send(response, { ...answer, headers: { ...commonHeaders, ...answer.headers } });
+    const simulated = provider.print(asFault(error), address);
+    send(response, { ...simulated, headers: { ...commonHeaders, ...simulated.headers } });
   } finally {
     // An unread body would prevent the connection from being used again.
     request.resume();
@@ -124,21 +124,21 @@ function isCommand({ path, host }: Address): boolean {
   return host === undefined && path.startsWith('/simulate/');
 }
 
-interface Asked {
+interface SimulatedRequest {
   readonly request: IncomingMessage;
   readonly address: Address;
   readonly trouble: Trouble | undefined;
 }
 
-async function answerOf(server: Server, asked: Asked): Promise<SimulatedResponse> {
-  const { request, address, trouble } = asked;
+async function responseOf(server: Server, received: SimulatedRequest): Promise<SimulatedResponse> {
+  const { request, address, trouble } = received;
   const { provider, open, routes, commands } = server;
   const { urlCharacters = Number.POSITIVE_INFINITY } = provider.limits ?? {};
   if ((request.url?.length ?? 0) > urlCharacters) throw fault(414, 'The address is too long.');
   if (trouble?.kind === 'slow') await sleep(server.clock, trouble.ms);
   const instead = trouble && insteadOf(trouble);
   if (instead !== undefined) return instead;
-  const call = await readCall(server, asked);
+  const call = await readCall(server, received);
   if (isCommand(address)) return commands.dispatch(call);
   if (open.has(address.path)) return open.dispatch(call);
   provider.authenticate?.(call);
@@ -147,7 +147,7 @@ async function answerOf(server: Server, asked: Asked): Promise<SimulatedResponse
 
 const EMPTY = createBody(Buffer.alloc(0));
 
-async function readCall({ provider, baseUrl }: Server, { request, address, trouble }: Asked): Promise<Call> {
+async function readCall({ provider, baseUrl }: Server, { request, address, trouble }: SimulatedRequest): Promise<Call> {
   const { headers } = request;
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   return {

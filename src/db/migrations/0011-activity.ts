@@ -20,7 +20,7 @@ const usage = (interval: 'minute' | 'hour' | 'day'): readonly string[] => [
   `comment on column usage_${interval}.durations is 'Calls by how long they took; bucket n holds what is below 100 us * 1.1 ^ n'`,
 ];
 
-/** What was asked of the service and its outcome, counted by minute, hour and day; trace logging of instances. */
+/** The requests to the service and their outcomes, counted by minute, hour and day; trace logging of instances. */
 export const STATEMENTS: readonly string[] = [
   `alter table instance add column trace_logging_until timestamptz`,
   `comment on column instance.trace_logging_until is 'Until then headers and bodies of its calls to the provider are kept'`,

@@ -1,4 +1,4 @@
-/** The trace that an event was accepted in, so that its deliveries go on with it in any process. */
+/** The trace that an event was accepted in, so that its deliveries continue it in any process. */
 export const STATEMENTS: readonly string[] = [
   'alter table event add column traceparent text',
   `comment on column event.traceparent is

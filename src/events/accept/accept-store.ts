@@ -4,15 +4,15 @@ import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
 import { runNamed } from '../../db/named-statement.ts';
 import type { RowOf } from '../../db/row.ts';
 
-/** One event and its delivery, as they are to be stored. */
+/** An event to store, with its delivery. */
 export interface NewRow
   extends RowOf<'delivery', 'account_id' | 'event_id' | 'created_at' | 'type' | 'subscription_id' | 'ordered'> {
   readonly instanceId: number;
-  /** JSON in UTF-8. */
+  /** Body of the event as JSON in UTF-8. */
   readonly payload: Buffer;
-  /** JSON, see `printRecord`. */
+  /** Record of the event as JSON, see `printRecord`. */
   readonly record?: string | undefined;
-  /** Undefined: nothing to recognise it by. Two rows of one call have different keys. */
+  /** Hash of the deduplication key; undefined without a key. Rows of one call have different keys. */
   readonly keyHash: Buffer | undefined;
   /**
    * Value of the `traceparent` header (W3C Trace Context) under which the event was accepted; undefined if it is not
@@ -42,8 +42,8 @@ export function createAcceptStore(knex: Knex) {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
     /**
-     * Keys, events and deliveries in one statement, so that all of them are committed or none.
-     * @returns what was stored by event id; rows whose key was seen before are missing.
+     * Inserts keys, events and deliveries by one statement, so that all of them are committed or none.
+     * @returns the stored rows by event id, without rows whose key was seen before
      */
     insert: async (
       rows: readonly NewRow[],

@@ -30,7 +30,7 @@ export interface AcceptPorts {
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
   readonly findTriggered: FindTriggered;
-  /** UUIDs of version 7. */
+  /** Returns a new event id, a UUID of version 7. */
   readonly newEventId: () => string;
   readonly clock: Clock;
   /** Stores the events of several calls in one transaction. @returns the stored rows by event id */
@@ -289,7 +289,9 @@ export interface PreparedEvents {
   readonly committed: () => void;
 }
 
-/** They wait for the sweep, so that nothing of them is in memory if the transaction fails. */
+/**
+ * Prepares events for another transaction. The sweep delivers them later, so that nothing of them is in memory if the transaction fails.
+ */
 export function prepareEvents(
   { agenda, measures, ...ports }: Omit<AcceptancePorts, 'store'>,
   events: readonly PreparedEvent[],
@@ -322,7 +324,7 @@ export function prepareEvents(
       }
       return isNew;
     },
-    /** To be called after the commit: they are delivered from then on. */
+    /** Call this after the commit. From then on the events can be delivered. */
     committed: () => {
       for (const notify of onCommit) notify();
       for (const { span } of acceptances) span?.end();
@@ -331,8 +333,8 @@ export function prepareEvents(
 }
 
 /**
- * Stores events: as ours and to be pushed from memory where there is room for them, otherwise for the sweep. `owner`: under which deliveries may
- * be held in memory; undefined: not now.
+ * Stores events. Deliveries that fit into memory are leased to this process and pushed from there; the sweep loads the others.
+ * @param owner the name of this process for leases; undefined if it cannot hold deliveries now
  */
 export async function storeAcceptances(
   { store, dispatcher, agenda, measures, clock }: AcceptancePorts,

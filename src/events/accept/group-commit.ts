@@ -1,7 +1,7 @@
 import { inBackground } from '../../trace.ts';
 import { createRotation } from '../fairness.ts';
 
-/** Rows that are written together with others, all or none. */
+/** Rows that are written together with other units: all rows of a unit, or none. */
 export interface Unit {
   /** Account of the unit. Accounts are served in rotation. */
   readonly accountId: number;
@@ -10,7 +10,7 @@ export interface Unit {
 }
 
 export interface GroupCommitPorts<Work extends Unit> {
-  /** Never rejects: it settles each unit. */
+  /** Writes units and settles each of them. Never rejects. */
   readonly write: (units: readonly Work[]) => Promise<void>;
   /** Maximum number of rows per write. A single larger unit is written alone; the same holds for bytes. */
   readonly maxRows: number;
@@ -25,7 +25,7 @@ export interface GroupCommitPorts<Work extends Unit> {
 export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Work>) {
   const waiting = createRotation<Work>();
   let waitingRows = 0;
-  /** Waiting and being written. */
+  /** Number of rows that wait or are being written. */
   let pendingRows = 0;
   let running = 0;
   let scheduled = false;

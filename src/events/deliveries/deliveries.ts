@@ -23,20 +23,20 @@ import {
   type ReleasedBatch,
 } from './steering-store.ts';
 
-/** An event on its way to a callback URL, or arrived there. */
+/** An event that is being sent to a callback URL, or was delivered. */
 export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {
   /** Event id as receivers see it: `evt_…`. */
   readonly eventId: string;
   /** Body as sent; undefined if it was not requested, or if the event has been deleted. */
   readonly payload: string | undefined;
-  /** Null: it names none, or the event is no longer kept. */
+  /** Record of the event. Null if it names none, or if the event is no longer kept. */
   readonly record: EventRecord | null;
 }
 
 export interface DeliveryQuery {
   /** A filter in the query language over `DELIVERY_FIELDS`. */
   readonly where?: string | undefined;
-  /** Otherwise from old to new. */
+  /** Whether the newest deliveries come first. Default: the oldest. */
   readonly newestFirst?: boolean | undefined;
   readonly afterId?: number | undefined;
   readonly limit: number;
@@ -73,7 +73,10 @@ const LEAVING = 'It is being removed.';
 /** For the audit log. */
 const DEACTIVATED = { state: { from: 'active', to: 'deactivated' } };
 
-/** `batchRows`: most that one statement locks. */
+/**
+ * Creates the service for deliveries.
+ * @param batchRows maximum number of rows that one statement locks
+ */
 export function createDeliveries(
   { knex, shares, notifier, clock }: DeliveryPlatform,
   { subscriptions, notifications }: DeliveryNeighbours,
@@ -100,7 +103,10 @@ export function createDeliveries(
     return delivery ?? toDelivery(row);
   }
 
-  /** First the states, so that every delivery that was queued because of one is seen by what follows. */
+  /**
+   * Releases a queue. It first reactivates subscriptions, so that the following statements also see every delivery that was queued because
+   * of a subscription's state.
+   */
   const releaseQueue = (accountId: number, target: QueueTarget): Promise<Released> =>
     shares.bulk(accountId, (step) => releaseInSteps(accountId, target, step));
 
@@ -122,8 +128,9 @@ export function createDeliveries(
   }
 
   /**
-   * In batches, so that no statement locks many rows; each is on its way before the next. They go by id: what fails and is queued again
-   * meanwhile had its turn, or a receiver that refuses everything would keep this from ending.
+   * Releases deliveries in batches, so that no statement locks many rows. Each batch is released before the next one, in the order of the
+   * ids. So a delivery that fails and is queued again meanwhile is not released twice; otherwise a receiver that rejects everything would
+   * keep this loop running.
    */
   async function releasePart(accountId: number, part: QueuePart, { step, tally }: Tallied): Promise<void> {
     for (let afterId: number | null = 0; afterId !== null; ) {
@@ -136,7 +143,7 @@ export function createDeliveries(
     }
   }
 
-  /** Deliveries that are queued meanwhile are not included. */
+  /** Deletes queued deliveries in batches. Deliveries that are queued meanwhile stay. */
   async function acknowledgeInSteps(accountId: number, target: QueueTarget, step: WorkStep): Promise<number> {
     const find = (via: Knex) => createReleaseStore(via).findQueued(accountId, target);
     const parts = await step(() => change(knex, find, () => ({ changes: { ...target, acknowledged: 0 } })));
@@ -162,7 +169,10 @@ export function createDeliveries(
   }
 
   return {
-    /** A page whose payloads are large is shorter than its limit. @throws AppError for a bad `where` */
+    /**
+     * Lists deliveries. A page with large payloads is shorter than its limit.
+     * @throws AppError for an invalid `where`
+     */
     list: async (accountId: number, { where, newestFirst, afterId, limit, hydrate: hasPayloads }: DeliveryQuery) => {
       const condition = conditionOf(where);
       return shares.list(accountId, async (via) => {
@@ -175,13 +185,19 @@ export function createDeliveries(
       });
     },
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a delivery.
+     * @throws AppError NOT_FOUND
+     */
     get: async (accountId: number, id: number) => ({
       ...(await get(accountId, id)),
       history: await shares.list(accountId, (via) => createDeliveryListingStore(via).attempts(accountId, id)),
     }),
 
-    /** Above 100,000 of a status no more are counted. @throws AppError for a bad `where` */
+    /**
+     * Counts deliveries per status, each up to 100,000.
+     * @throws AppError for an invalid `where`
+     */
     count: async (accountId: number, where: string | undefined) => {
       const condition = conditionOf(where);
       const counted = await shares.list(accountId, (via) =>
@@ -193,12 +209,16 @@ export function createDeliveries(
     },
 
     /**
-     * Releases the deliveries that a `where` of decision D7 selects.
+     * Releases the deliveries that `where` selects; only the conditions of decision D7 are allowed.
      * @throws AppError for any other `where`
      */
     release: (accountId: number, where: string) => releaseQueue(accountId, readQueueFilter(where)),
 
-    /** Deletes the queued deliveries that such a `where` selects. @returns how many. @throws AppError for any other */
+    /**
+     * Deletes the queued deliveries that `where` selects, with the same conditions as `release`.
+     * @returns the number of deleted deliveries
+     * @throws AppError for any other `where`
+     */
     acknowledge: async (accountId: number, where: string) => {
       const target = readQueueFilter(where);
       return shares.bulk(accountId, (step) => acknowledgeInSteps(accountId, target, step));
@@ -222,7 +242,10 @@ export function createDeliveries(
       return releaseQueue(accountId, { subscriptionId });
     },
 
-    /** Deactivates the subscription and queues what waits. @throws AppError NOT_FOUND */
+    /**
+     * Deactivates the subscription and queues its waiting deliveries.
+     * @throws AppError NOT_FOUND
+     */
     suspend: async (accountId: number, subscriptionId: number, reason: string) => {
       const { url } = await subscriptions.get(accountId, subscriptionId);
       const publish = await notifications.prepare(accountId);
@@ -268,7 +291,11 @@ export function createDeliveries(
       return get(accountId, made);
     },
 
-    /** @returns how many new deliveries were made. @throws AppError REQUEST_INVALID for more than 100,000 */
+    /**
+     * Sends all events of a period again, as new deliveries.
+     * @returns the number of new deliveries
+     * @throws AppError REQUEST_INVALID for more than 100,000
+     */
     redeliverPeriod: async (accountId: number, period: RedeliveryPeriod) => {
       assertPeriod(period);
       const redeliver = async (via: Knex) => {

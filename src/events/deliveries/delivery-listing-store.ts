@@ -33,13 +33,13 @@ export interface DeliveryRow
 
 export interface DeliverySelection {
   readonly condition?: Condition | undefined;
-  /** Otherwise from old to new. */
+  /** Whether the newest deliveries come first. Default: the oldest. */
   readonly newestFirst?: boolean | undefined;
-  /** Only ids behind it, in the order of the listing. */
+  /** Restricts the list to deliveries after this id, in the order of the list. */
   readonly afterId?: number | undefined;
 }
 
-/** Null if it was deleted or not requested. */
+/** Content of an event. A member is null if it was deleted or not requested. */
 export interface EventContent {
   readonly payload: RowOf<'event', 'payload'>['payload'] | null;
   readonly record: EventRecord | null;
@@ -96,7 +96,9 @@ interface Statement {
 const MOST_COUNTED = 100_000;
 
 export function createDeliveryListingStore(knex: Knex) {
-  /** Each source is limited by itself, so that none is sorted as a whole: the union has a page of each at most. */
+  /**
+   * Lists deliveries. Each source has a limit of its own, so the union has at most one page of each, and no source is sorted as a whole.
+   */
   async function list(accountId: number, selection: DeliverySelection, limit: number): Promise<DeliveryRow[]> {
     const sources = sourcesOf(selection.condition);
     if (sources.length === 0) return [];
@@ -137,7 +139,7 @@ export function createDeliveryListingStore(knex: Knex) {
       return rows;
     },
 
-    /** From the first to the last. */
+    /** Returns the attempts of a delivery from the first to the last. */
     attempts: async (accountId: number, deliveryId: number): Promise<AttemptRow[]> =>
       knex('delivery_attempt')
         .where({ account_id: accountId, delivery_id: deliveryId })

@@ -6,7 +6,7 @@ import { type DeliveryField, shownInstant } from '../filter.ts';
 const DELIVERY_STATUSES = ['queued', 'delivering', 'retrying', 'delivered'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Expressions over the tables of a source, under the names that filters use, and some of our own. */
+/** SQL expressions over the tables of a source, by the names of filter fields, and two further ones. */
 export type Columns = Readonly<Record<DeliveryField | 'eventId' | 'eventAt', string>>;
 
 /** A source of deliveries; `from` ends with the account's id as its only binding. */
@@ -114,7 +114,7 @@ export function countedSourcesOf(condition: Condition | undefined): readonly Sou
   return possibleStatuses(condition).flatMap((status) => COUNTED[status]);
 }
 
-/** UUIDs of the events that a filter names: an index finds their deliveries. Undefined when it does not say which. */
+/** Returns the ids of the events that a filter names, because an index finds their deliveries. Undefined if it names none. */
 export function eventIdsOf(condition: Condition | undefined): string[] | undefined {
   const named = conjuncts(condition).map(namedEvents);
   return named.find((values) => values !== undefined)?.flatMap((value) => parseEventId(value) ?? []);

@@ -12,15 +12,15 @@ import { DELIVERY_FIELDS } from '../filter.ts';
 
 /** Part of a queue that a `where` selects. */
 export interface QueueFilter {
-  /** Undefined: every URL. */
+  /** URLs of the subscriptions; undefined for all. */
   readonly urls: readonly string[] | undefined;
 }
 
 const FORM = `channel = 'webhook' AND status = 'queued', and at most config.url = '…' or config.url IN ('…', '…') besides`;
 
 /**
- * Reads the `where` that releases or acknowledges (decision D7): the queued deliveries of the channel webhook, of all URLs or of some.
- * @throws AppError WHERE_SYNTAX, WHERE_INVALID, or WHERE_UNSUPPORTED that says what is not taken or missing
+ * Reads the `where` of a release or an acknowledgement (decision D7): the queued deliveries of the channel webhook, of all URLs or of some.
+ * @throws AppError WHERE_SYNTAX, WHERE_INVALID; WHERE_UNSUPPORTED that names the condition that is not accepted or is missing
  */
 export function readQueueFilter(where: string): QueueFilter {
   const condition = prepareCondition(where, { fields: DELIVERY_FIELDS });

@@ -8,19 +8,19 @@ export interface QueueTarget {
 }
 
 export interface QueuePart extends RowOf<'delivery', 'subscription_id'> {
-  /** The newest queued delivery of the subscription. */
+  /** Id of the newest queued delivery of the subscription. */
   readonly newestId: number;
 }
 
 export interface ReleasedBatch {
   readonly count: number;
-  /** Null: there was none. */
+  /** Id of the last released delivery; null if there was none. */
   readonly lastId: number | null;
 }
 
 export function createReleaseStore(knex: Knex) {
   return {
-    /** The subscriptions that have queued deliveries. */
+    /** Returns the subscriptions that have queued deliveries. */
     findQueued: async (accountId: number, { urls, subscriptionId }: QueueTarget): Promise<QueuePart[]> => {
       const { rows } = await knex.raw<{ rows: QueuePart[] }>(
         `select d.subscription_id as "subscriptionId", max(d.id) as "newestId" from delivery d
@@ -34,7 +34,7 @@ export function createReleaseStore(knex: Knex) {
       return rows;
     },
 
-    /** Puts the oldest queued ones behind `afterId`, at most `limit`, up for delivery with a fresh schedule. */
+    /** Releases the oldest queued deliveries after `afterId`, at most `limit`, with a fresh schedule. */
     release: async (
       accountId: number,
       { subscriptionId, newestId }: QueuePart,
@@ -57,7 +57,10 @@ export function createReleaseStore(knex: Knex) {
       return firstOf(rows);
     },
 
-    /** Deletes the oldest queued ones, at most `limit`. @returns how many */
+    /**
+     * Deletes the oldest queued deliveries, at most `limit`.
+     * @returns the number of deleted deliveries
+     */
     acknowledge: async (accountId: number, { subscriptionId, newestId }: QueuePart, limit: number): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(
         `with chosen as materialized (
@@ -71,7 +74,7 @@ export function createReleaseStore(knex: Knex) {
       return rowCount;
     },
 
-    /** False when it is not queued, or not there. */
+    /** Deletes a queued delivery. Returns false if it does not exist or is not queued. */
     acknowledgeOne: async (accountId: number, id: number): Promise<boolean> =>
       (await knex('delivery').where({ account_id: accountId, id, state: 'queued' }).delete()) > 0,
   };
@@ -82,7 +85,7 @@ export interface RedeliveryPeriod {
   readonly from: Date;
   readonly to: Date;
   readonly subscriptionId?: number | undefined;
-  /** All unless given. */
+  /** Status of the deliveries. Default: all. */
   readonly status?: 'queued' | 'delivering' | 'retrying' | 'delivered' | undefined;
 }
 
@@ -93,12 +96,15 @@ const DUE = `case s.state when 'active' then cast(:now as timestamptz) end`;
 const INSERT = `insert into delivery (account_id, subscription_id, event_id, event_at, instance_id, type, state, due)`;
 
 /**
- * New deliveries of old events. The subscription is locked for a moment against a change of its state, because a delivery that
- * is queued just after its subscription was released would stay there.
+ * Creates the store of redeliveries. It locks the subscription briefly against a change of its state, because a delivery that is queued
+ * just after its subscription was released would stay there.
  */
 export function createRedeliveryStore(knex: Knex) {
   return {
-    /** The new delivery's id; undefined when there is no such delivery, or its event is no longer kept. */
+    /**
+     * Creates a new delivery of an event.
+     * @returns its id; undefined if there is no such delivery, or its event is no longer kept
+     */
     redeliver: async (accountId: number, id: number, now: Date): Promise<number | undefined> => {
       const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'id'>[] }>(
         `with original as (
@@ -120,8 +126,9 @@ export function createRedeliveryStore(knex: Knex) {
     },
 
     /**
-     * Each event of the period once per subscription, in the order of the first deliveries. Above `limit` none is made.
-     * @returns how many there are: above the limit one more than it
+     * Creates a delivery for each event of the period and each subscription, in the order of the first deliveries. It creates none if there
+     * are more than `limit`.
+     * @returns the number of deliveries; `limit` + 1 if there are more
      */
     redeliverPeriod: async (
       accountId: number,

@@ -1,14 +1,17 @@
 export interface BreakerOptions {
-  /** Failures in a row that open it, of any kind. */
+  /** Number of consecutive failures of any kind that open the breaker. */
   readonly failures: number;
   /** Number of failures that held a connection for long, or never got one. */
   readonly hardFailures: number;
-  /** First attempts are parked for this long, then twice as long each time, at most `longestParkMs`. */
+  /** Milliseconds for which first attempts are parked at the beginning. The time doubles with each opening, up to `longestParkMs`. */
   readonly shortestParkMs: number;
   readonly longestParkMs: number;
 }
 
-/** `closed`: all pass. `open`: contractual retries only. `probing`: also one first attempt at a time. */
+/**
+ * State of a breaker. `closed`: all attempts pass. `open`: only retries of the schedule pass. `probing`: one first attempt at a time
+ * passes, too.
+ */
 export type BreakerState = 'closed' | 'open' | 'probing';
 
 export type Breaker = ReturnType<typeof createBreaker>;
@@ -32,7 +35,7 @@ export function createBreaker(options: BreakerOptions) {
       if (openings === 0) return 'closed';
       return nowMs < untilMs ? 'open' : 'probing';
     },
-    /** When first attempts are let through again; in the past unless open. */
+    /** Returns the time from which first attempts pass again. It is in the past unless the breaker is open. */
     openUntilMs: () => untilMs,
     /** Returns true when this failure opened the breaker, or opened it again. */
     fail: (nowMs: number, hard: boolean) => {

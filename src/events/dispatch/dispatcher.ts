@@ -27,7 +27,7 @@ export interface DispatchFigures {
   readonly bytes: number;
 }
 
-/** `agenda` and `outcomes` are what is written to; of them only whether there is room for outcomes is read. */
+/** Creates a dispatcher. It writes to `agenda` and `outcomes`, and reads only whether there is room for outcomes. */
 export function createDispatcher(
   agenda: Pick<Agenda, 'want' | 'notePause' | 'callBack'>,
   outcomes: Pick<OutcomeQueue, 'add' | 'hasRoom'>,
@@ -109,7 +109,10 @@ export function createDispatcher(
     else if (hosts.fail(lane, startedMs, nowMs)) parkHost(lane.host, nowMs);
   }
 
-  /** @returns whether the host's first attempts were parked until now */
+  /**
+   * Records a response of a host.
+   * @returns whether the host's first attempts were parked until now
+   */
   function noteResponse({ host }: Lane, nowMs: number): boolean {
     const closesHost = hosts.succeed(host, nowMs);
     if (closesHost) agenda.callBack([...host.lanes]);
@@ -126,7 +129,7 @@ export function createDispatcher(
     agenda.notePause(host.breaker.openUntilMs());
   }
 
-  /** First attempts go back to the database; after the pause one of them is tried. */
+  /** Returns first attempts to the database. After the pause, one of them is tried. */
   function park(lane: Lane, nowMs: number): void {
     const untilMs = hosts.parkedUntilMs(lane, nowMs);
     for (const lease of lane.firsts.drain()) giveBack(lane, lease, untilMs);
@@ -173,7 +176,7 @@ export function createDispatcher(
   }
 
   return {
-    /** Holds memory for a first attempt; false: it cannot be pushed from memory now. */
+    /** Holds memory for a first attempt. Returns false if it cannot be pushed from memory now. */
     reserve: (key: LaneKey, bytes: number, nowMs: number) => {
       if (isClosed) return false;
       const lane = lanes.laneOf(key);
@@ -200,7 +203,7 @@ export function createDispatcher(
 
     /** Releases a lease for which its account has no room. */
     turnAway,
-    /** The next to push, which counts as under way from here on; undefined: none now. */
+    /** Returns the next delivery to push, which counts as in flight from then on. Undefined if none can be pushed now. */
     next,
     /** Records the outcome of a push that began at `startedMs`. */
     end,
@@ -208,7 +211,7 @@ export function createDispatcher(
     settle: (outcomes: readonly DeliveryOutcome[]) => {
       for (const { lease } of outcomes) held.delete(lease.id);
     },
-    /** Whether this process holds the delivery: from the statement that leased it to the one that stored its outcome. */
+    /** Returns whether this process holds the delivery: from the statement that leased it to the one that stored its outcome. */
     holds: (deliveryId: number) => held.has(deliveryId),
 
     /** Room for deliveries of one subscription. `accountRoom` covers all subscriptions of an account together. */
@@ -224,7 +227,7 @@ export function createDispatcher(
     accountRoom: lanes.accountRoom,
     /** Notes in the agenda when the account has room for many again. */
     wantRoom: lanes.wantRoom,
-    /** Whether an account may have more bodies in memory; the last one may be larger than its room. */
+    /** Returns whether an account may have more bodies in memory. The last one may exceed the limit. */
     hasBytes: lanes.hasBytes,
     freeBytes: lanes.freeBytes,
 
@@ -236,7 +239,7 @@ export function createDispatcher(
       lanes.tidy(lane);
     },
 
-    /** Forgets what is not under way of an owner that lost its leases. */
+    /** Drops the deliveries of an owner that lost its leases, except those in flight. */
     forget: (owner: string) =>
       drainAll((lane, lease) => {
         if (lease.owner !== owner) return queueLease(lane, lease);

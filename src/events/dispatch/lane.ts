@@ -14,12 +14,12 @@ export interface Lane {
   readonly retries: Fifo<DeliveryLease>;
   readonly breaker: Breaker;
   readonly concurrency: Concurrency;
-  /** Reserved, queued and in flight. */
+  /** Number of deliveries that are reserved, queued or in flight. */
   held: number;
   bytes: number;
   inFlight: number;
   firstsInFlight: number;
-  /** Turns with each push, so that neither kind starves the other. */
+  /** Whether a retry is next. It changes with each push, so that neither kind starves the other. */
   retryIsNext: boolean;
   /** Whether a delivery was turned away and waits for room. */
   wanted: boolean;
@@ -29,15 +29,15 @@ export interface Lane {
   ready: boolean;
 }
 
-/** A host that one account calls. What other accounts do to the same host is not known here. */
+/** A host that one account calls. Calls of other accounts to the same host do not count. */
 export interface Host {
   readonly accountId: number;
   readonly name: string;
   readonly breaker: Breaker;
   readonly lanes: Set<Lane>;
-  /** Subscriptions whose pushes hung, or got no connection, since the last response of the host. At most as many as open the breaker. */
+  /** Subscriptions whose pushes hung or got no connection since the last response of the host. At most as many as open the breaker. */
   readonly suspects: Set<number>;
-  answeredAtMs: number;
+  respondedAtMs: number;
   firstsInFlight: number;
 }
 
@@ -71,16 +71,16 @@ export function createLane(key: Pick<Lane, 'accountId' | 'subscriptionId' | 'hos
   };
 }
 
-/** Puts it behind those of its kind. */
+/** Appends a lease to the queue of its kind: first attempts or retries. */
 export function queueLease(lane: Lane, lease: DeliveryLease): void {
   (isRetry(lease) ? lane.retries : lane.firsts).push(lease);
 }
 
 export interface ConcurrencyOptions {
-  /** Concurrency at the start, and again after a failure. */
+  /** Number of concurrent pushes at the start and after a failure. */
   readonly least: number;
   readonly most: number;
-  /** A success that took longer does not ask for more of them at a time. */
+  /** Maximum duration in milliseconds of a success that raises the number of concurrent pushes. */
   readonly quickMs: number;
 }
 

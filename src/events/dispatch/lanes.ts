@@ -11,7 +11,7 @@ export interface LaneLimits extends LaneOptions {
   readonly maxIdleLanes: number;
 }
 
-/** Accounts for the memory of all lanes. */
+/** Creates the lanes, which also count the memory of all deliveries. */
 export function createLanes(limits: LaneLimits) {
   const lanes = new Map<number, Lane>();
   const hosts = createHosts(limits.breaker, limits.laneConcurrency);
@@ -19,7 +19,7 @@ export function createLanes(limits: LaneLimits) {
   const swept = createPool(limits.maxSwept);
   /** Lanes without deliveries by account, the longest idle first. */
   const idle = new Map<number, Set<Lane>>();
-  /** Accounts that were turned away. */
+  /** Accounts whose deliveries were turned away. */
   const wanted = new Set<number>();
   /** Whether a lane that held nothing was turned away. Then any released memory is its room. */
   let exhausted = false;
@@ -114,11 +114,14 @@ export function createLanes(limits: LaneLimits) {
     find: (subscriptionId: number): Lane | undefined => lanes.get(subscriptionId),
     all: (): Iterable<Lane> => lanes.values(),
     hold,
-    /** @returns whether there is room again for a delivery that was turned away */
+    /**
+     * Releases memory.
+     * @returns whether there is room again for a delivery that was turned away
+     */
     free,
     tidy,
 
-    /** Holds memory for one that is about to be stored; false: it must go by the sweep. */
+    /** Holds memory for a delivery that is about to be stored. Returns false if the sweep must load it later. */
     reserve: (lane: Lane, size: number): boolean => {
       if (!hasRoomFor(lane, size)) lane.wanted = true;
       else if (bytes.room(lane.accountId) < size) wantRoom(lane.accountId);
@@ -175,7 +178,7 @@ function createHosts(options: BreakerOptions, probes: number) {
         breaker: createBreaker({ ...options, failures: 1 }),
         lanes: new Set(),
         suspects: new Set(),
-        answeredAtMs: Number.NEGATIVE_INFINITY,
+        respondedAtMs: Number.NEGATIVE_INFINITY,
         firstsInFlight: 0,
       };
       hosts.set(key, host);
@@ -216,7 +219,7 @@ function createHosts(options: BreakerOptions, probes: number) {
 
     /** A push hung or got no connection. True: first attempts to this host are parked from now on. */
     fail: ({ host, subscriptionId }: Lane, startedMs: number, nowMs: number): boolean => {
-      if (host.answeredAtMs >= startedMs) return false;
+      if (host.respondedAtMs >= startedMs) return false;
       if (host.suspects.size < options.hardFailures) host.suspects.add(subscriptionId);
       return host.suspects.size >= options.hardFailures && host.breaker.fail(nowMs, true);
     },
@@ -226,7 +229,7 @@ function createHosts(options: BreakerOptions, probes: number) {
      * @returns true if first attempts to this host were held back until now
      */
     succeed: (host: Host, nowMs: number): boolean => {
-      host.answeredAtMs = nowMs;
+      host.respondedAtMs = nowMs;
       host.suspects.clear();
       return host.breaker.succeed();
     },

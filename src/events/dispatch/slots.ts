@@ -3,22 +3,23 @@ import { type DeliveryLease, isRetry } from '../lease.ts';
 import type { Lane } from './lane.ts';
 
 export interface SlotLimits {
-  /** Pushes at a time. */
+  /** Maximum number of concurrent pushes. */
   readonly concurrency: number;
   /** Number of slots that each lane may use, however slow its receiver is. */
   readonly laneConcurrency: number;
 }
 
 /**
- * Half of the places at most are for retries, and a quarter for what lanes have beyond their own share: receivers that were quick and suddenly hang,
- * however many, leave the last quarter to the first attempts of others. Of the whole and of each of these an account has its share only.
+ * Creates the slots for pushes. Retries use at most half of them. Lanes use at most a quarter beyond their own share. So receivers that
+ * were fast and suddenly hang, however many, leave the last quarter to first attempts of others. An account gets only a share of all slots
+ * and of each of these parts.
  */
 export function createSlots(limits: SlotLimits) {
   const slots = createPool(limits.concurrency);
   const retries = createPool(Math.max(1, Math.floor(limits.concurrency / 2)));
   const extras = createPool(Math.floor(limits.concurrency / 4));
   const leases = new Set<DeliveryLease>();
-  /** Lanes that have a retry to push, but must wait because there are too many. */
+  /** Lanes with a retry to push that must wait because too many retries run. */
   const blockedByRetries = createRotation<Lane>();
 
   function mayPush(lane: Lane): boolean {
@@ -88,7 +89,7 @@ export function createSlots(limits: SlotLimits) {
     },
 
     inFlight: () => leases.size,
-    /** Empties them. */
+    /** Releases all slots and returns their leases. */
     clear: () => {
       const left = [...leases];
       leases.clear();

@@ -14,7 +14,7 @@ const COLUMNS = columnsOf('notification', ['id', 'type', 'data', 'created_at']);
 export interface OwnEvent
   extends RowOf<'delivery', 'account_id' | 'subscription_id' | 'event_id'>,
     RowOf<'event', 'created_at' | 'type' | 'payload'> {
-  /** JSON, see `printRecord`. */
+  /** Record of the event as JSON, see `printRecord`. */
   readonly record: string | null;
   /** Requested state. A delivery to a deactivated subscription is stored as `queued`. */
   readonly state: 'waiting' | 'queued';

@@ -14,7 +14,7 @@ import { createNotificationStore, type NotificationRow } from './notification-st
 export type Notification = NotificationRow;
 
 export interface NotificationQuery extends PageQuery {
-  /** Otherwise from old to new. */
+  /** Whether the newest notifications come first. Default: the oldest. */
   readonly newestFirst?: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface NotificationNeighbours {
   readonly settings: Pick<Settings, 'get'>;
 }
 
-/** Stores an event and, where the account has a callback URL for it, its delivery; both as a part of the transaction. */
+/** Stores an event within the transaction, and its delivery if the account has a callback URL for it. */
 export type Publisher = (via: Knex, type: OperationalType, data: object) => Promise<void>;
 
 /** Stores an event for one URL, and its delivery, as a part of the transaction. */
@@ -109,7 +109,10 @@ export function createNotifications(
       await knex.transaction((trx) => publish(trx, type, data));
     },
 
-    /** @throws AppError for a `where` that cannot be understood */
+    /**
+     * Lists notifications.
+     * @throws AppError for an invalid `where`
+     */
     list: async (accountId: number, query: NotificationQuery) => {
       const { rows, last } = await listPage(FILTERABLE_NOTIFICATION, query, (selection) =>
         shares.list(accountId, (via) => createNotificationStore(via).list(accountId, selection)),

@@ -19,7 +19,7 @@ interface Failed {
 }
 
 /**
- * The queue of outcomes on their way to the database. Many are stored by one statement, and kept to be retried while the database is down.
+ * The queue of outcomes that wait to be stored. One statement stores many of them. While the database is down, they are kept and retried.
  * Times are those of the steady clock.
  */
 export type OutcomeQueue = ReturnType<typeof createOutcomeQueue>;
@@ -33,12 +33,12 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 export function createOutcomeQueue(limits: OutcomeLimits) {
   const waiting: DeliveryOutcome[] = [];
-  /** Waiting and under way. */
+  /** Number of outcomes that wait or are being stored. */
   let pending = 0;
   let writes = 0;
   let failures = 0;
   /**
-   * The time when waiting outcomes are stored if they do not fill a batch before. Undefined until the queue was asked since they arrived.
+   * Time at which waiting outcomes are stored even if they do not fill a batch. Undefined until the queue was queried after they arrived.
    */
   let dueAtMs: number | undefined;
   let isRipe = false;
@@ -64,11 +64,11 @@ export function createOutcomeQueue(limits: OutcomeLimits) {
       pending++;
       waiting.push(outcome);
     },
-    /** Whether a push may be started. */
+    /** Returns whether a push may start. */
     hasRoom: () => pending < limits.maxPendingOutcomes,
     isEmpty: () => pending === 0,
 
-    /** The batch to store now; undefined: none yet. It counts as under way until it is settled. */
+    /** Returns the batch to store now, which counts as in progress until it is settled. Undefined if there is none yet. */
     take: () => {
       const isFull = failures === 0 && waiting.length >= limits.outcomeBatchRows;
       if (!mayWrite() || !(isRipe || isFull)) return undefined;
@@ -94,7 +94,7 @@ export function createOutcomeQueue(limits: OutcomeLimits) {
     ripen: (steadyMs: number) => {
       isRipe = nextAtMs(steadyMs) <= steadyMs;
     },
-    /** Does not wait for others any more. */
+    /** Stores waiting outcomes without waiting for further ones. */
     hurry: () => {
       isRipe = true;
     },

@@ -20,7 +20,7 @@ export interface AttemptOutcome {
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The columns of a delivery that stays. */
+/** New values of a delivery that is not deleted. */
 export interface NextRow {
   readonly state: 'waiting' | 'queued';
   readonly dueAt: Date | undefined;
@@ -42,7 +42,10 @@ export interface WrittenOutcomes {
 
 export type OutcomeStore = ReturnType<typeof createOutcomeStore>;
 
-/** `batchRows`: most that one statement locks. */
+/**
+ * Creates the store of outcomes.
+ * @param batchRows maximum number of rows that one statement locks
+ */
 export function createOutcomeStore(knex: Knex, batchRows = 5000) {
   return {
     /** Writes all outcomes with one statement. Rows whose fence no longer matches stay as they are. */
@@ -54,8 +57,8 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
     },
 
     /**
-     * The end of a schedule: this delivery becomes queued. `within` runs in the same transaction, after it was found to be ours still.
-     * @returns false when the lease was lost: then nothing happened.
+     * Ends the schedule of a delivery, which becomes queued. `within` runs in the same transaction, once the lease is known to be valid.
+     * @returns false if the lease was lost; then nothing changes
      */
     exhaust: (
       row: { readonly lease: Fence; readonly attempt: AttemptOutcome; readonly next: NextRow },
@@ -71,7 +74,7 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
         return true;
       }),
 
-    /** Queues all that wait for a subscription that is not active, in batches. */
+    /** Queues, in batches, all waiting deliveries of a subscription that is not active. */
     queueWaiting: async ({ accountId, subscriptionId }: Pick<Fence, 'accountId' | 'subscriptionId'>): Promise<void> => {
       while ((await queueWaiting(knex, { accountId, subscriptionId }, batchRows)) > 0);
     },

@@ -5,7 +5,7 @@ type DeliveryKey = RowOf<'delivery', 'account_id' | 'id'>;
 
 export type OwnerStore = ReturnType<typeof createOwnerStore>;
 
-/** Times are the database's, so that the clocks of processes need not agree. */
+/** Creates the store of owners. All times come from the database, so that the clocks of processes may differ. */
 export function createOwnerStore(knex: Knex) {
   return {
     add: async (id: string): Promise<void> => {
@@ -20,7 +20,7 @@ export function createOwnerStore(knex: Knex) {
       await knex('event_owner').where({ id }).delete();
     },
 
-    /** Ends owners that were silent for that long. From then on they own nothing, even if they live. */
+    /** Removes owners that were silent for this long. From then on they own nothing, even if their processes run. */
     removeSilent: async (silentMs: number): Promise<number> =>
       knex('event_owner').whereRaw("heartbeat_at < now() - ? * interval '1 millisecond'", [silentMs]).delete(),
 

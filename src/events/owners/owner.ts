@@ -14,7 +14,7 @@ export interface OwnerPorts {
 export function createOwner({ store, clock, log, options }: OwnerPorts) {
   let id: string | undefined;
   let confirmedAtMs = Number.NEGATIVE_INFINITY;
-  /** Since when every heartbeat came through. */
+  /** Time since which every heartbeat succeeded. */
   let steadySinceMs = Number.NEGATIVE_INFINITY;
 
   const current = () => (clock.steady() - confirmedAtMs < options.silentMs ? id : undefined);
@@ -33,7 +33,10 @@ export function createOwner({ store, clock, log, options }: OwnerPorts) {
     /** Registers the process under a new id. */
     enter,
 
-    /** Says that this process lives. @returns the name that others took from it: its leases are no longer ours; undefined: none */
+    /**
+     * Renews the heartbeat of this process.
+     * @returns the name under which other processes took over its leases; undefined if it still owns them
+     */
     renew: async () => {
       // The new name could not be entered the last time.
       if (id === undefined) {
@@ -52,8 +55,9 @@ export function createOwner({ store, clock, log, options }: OwnerPorts) {
       return lost;
     },
 
-    /** After an outage every process is overdue, so none may judge the others before they had time to report. */
-    // After an outage every process is overdue: none may judge the others before they had time to speak.
+    /**
+     * Notes a failed heartbeat. After an outage every process is overdue, so no process judges the others before they had time to report.
+     */
     noteFailure: () => {
       steadySinceMs = clock.steady();
     },

@@ -62,7 +62,7 @@ export interface PushPorts {
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
   readonly measures: Pick<EngineMetrics, 'attempted'>;
   readonly options: Pick<EngineOptions, 'schedules' | 'attemptTimeoutMs' | 'maxAnswerBytes'>;
-  /** Breaks off every push. */
+  /** Aborts every push. */
   readonly signal: AbortSignal;
 }
 
@@ -100,7 +100,7 @@ interface Sent extends Pick<Partial<EventSource>, 'signatureKey' | 'original'> {
   readonly secrets: readonly string[];
 }
 
-/** @returns what pushes one lease to its receiver, once, and says what is to be stored of it. It never rejects. */
+/** Creates the function that sends one lease to its receiver once and returns the outcome to store. That function never rejects. */
 export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<DeliveryOutcome> {
   const { clock, log, options } = ports;
   const prepared = new WeakMap<ReadySubscription, Prepared>();
@@ -114,7 +114,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
     return made;
   }
 
-  /** A receiver may quote what it knows, secrets included. */
+  /** Returns the text of a response without secrets, because a receiver may quote what it received. */
   function show(body: Buffer, { redact }: Redactor): string | undefined {
     if (body.length === 0) return undefined;
     return cutText(redact(readableText(body)), options.maxAnswerBytes);
@@ -207,7 +207,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
     return { kind, lease, attempt: made, next: toNextRow(transition), isHard: HARD.has(report.failure) };
   }
 
-  /** A span for an attempt at an event that was accepted in a trace, in whatever process that was. */
+  /** Begins the span of an attempt, if its event was accepted in a trace in any process. */
   function beginSpan({ traceparent }: DeliveryLease): Span | undefined {
     if (traceparent === undefined) return undefined;
     return ports.tracer?.begin({ name: 'POST', kind: 'client' }, { traceparent });

@@ -12,7 +12,7 @@ export interface Schedule {
   readonly shortestIntervalMs: number;
 }
 
-/** Computed for 5 and 9 once: interval(x) = min(2^(3x) s, cap). */
+/** Retry schedules of the contract for 5 and 9 retries: interval(x) = min(2^(3x) s, cap). */
 export const SCHEDULES: Readonly<Record<RetryCount, Schedule>> = { 5: contractSchedule(5), 9: contractSchedule(9) };
 
 function contractSchedule(count: number): Schedule {
@@ -42,7 +42,7 @@ function solveCap(count: number): number {
 
 export interface RetryInput {
   readonly schedule: Schedule;
-  /** The one to be made, from 1 to the schedule's last. */
+  /** Number of the next retry, from 1 to the last of the schedule. */
   readonly retry: number;
   readonly firstFailedAtMs: number;
   readonly nowMs: number;
@@ -73,9 +73,9 @@ export function retryDueAt(input: RetryInput): number {
 
 /** Progress of a delivery in its current schedule. */
 export interface ScheduleProgress {
-  /** Retries made. */
+  /** Number of retries made. */
   readonly retries: number;
-  /** The original failure; undefined: the first attempt is still to come. */
+  /** Time of the first failure; undefined before the first attempt. */
   readonly firstFailedAtMs: number | undefined;
 }
 

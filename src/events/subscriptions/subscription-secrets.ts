@@ -1,11 +1,11 @@
-/** A signing secret in the form of Standard Webhooks; without an end it is the present one. */
+/** A signing secret in the form of Standard Webhooks. The current secret has no expiry. */
 export interface SigningSecret {
   readonly secret: string;
-  /** ISO 8601. Until then deliveries are signed with it too. */
+  /** Time of expiry (ISO 8601). Until then, deliveries are also signed with this secret. */
   readonly expiresAt?: string;
 }
 
-/** The newest first. */
+/** Signing secrets, the newest first. */
 export type SigningSecrets = readonly [SigningSecret, ...SigningSecret[]];
 
 /** How long the secret before a rotation stays valid. */

@@ -26,7 +26,7 @@ const COLUMNS = columnsOf('subscription', [
   'updated_at',
 ]);
 
-/** A queue may be long, and a listing has many. */
+/** Maximum count of deliveries per subscription in a list, because a queue can be long and a list can have many. */
 export const MOST_TALLIED = 10_000;
 
 const TALLY = `
@@ -90,7 +90,7 @@ export function createSubscriptionStore(knex: Knex) {
       return count > 0;
     },
 
-    /** Returns false when the subscription no longer exists. */
+    /** Sets the event types. Returns false when the subscription no longer exists. */
     setEventTypes: async (accountId: number, id: number, eventTypes: readonly string[]): Promise<boolean> => {
       const count = await knex('subscription')
         .where({ account_id: accountId, id, deleted_at: null })
@@ -98,7 +98,7 @@ export function createSubscriptionStore(knex: Knex) {
       return count > 0;
     },
 
-    /** Deactivates it too, so that whatever is still stored for it is queued and not sent. */
+    /** Removes a subscription. It also deactivates it, so that deliveries stored later are queued and not sent. */
     remove: async (via: Knex, accountId: number, id: number): Promise<void> => {
       await via('subscription').where({ account_id: accountId, id, deleted_at: null }).update({
         state: 'deactivated',
@@ -146,7 +146,10 @@ export function createSubscriptionStore(knex: Knex) {
       return count > 0;
     },
 
-    /** `urls` and `id` narrow them down. @returns those that were deactivated */
+    /**
+     * Reactivates deactivated subscriptions; `urls` and `id` restrict them.
+     * @returns the reactivated subscriptions
+     */
     reactivate: async (
       via: Knex,
       accountId: number,

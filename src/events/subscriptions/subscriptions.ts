@@ -21,9 +21,9 @@ export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deleted
   readonly secret: string | undefined;
   /** Time until which the secret before the last rotation is valid, too. */
   readonly previousSecretExpiresAt: Date | undefined;
-  /** Deliveries that are queued. */
+  /** Number of queued deliveries. */
   readonly queued: number;
-  /** Deliveries that failed and will be tried again. */
+  /** Number of deliveries that failed and will be retried. */
   readonly retrying: number;
 }
 
@@ -42,7 +42,7 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>;
 export interface SubscriptionChanges {
   /** Event types that are stored for the subscription from now on. */
   readonly eventTypes?: readonly string[] | undefined;
-  /** A new secret; the one before stays valid for 24 hours. */
+  /** Whether to create a new secret. The previous one stays valid for 24 hours. */
   readonly rotateSecret?: boolean | undefined;
 }
 
@@ -60,7 +60,7 @@ interface Kept extends ReadySubscription {
 export function createSubscriptions(platform: SubscriptionPlatform) {
   const { keyring, clock, random, shares } = platform;
   const store = createSubscriptionStore(platform.knex);
-  /** The row of a URL stays, even when the subscription is removed, so this needs no announcements. */
+  /** Ids of subscriptions by URL. A URL keeps its row even when the subscription is removed, so this cache needs no announcements. */
   const idsByUrl = new LRUCache<string, number>(atMost(KEPT_URLS));
   const ready = createAnnouncedCache<Kept>({
     notifier: platform.notifier,
@@ -183,7 +183,10 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
         return { subscriptions: await show(via, accountId, rows), nextAfterId: last?.id };
       }),
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a subscription.
+     * @throws AppError NOT_FOUND
+     */
     get: async (accountId: number, id: number) => {
       const [subscription] = await show(platform.knex, accountId, [await getRow(accountId, id)]);
       if (subscription === undefined) throw new Error('A row became no subscription.');

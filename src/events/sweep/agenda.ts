@@ -1,9 +1,9 @@
 import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';
 import type { Fence } from '../outcomes/outcome-store.ts';
 
-/** Deliveries that one look at the database is for. */
+/** Deliveries to look for in one read of the database. */
 export interface Look {
-  /** Everything that is due; otherwise only the ordered subscriptions. */
+  /** Whether to look for all due deliveries. If false, only for those of the ordered subscriptions. */
   readonly all: boolean;
   readonly orderedIds: readonly number[];
 }
@@ -37,14 +37,14 @@ export function createAgenda() {
   }
 
   return {
-    /** Something may be due, or there is room for it. */
+    /** Notes that deliveries may be due, or that there is room for them. */
     want: () => noteDue(NOW),
     /** Notes that one ordered subscription has room. */
     wantOrdered: (subscriptionId: number) => void ordered.add(subscriptionId),
-    /** A delivery becomes due then. */
+    /** Notes the time at which a delivery becomes due. */
     noteDue,
 
-    /** First attempts are tried again then, which may be due by that time. */
+    /** Notes the time at which parked first attempts are tried again. They may be due by then. */
     notePause: (untilMs: number) => {
       pauses.push(untilMs);
       noteDue(untilMs);
@@ -58,7 +58,7 @@ export function createAgenda() {
       else if (outcome.kind === 'released') noteDue(outcome.dueAt.getTime());
     },
 
-    /** Notes receivers whose first attempts were held back and that respond again. */
+    /** Notes receivers that respond again and whose first attempts were parked. */
     callBack: (lanes: readonly ParkedLane[]) => {
       for (const { accountId, subscriptionId } of lanes) parked.set(subscriptionId, { accountId, subscriptionId });
     },
@@ -74,7 +74,7 @@ export function createAgenda() {
       return { all, orderedIds: takeOrdered() };
     },
 
-    /** Takes all lanes that are to be called back off the agenda, and returns them. */
+    /** Returns all lanes whose receivers respond again, and removes them from the agenda. */
     takeParked: () => {
       if (parked.size === 0) return [];
       const lanes = [...parked.values()];

@@ -1,10 +1,10 @@
 import type { Clock, EndWait } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 
-/** Says that deliveries became due, and nothing more. Heard by every process that sends. */
+/** Topic of the message that deliveries became due. Every process that sends receives it. */
 export const DUE_TOPIC = 'delivery-due';
 
-/** The topic for subscriptions whose queue was released, by id. Their owners push at once, whatever failed before. */
+/** Topic of the message that the queue of a subscription was released. Its owners push at once, even after failures. */
 export const RELEASED_TOPIC = 'delivery-released';
 
 export function createAnnouncement(
@@ -16,7 +16,7 @@ export function createAnnouncement(
   let stopped = false;
   let sending: Promise<void> = Promise.resolve();
 
-  /** Lost, it is made up for by the regular look of the others. */
+  /** Publishes the message. If it is lost, the other processes find the deliveries in their next regular read. */
   async function announce(): Promise<void> {
     endWait = undefined;
     try {
@@ -34,7 +34,7 @@ export function createAnnouncement(
         sending = announce();
       });
     },
-    /** Resolves when nothing is sent any more. */
+    /** Stops announcing. Resolves when no message is being sent. */
     stop: async () => {
       stopped = true;
       endWait?.();

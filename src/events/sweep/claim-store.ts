@@ -14,7 +14,7 @@ export interface Share extends RowOf<'delivery', 'subscription_id' | 'is_retry'>
   readonly limit: number;
 }
 
-/** A delivery that is ours now; its payload is loaded separately. */
+/** A delivery that this process claimed. Its payload is loaded separately. */
 export interface ClaimedRow
   extends RowOf<
     'delivery',
@@ -53,15 +53,18 @@ export type ClaimStore = ReturnType<typeof createClaimStore>;
 export function createClaimStore(knex: Knex) {
   return {
     /**
-     * Up to `visits` subscriptions above the cursor that have waiting deliveries, and what of them is due. Subscriptions are hopped over
-     * in the index, however many deliveries one has.
+     * Returns up to `visits` subscriptions above the cursor that have waiting deliveries, with the number of due ones. The query skips from
+     * one subscription to the next in the index, however many deliveries each has.
      */
     endpoints: async (afterId: number, visits: number, now: Date): Promise<readonly DueEndpoint[]> => {
       const { rows } = await knex.raw<{ rows: DueEndpoint[] }>(ENDPOINTS, [afterId, visits, now, now]);
       return rows;
     },
 
-    /** Oldest due first within each share; what others hold at this moment is skipped. Nothing for an owner that others took for dead. */
+    /**
+     * Claims the deliveries of each share, the longest due first. It skips rows that others have locked. It claims nothing for an owner
+     * that was declared dead.
+     */
     claim: async (shares: readonly Share[], { owner, now }: ClaimInput): Promise<readonly ClaimedRow[]> => {
       const { rows } = await knex.raw<{ rows: ClaimedRow[] }>(CLAIM, [
         owner,
@@ -80,7 +83,10 @@ export function createClaimStore(knex: Knex) {
       return rows;
     },
 
-    /** Heads that are still due and the oldest of their subscription. @throws when another process claims one of the same subscription */
+    /**
+     * Claims heads that are still due and the oldest of their subscription.
+     * @throws when another process claims one of the same subscription
+     */
     claimHeads: async (
       heads: readonly Pick<OrderedHead, 'accountId' | 'id'>[],
       { owner, now }: ClaimInput,
@@ -115,7 +121,7 @@ export function createClaimStore(knex: Knex) {
       return firstOf(rows).due ?? undefined;
     },
 
-    /** 0: nothing is late. Ordered deliveries behind a failing one are not counted. */
+    /** Returns how many seconds overdue the oldest due delivery is; 0 if none is. Ordered deliveries behind a failing one do not count. */
     oldestDueSeconds: async (now: Date): Promise<number> => {
       const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'due'>[] }>(OLDEST_DUE);
       const { due } = firstOf(rows);

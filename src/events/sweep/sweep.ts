@@ -11,18 +11,18 @@ export interface SweepPorts {
   readonly store: Omit<ClaimStore, 'oldestDueSeconds' | 'unpark' | 'nextDue'>;
   /** Free capacity of the dispatcher. */
   readonly room: Pick<Dispatcher, 'sweepRoom' | 'accountRoom' | 'wantRoom' | 'hasBytes' | 'freeBytes'>;
-  /** Gets to know which ordered subscriptions are to be looked at again, and when. */
+  /** Gets the times at which ordered subscriptions must be read again. */
   readonly agenda: Pick<Agenda, 'noteDue' | 'wantOrdered'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: { readonly fraction: () => number };
   readonly options: Pick<EngineOptions, 'claimRows' | 'minClaimShare' | 'visits' | 'maxVisits'>;
   /** Owner in whose name deliveries are claimed. */
   readonly owner: string;
-  /** Claims nothing more from then on. */
+  /** Stops claiming. */
   readonly signal: AbortSignal;
 }
 
-/** Deliveries that are ours now. */
+/** Deliveries that this process claimed. */
 export interface Claimed {
   readonly leases: readonly DeliveryLease[];
   /**
@@ -34,7 +34,7 @@ export interface Claimed {
   readonly missing: readonly DeliveryLease[];
 }
 
-/** Past every subscription that has something waiting, until nothing more is claimed. */
+/** Claims due deliveries of all subscriptions, until nothing more can be claimed. */
 export async function* claimDue(ports: SweepPorts): AsyncGenerator<Claimed> {
   let claimed = 1;
   while (claimed > 0 && !ports.signal.aborted) {
@@ -133,8 +133,8 @@ async function* readBodies({ store, room, owner }: SweepPorts, rows: readonly Cl
 }
 
 /**
- * Ordered subscriptions: only the oldest delivery of each goes out, and one that waits holds up those behind it.
- * `ids`: undefined for all there are.
+ * Claims deliveries of ordered subscriptions. Only the oldest delivery of each is sent, and one that waits holds up those behind it.
+ * @param ids subscriptions to read; undefined for all
  */
 export async function* claimOrdered(ports: SweepPorts, ids: readonly number[] | undefined): AsyncGenerator<Claimed> {
   const { store } = ports;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Days before `day` with events that are still to be delivered. */
+/** Returns the days before `day` that have events to deliver. */
 export async function listDaysToKeep(knex: Knex, day: string): Promise<string[]> {
   const { rows } = await knex.raw<{ rows: { day: string }[] }>(
     `select distinct (event_at at time zone 'UTC')::date as day from delivery where event_at < ?::timestamptz`,
@@ -19,7 +19,10 @@ const OLD_ROWS = {
 
 export type PurgedTable = keyof typeof OLD_ROWS;
 
-/** Deletes one batch of what is older. Rows that another process deletes are left to it. @returns how many rows */
+/**
+ * Deletes a batch of older rows. It skips rows that another process deletes.
+ * @returns the number of deleted rows
+ */
 export async function purgeBatch(knex: Knex, table: PurgedTable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await knex.raw<{ rowCount: number }>(
     `delete from ${table} where ctid = any (array(

@@ -8,11 +8,11 @@ import type { Platform } from '../../platform.ts';
 import { listDaysToKeep, type PurgedTable, purgeBatch } from './upkeep-store.ts';
 
 export interface EventRetention {
-  /** Days that events and attempts are kept before today. */
+  /** Number of days before today for which events and attempts are kept. */
   readonly retentionDays: number;
 }
 
-/** The daily partitions of events and attempts. The day of an event that is still to be delivered stays. */
+/** Creates the daily partitions of events and attempts. Days with events that are still to be delivered are kept. */
 export function createEventPartitions(
   platform: PartitionPlatform,
   { retentionDays }: EventRetention,
@@ -32,7 +32,10 @@ export function createEventPartitions(
 const KEPT_DAYS: Readonly<Record<PurgedTable, number>> = { event_key: 7, notification: 90, event_owner: 1 };
 const DAY_MS = 86_400_000;
 
-/** Keeps the tables of events in shape: partitions ahead, and an end to what is old. To be run each hour, by any process. `batchRows`: of one DELETE. */
+/**
+ * Creates the maintenance of the tables of events: partitions in advance, and the deletion of old data. Any process can run it each hour.
+ * @param batchRows maximum number of rows that one statement deletes
+ */
 export function createUpkeep(
   { knex, clock }: Pick<Platform, 'knex'> & { readonly clock: Pick<Platform['clock'], 'now'> },
   partitions: Partitions,

@@ -11,8 +11,8 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 16;
 
 /**
- * The key of an instance is its account and id, encrypted and authenticated with an initialization vector made of both (as in RFC 5297), so that it is
- * always the same and need not be kept. It does not change when encryption keys rotate.
+ * Creates the addresses for webhooks. The key of an instance is its account and id, encrypted and authenticated with an initialization
+ * vector made of both (as in RFC 5297). So the key is always the same and needs no storage. It does not change when encryption keys rotate.
  */
 export function createWebhookAddresses({ digest }: Pick<PlatformKeys, 'digest'>, publicUrl: () => string) {
   const tagOf = (plainKey: Buffer) => digest(plainKey.toString('hex'), 'webhook.tag').subarray(0, TAG_BYTES);

@@ -10,18 +10,21 @@ export interface HydrationNeighbours {
   readonly log: Logger;
 }
 
-/** One read of a record: its outcome. */
+/** Outcome of reading one record. */
 export type ReadOutcome = 'read' | 'failed' | 'left';
 
-/** A provider waits for its response while records are read. This limits their number and time per webhook; the rest has no record. */
+/**
+ * Maximum number of records that are read per webhook. The provider waits for its response meanwhile, so the time is limited too. Further
+ * events have no record.
+ */
 export const MOST_READS = 25;
 const READS_MS = 8_000;
 const READS_AT_A_TIME = 4;
 
 /**
- * Reads the records of events that came without, each once.
+ * Reads the records of events that have none, each once.
  * @param done aborts when the records are no longer needed
- * @returns them by `recordKey`; what could not be read is missing
+ * @returns the records by `recordKey`, without those that could not be read
  */
 export async function readRecords(
   { getRecord, clock, log }: HydrationNeighbours,

@@ -21,7 +21,7 @@ export interface WebhookNeighbours {
   readonly getRecord: Resources['getRecord'];
   readonly mapChange: Resources['mapChange'];
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
-  /** Without a slash at the end; known once the service listens. */
+  /** Public URL of the service, without a slash at the end. It is known once the service listens. */
   readonly publicUrl: () => string;
 }
 

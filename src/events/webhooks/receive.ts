@@ -121,7 +121,10 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
   const { targets, accounts, addresses, findSigningKey, getRecord, mapChange, accept, noteEventWarning } = neighbours;
   const measures = createMeasures(platform);
 
-  /** @throws AppError UNAUTHENTICATED; OVERLOADED */
+  /**
+   * Asserts that the provider sent the call.
+   * @throws AppError UNAUTHENTICATED, OVERLOADED
+   */
   async function assertGenuine(target: WebhookTarget, call: WebhookCall): Promise<void> {
     const { webhooks, instance } = target;
     const { verify, signingKey } = webhooks;
@@ -134,7 +137,10 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     throw new AppError('UNAUTHENTICATED', REFUSALS[verdict]);
   }
 
-  /** @throws AppError PAYLOAD_TOO_LARGE for a body that is too much to be looked at */
+  /**
+   * Verifies a call.
+   * @throws AppError PAYLOAD_TOO_LARGE for a body that is too large to verify
+   */
   function judge({ instance }: WebhookTarget, call: WebhookCall, { verify, secret }: Verifier): WebhookVerdict {
     try {
       return verify(call, { secret, now: clock.now(), config: instance.config });
@@ -166,7 +172,10 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     }
   }
 
-  /** @returns how many were stored */
+  /**
+   * Stores the events of a call.
+   * @returns the number of stored events
+   */
   async function store(target: WebhookTarget, call: WebhookCall): Promise<number> {
     const events = read(target, call);
     const fresh = toNewEvents(target, call, events);
@@ -203,7 +212,10 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     }
   }
 
-  /** A record can be more than an event holds; what the provider sent cannot. */
+  /**
+   * Accepts events with their records. If a record is too large for an event, it accepts them with what the provider sent, which always
+   * fits.
+   */
   async function acceptWith(
     { instance, objectNames: names }: WebhookTarget,
     given: readonly NewEvent[],
@@ -222,7 +234,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     }
   }
 
-  /** Names events by the mapped objects that the configuration of the instance asks for, and maps their records. */
+  /** Maps events to the mapped objects that the configuration of the instance selects, with their records. */
   async function mapEvents(
     { instance, objectNames: names }: Pick<WebhookTarget, 'instance' | 'objectNames'>,
     events: readonly NewEvent[],
@@ -273,8 +285,9 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     },
 
     /**
-     * Resolves when all events of the call are committed, or there are none.
-     * @throws AppError UNAUTHENTICATED for a call that is not shown to be the provider's, REQUEST_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED; then nothing is stored
+     * Receives a call. Resolves when all its events are committed, or when it has none.
+     * @throws AppError UNAUTHENTICATED for a call that was not verified, REQUEST_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED; then nothing is
+     * stored
      */
     receive: async (target: WebhookTarget, call: WebhookCall) => {
       const { webhooks, instance, secret } = target;
@@ -291,12 +304,12 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
       const idle = idleness(target);
       if (idle !== undefined) {
         measures.received(key, idle);
-        return webhooks.response ?? answerOf(0);
+        return webhooks.response ?? responseOf(0);
       }
       try {
         const stored = await store(target, call);
         measures.received(key, stored > 0 ? 'accepted' : 'dropped');
-        return webhooks.response ?? answerOf(stored);
+        return webhooks.response ?? responseOf(stored);
       } catch (error) {
         if (!isAppError(error, 'REQUEST_INVALID', 'PAYLOAD_TOO_LARGE')) {
           measures.received(key, isAppError(error, 'OVERLOADED') ? 'refused' : 'failed');
@@ -327,7 +340,7 @@ function idleness({ instance, settings }: WebhookInstance): Idle | undefined {
   return settings.vendorType === 'polling' ? 'polling' : undefined;
 }
 
-function answerOf(accepted: number): WebhookResponse {
+function responseOf(accepted: number): WebhookResponse {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ accepted }) };
 }
 

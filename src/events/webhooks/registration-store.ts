@@ -16,11 +16,11 @@ type Column =
 /** Stored state of a webhook registration at a provider, with its secret still encrypted. */
 export type RegistrationRow = RowOf<'webhook_registration', Column>;
 
-/** The outcome of a look at it. */
+/** Result of checking a registration. */
 export interface SettledRegistration
   extends Pick<RegistrationRow, 'providerId' | 'url' | 'baseUrl' | 'secret' | 'failures'> {
   readonly renewAt: Date | null;
-  /** Time of the next check; null: only after a change. */
+  /** Time of the next check; null if only a change requires one. */
   readonly due: Date | null;
 }
 
@@ -30,7 +30,7 @@ const COLUMNS = `account_id as "accountId", instance_id as "instanceId", version
 
 export function createRegistrationStore(knex: Knex) {
   return {
-    /** Notes that an existing registration must be checked. Where there is none, only if one is wanted. */
+    /** Notes that a registration must be checked. A missing registration is noted only if one is wanted. */
     note: async (via: Knex, { accountId, id }: InstanceKey, isWanted: boolean): Promise<void> => {
       const again = 'version = webhook_registration.version + 1, due = now(), failures = 0, updated_at = now()';
       await via.raw(

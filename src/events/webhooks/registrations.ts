@@ -28,7 +28,7 @@ export interface RegistrationNeighbours {
   readonly changed: (instance: InstanceKey) => Promise<void>;
 }
 
-/** Keeps at providers what instances want there. */
+/** The service that registers and removes webhooks at providers as the settings of instances require. */
 export type Registrations = ReturnType<typeof createRegistrations>;
 
 const BATCH = 20;
@@ -79,7 +79,11 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     return client.execute(operation, input, { connector, config, accountId, signal, tokens: tokensOf(instance) });
   }
 
-  /** @returns what is to be stored. @throws what the provider says */
+  /**
+   * Registers, renews or removes a webhook.
+   * @returns the state to store
+   * @throws the provider's error
+   */
   async function bringAbout(
     row: RegistrationRow,
     { instance }: WebhookInstance,
@@ -243,7 +247,10 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       await Promise.allSettled(underWay);
     },
 
-    /** Everything that is due. @returns how many were looked at */
+    /**
+     * Checks all due registrations.
+     * @returns the number of checked registrations
+     */
     keep: (signal: AbortSignal) =>
       track(
         (async () => {
@@ -256,7 +263,10 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
         })(),
       ),
 
-    /** Removes a registration before its instance is deleted, while there are credentials. One that stays at the provider is logged and published. */
+    /**
+     * Removes a registration before its instance is deleted, while there are credentials. If it stays at the provider, that is logged and a
+     * notification is sent.
+     */
     end: async (key: InstanceKey, signal: AbortSignal) => {
       const row = await store.find(key);
       if (row === undefined || row.providerId === null || row.url === null) return;

@@ -115,7 +115,7 @@ interface Given {
   readonly instance: RunnableInstance;
 }
 
-/** Reads what an execution needs to go on: its programs, and the last values of their steps. Undefined: a program was deleted. */
+/** Reads what an execution needs to continue: its programs, and the last values of their steps. Undefined: a program was deleted. */
 async function restore(ports: ExecutionRunPorts, given: Given) {
   const { run, input, instance } = given;
   const position = run.position ?? begin(input);
@@ -383,7 +383,7 @@ function createExecution(
     return due;
   }
 
-  /** Runs the next step. Undefined: the execution goes on. */
+  /** Runs the next step. Undefined: the execution continues. */
   async function takeStep(name: string, signal: AbortSignal): Promise<RunEnd | undefined> {
     const live = top();
     const step = live.program.steps.get(name);

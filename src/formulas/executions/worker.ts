@@ -165,7 +165,7 @@ export function createExecutionWorker(
     }
   }
 
-  /** Lets another process, or this one later, go on behind the last step that is stored. */
+  /** Lets another process, or this one later, continue behind the last step that is stored. */
   async function giveBack(run: ClaimedRun, error: unknown, key: string): Promise<void> {
     if (stopping.signal.aborted) return store.release([run]);
     const count = (failures.get(key) ?? 0) + 1;

@@ -34,7 +34,7 @@ export interface Origin {
 export type StepOutcome =
   | {
       readonly kind: 'done';
-      /** Whether the step goes on to `onSuccess`. */
+      /** Whether `onSuccess` follows. */
       readonly isSuccess: boolean;
       /** Whether it makes the execution fail. */
       readonly isFault: boolean;

@@ -10,8 +10,8 @@ export interface ScriptPorts {
 
 /** Parameters of the scripts of formulas, before `done`. */
 export const SCRIPT_PARAMETERS = ['trigger', 'steps', 'info', 'config'] as const;
-/** Maximum length of the JSON of a result (formulas.md, 16). */
-const LIMITS = { ...FORMULA_LIMITS, resultCharacters: 6 * 1024 * 1024 };
+/** Maximum number of characters of the JSON of a result (formulas.md, 16). Arguments may be larger. */
+const MOST_RESULT = 6 * 1024 * 1024;
 
 /** Runs the JavaScript of the steps `script`, whose values are the members of the argument of `done`. */
 export function createScript(ports: ScriptPorts): PerformStep {
@@ -51,11 +51,16 @@ async function run({ sandbox }: ScriptPorts, { step, context, caller, signal }: 
     calls: [
       { values: { trigger: uses(body, 'trigger') ? trigger : null, info, config, steps: stepsFor(body, context) } },
     ],
-    limits: LIMITS,
+    limits: FORMULA_LIMITS,
     signal,
   });
   if (result === undefined) throw new Error('A script that ran has no result.');
-  return result;
+  if (result.kind !== 'done' || result.value === undefined) return result;
+  const size = JSON.stringify(result.value).length;
+  if (size <= MOST_RESULT) return result;
+  const { mails, console } = result;
+  const reason = `The result has ${size} characters of JSON; the maximum is ${MOST_RESULT}.`;
+  return { kind: 'failed', reason, console, ...(mails !== undefined && { mails }) };
 }
 
 /** Whether a script may read an argument. Without its name, only these ways lead to it. */

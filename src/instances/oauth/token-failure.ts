@@ -11,11 +11,11 @@ import type { Refusal } from './tokens/token-store.ts';
  */
 export type TokenFailureKind = 'refused' | 'unreachable' | 'unknown';
 
-/** A token request without a grant. The message is fit for a caller, and free of secrets. */
+/** The error of a token request without a grant. Callers may read its message, which has no secrets. */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly kind: TokenFailureKind;
-  /** The `error` of RFC 6749, 5.2, where there was one; redacted when it is none of the RFC's. */
+  /** The `error` of the response (RFC 6749, 5.2), if there was one. It is redacted if the RFC does not define it. */
   readonly oauthError: string | undefined;
   /** The provider's own words, redacted. */
   readonly providerMessage: string | undefined;
@@ -174,7 +174,10 @@ export function accessTokenRefused(owner: Named): AppError {
   );
 }
 
-/** @param cause what the token endpoint did */
+/**
+ * Creates the error of a refresh that is not possible now.
+ * @param cause the failure at the token endpoint
+ */
 export function refreshUnavailable({ connector }: Named, waitMs: number, cause?: TokenError): AppError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new AppError(

@@ -6,10 +6,10 @@ import { invalidConfiguration } from '../configuration.ts';
 import { isOfProvider, parseRedirectUrl } from './addresses.ts';
 import type { OAuthConnector } from './fields.ts';
 
-/** A declared value that is missing, or not as declared. The message is fit for a caller; it holds no value. */
+/** The error of a declared value that is missing or invalid. Callers may read its message, which does not contain the value. */
 export class ValueFault extends Error {
   override readonly name = 'ValueFault';
-  /** The provider's name of it. */
+  /** The provider's name of the value. */
   readonly member: string;
 
   constructor(member: string, message: string) {
@@ -27,7 +27,7 @@ export interface ValueSource {
   /** The provider's address that sent the values. An address of the simulator is converted to it. */
   readonly origin: URL;
   readonly simulator: SimulatorRoute | undefined;
-  /** False when earlier values stay that the provider does not send again. */
+  /** Whether the provider must have sent all values. If false, earlier values stay. */
   readonly complete: boolean;
 }
 

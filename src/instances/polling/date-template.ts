@@ -27,8 +27,9 @@ const KNOWN =
   '${date:PATTERN}, ${gmtDate:PATTERN}, ${dateTimeZone:{ZONE}:PATTERN}, ${epoch}, ${epoch:s}, ${epoch:ms} and ${epoch:us}';
 
 /**
- * `zone` is that of `${date:…}`. Patterns are those of Java.
- * @throws Error that says which placeholder is wrong, and why
+ * Parses a text with placeholders. Their patterns are those of Java.
+ * @param zone time zone of `${date:…}`
+ * @throws Error that names the invalid placeholder and the reason
  */
 export function parseDateTemplate(text: string, zone: string): DateTemplate {
   const pieces: (string | Placeholder)[] = [];

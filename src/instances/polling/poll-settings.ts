@@ -83,12 +83,12 @@ export interface PolledResource {
   readonly idField: string | undefined;
   readonly updated: DateField | undefined;
   readonly created: DateField | undefined;
-  /** Records that were updated before the time that is polled from are passed over, though the query lets them through. */
+  /** Whether to skip records that were updated before the start of the polled period, although the query returns them. */
   readonly filterByUpdated: boolean;
-  /** Created and updated so near to each other: it was created. */
+  /** Maximum difference in milliseconds between creation and update for which a record counts as created. */
   readonly createdToleranceMs: number;
   readonly pageSize: number | undefined;
-  /** A change may become visible so much later than its time says. */
+  /** Milliseconds after its own time by which a change may become visible. */
   readonly overlapMs: number | undefined;
 }
 
@@ -127,7 +127,7 @@ export interface PollContext {
 
 /**
  * Returns the faults in the poll settings, regardless of the limits of a process.
- * @param context without it a configuration is read by itself: whether there is what it names is not looked at
+ * @param context without it, the existence of the named objects and URLs is not checked
  */
 export function findPollFaults(config: Config, element: Polled, context?: PollContext): readonly ErrorDetail[] {
   const faults: ErrorDetail[] = [];
@@ -155,7 +155,7 @@ export function namedObjects(config: Config): readonly string[] {
 }
 
 /**
- * Fractions of a minute are for services that only their own machine reaches.
+ * Asserts that the interval is allowed. Only services that are reachable from their own machine alone may have fractions of a minute.
  * @throws AppError REQUEST_INVALID
  */
 export function assertInterval(given: Config, shortestMs: number): void {

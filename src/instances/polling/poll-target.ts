@@ -21,7 +21,7 @@ export function namesOfTwoWords(element: Pick<PollElement, 'objects'>): readonly
   return namesIn(element)?.filter((name) => name.includes('/')) ?? [];
 }
 
-/** The objects that a resource stands for where it is `events`, or its URL ends there; undefined: it stands for itself. */
+/** Returns the objects of a resource that is named `events` or whose URL ends there; undefined if the resource is an object itself. */
 export function standsFor(
   { objects, polls = [] }: Pick<PollElement, 'objects' | 'polls'>,
   { name, query }: PollTarget,

@@ -17,11 +17,14 @@ export type ConnectorMappings = ReadonlyMap<string, unknown>;
 export interface CatalogueSources {
   readonly connectors: readonly Connector[];
   readonly mappings: ConnectorMappings;
-  /** Default: those of this repository. */
+  /** Definitions of the catalogue. Default: those of this repository. */
   readonly definitions?: unknown;
 }
 
-/** @throws ConnectorError that names every problem of every file */
+/**
+ * Creates the catalogue.
+ * @throws ConnectorError that names every problem of every file
+ */
 export function createCatalogue({ connectors, mappings, definitions = definitionsOfCatalogue }: CatalogueSources) {
   const problems: string[] = [];
   const known = new Map<string, Definition>();
@@ -51,7 +54,10 @@ export function createCatalogue({ connectors, mappings, definitions = definition
   return {
     definitions: known as ReadonlyMap<string, Definition>,
 
-    /** @throws AppError NOT_FOUND that names the nearest definition */
+    /**
+     * Returns a definition.
+     * @throws AppError NOT_FOUND that names the nearest definition
+     */
     getDefinition: (objectName: string): Definition => {
       const definition = known.get(objectName);
       if (definition === undefined) throw missing('definition in the catalogue', objectName, known.keys());

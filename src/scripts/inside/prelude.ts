@@ -4,10 +4,14 @@ export type Inside = readonly [
   define: (name: string, run: ModuleFunction) => void,
   /** Sets the script. `mutable` has one character for each parameter: `1` for those that the script may change. */
   install: (script: (...values: unknown[]) => unknown, mutable: string) => void,
-  /** Calls the script with a JSON array of arguments. */
-  run: (text: string) => string,
-  /** Returns the outcome so far. */
+  /** Adds an argument, as JSON. Returns the reason when it cannot be parsed. */
+  load: (text: string) => string,
+  /** Calls the script with the arguments and returns the state. */
+  run: () => string,
+  /** Returns the state: a member of `STATES`, or an empty text when the script has not called `done`. */
   settle: () => string,
+  /** Returns the text that belongs to the state. */
+  take: () => string,
   /** Returns a text for anything that was thrown. */
   describe: (error: unknown) => string,
 ];
@@ -19,8 +23,11 @@ export type ModuleFunction = (
   require: (name: string) => unknown,
 ) => void;
 
-/** The first character of an outcome. An empty text means that the script has not called `done`. */
-export const OUTCOMES = { done: '=', failed: '!' } as const;
+/** States of a call: `done` was called with a value or without one, or the script failed. The prelude has them in its own text. */
+export const STATES = { done: '=', empty: '-', failed: '!' } as const;
+
+/** Requests of the prelude that are no JSON. `returned` is followed by a number of characters. */
+export const NOTICES = { returning: 'returning', returned: 'returned ' } as const;
 
 /**
  * Prepares the global object of the sandbox. QuickJS evaluates the text of this function, so it can use nothing from outside of itself.
@@ -40,11 +47,15 @@ export function prelude(native: (request: string) => string): Inside {
   const toText = String;
   const LONGEST_REASON = 1000;
   const LONGEST_LINE = 16_384;
+  /** The time in which a shorter result is printed does not matter. */
+  const LARGE_RESULT = 65_536;
 
   const modules: Record<string, unknown> = create(null);
   let script: (...values: unknown[]) => unknown = () => undefined;
   let mutable = '';
-  let outcome = '';
+  const values: unknown[] = [];
+  let state = '';
+  let text = '';
 
   function ask(...request: readonly unknown[]): string {
     const reply = parse(native(stringify(request)));
@@ -102,13 +113,20 @@ export function prelude(native: (request: string) => string): Inside {
   }
 
   function done(value?: unknown): void {
-    if (outcome !== '') return;
-    const text = stringify(value);
-    outcome = text === undefined ? '=' : `=${text}`;
+    if (state !== '') return;
+    native('returning');
+    const printed = stringify(value);
+    // What a value's own code does while it is printed may call this function again.
+    if (state !== '') return;
+    text = printed ?? '';
+    state = printed === undefined ? '-' : '=';
+    if (text.length > LARGE_RESULT) native(`returned ${text.length}`);
   }
 
   function fail(error: unknown): void {
-    if (outcome === '') outcome = `!${describe(error)}`;
+    if (state !== '') return;
+    text = describe(error);
+    state = '!';
   }
 
   function requireLibrary(name: unknown): unknown {
@@ -133,17 +151,27 @@ export function prelude(native: (request: string) => string): Inside {
     mutable = flags;
   }
 
-  function run(text: string): string {
+  function load(json: string): string {
     try {
-      const values = parse(text);
-      for (let index = 0; index < mutable.length; index++) if (mutable[index] !== '1') deepFreeze(values[index]);
-      values[mutable.length] = done;
+      const value = parse(json);
+      values[values.length] = mutable[values.length] === '1' ? value : deepFreeze(value);
+      return '';
+    } catch (error) {
+      return describe(error);
+    }
+  }
+
+  function run(): string {
+    try {
+      values[values.length] = done;
       const returned = apply(script, undefined, values);
       if (returned instanceof NativePromise) apply(then, returned, [undefined, fail]);
     } catch (error) {
-      return `!${describe(error)}`;
+      // Also after a call of `done`.
+      text = describe(error);
+      state = '!';
     }
-    return outcome;
+    return state;
   }
 
   const CE: Record<string, unknown> = {};
@@ -176,5 +204,5 @@ export function prelude(native: (request: string) => string): Inside {
     defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true });
   Math.random = () => Number(ask('random'));
 
-  return [define, install, run, () => outcome, describe];
+  return [define, install, load, run, () => state, () => text, describe];
 }

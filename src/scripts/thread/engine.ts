@@ -1,13 +1,17 @@
-import { OUTCOMES } from '../inside/prelude.ts';
+import { NOTICES, STATES } from '../inside/prelude.ts';
 import {
+  type CallStep,
   COMPILING,
+  charactersOf,
   type Outcome,
   PREPARING,
+  progressOf,
   SLICE_CHARACTERS,
   SLICE_MS,
   type Slice,
   type SliceResult,
   STOPPED,
+  transferMs,
 } from '../messages.ts';
 import type { ScriptLimits } from '../model.ts';
 import { createConsoleLines } from './console.ts';
@@ -26,18 +30,22 @@ export interface ScriptEngine {
 export interface EnginePorts {
   /** The CPU time of this thread in milliseconds. */
   readonly cpuMs: () => number;
-  /** Is called with each step that begins: the values are those of `progress`. */
+  /** Called at the beginning of each step, with the values of `progress`. */
   readonly report: (step: number) => void;
 }
 
 /** Jobs of promises that run before the engine looks whether `done` was called. */
 const JOBS_AT_ONCE = 64;
-/** The main thread parses results. More values than these take it more than about 25 ms, however short the text is. */
-const MOST_VALUES = 200_000;
-/** Code that walks over results by recursion must not meet the end of its stack. */
-const MOST_DEPTH = 500;
-/** Memory is fragmented, and the arguments and results of a call are in it more than once. */
+/** As deep as the records of a provider. Code that walks over results calls itself for each level. */
+const MOST_DEPTH = 200;
+/** Memory is fragmented, and the arguments of a call are in it more than once. */
 const SPARE = 1.5;
+/** Memory for each byte of an argument: its text, and what is parsed of it. */
+const ARGUMENT_BYTES = 2;
+/** Memory for each byte of a result: its text grows by copies, and is copied once more to be read. */
+const RESULT_BYTES = 3;
+/** Sizes of arguments are rounded up, so that ordinary slices find a guest of their size. */
+const ROOM_UNIT = 4 * 1024 * 1024;
 
 type Failed = { readonly kind: 'failed'; readonly reason: string };
 type Ended = { readonly kind: 'done'; readonly json?: string } | { readonly kind: 'silent' } | Failed;
@@ -55,6 +63,8 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
   let deadline = Number.POSITIVE_INFINITY;
   let isOverdue = false;
   let kept: Guest | undefined;
+  /** Is called when the script calls `done`. */
+  let beginReturn = (): void => undefined;
 
   const host = {
     isOverdue: () => {
@@ -62,6 +72,15 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
       return isOverdue;
     },
     call: (request: string) => {
+      if (request === NOTICES.returning) {
+        beginReturn();
+        return '';
+      }
+      if (request.startsWith(NOTICES.returned)) {
+        // The engine does not ask for the time while it prints, so what it took can be added afterwards.
+        deadline += transferMs(Number(request.slice(NOTICES.returned.length)));
+        return '';
+      }
       const [name, line = '', ...rest] = readTexts(request);
       if (name === 'log') lines.write(line);
       else if (name === 'email') mails.add({ to: line, subject: rest[0] ?? '', body: rest[1] ?? '' });
@@ -82,8 +101,11 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
   }
 
   /** Returns a guest in the state of the image. */
-  async function takeGuest(image: Image, { memoryBytes }: ScriptLimits): Promise<Guest> {
-    const maxBytes = INITIAL_BYTES + SPARE * memoryBytes;
+  async function takeGuest(image: Image, { calls, limits }: Slice): Promise<Guest> {
+    const { memoryBytes, valueBytes } = limits;
+    const most = Math.max(0, ...calls.map(roomOf));
+    const room = Math.ceil(most / ROOM_UNIT) * ROOM_UNIT + RESULT_BYTES * valueBytes;
+    const maxBytes = INITIAL_BYTES + SPARE * (memoryBytes + room);
     const guest = kept?.maxBytes === maxBytes ? kept : await createGuest(engine, maxBytes, host);
     kept = undefined;
     resetGuest(guest, image);
@@ -126,16 +148,36 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
     return extendImage(guest, image);
   }
 
-  function call(guest: Guest, script: Image, text: string, limits: ScriptLimits): Ended {
+  /** Parses the arguments of a call. The script does not run yet, so this takes nothing of its time and memory. */
+  function load(
+    guest: Guest,
+    { realm, inside }: Image,
+    texts: readonly string[],
+    limits: ScriptLimits,
+  ): Failed | undefined {
+    for (const text of texts) {
+      const value = guest.newText(realm, text);
+      const returned = guest.call(realm, inside.load, value);
+      guest.free(realm, value);
+      const reason = returned.isThrown ? 'InternalError: out of memory' : guest.readText(realm, returned.value);
+      if (reason !== '') return failed(explain(reason, limits));
+    }
+    return undefined;
+  }
+
+  function call(guest: Guest, script: Image, timeout: string, limits: ScriptLimits): Ended {
     const { realm, inside } = script;
-    let returned = guest.call(realm, inside.run, guest.newText(realm, text));
+    let returned = guest.call(realm, inside.run);
     while (!returned.isThrown) {
-      const outcome = guest.readText(realm, returned.value);
-      if (outcome !== '') return readOutcome(outcome, limits);
+      // Some functions of QuickJS, and short jobs without an end, take long without asking.
+      if (host.isOverdue()) return failed(timeout);
+      const state = guest.readText(realm, returned.value);
+      if (state !== '') {
+        limitTime(Number.POSITIVE_INFINITY);
+        return readOutcome(guest, script, state, limits);
+      }
       if (!guest.hasJobs(realm)) return { kind: 'silent' };
       returned = guest.runJobs(realm, JOBS_AT_ONCE);
-      // Short jobs without an end call no function of the host.
-      if (host.isOverdue()) return failed(STOPPED.time(limits));
       if (!returned.isThrown) returned = guest.call(realm, inside.settle);
     }
     return failed(describe(guest, script, returned, limits));
@@ -146,7 +188,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
     report(PREPARING);
     mails.allow(limits.mails);
     const image = await getImage(librariesOf(slice.body));
-    const guest = await takeGuest(image, limits);
+    const guest = await takeGuest(image, slice);
     report(COMPILING);
     const started = cpuMs();
     limitTime(limits.recordMs);
@@ -162,16 +204,11 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
     const outcomes: Outcome[] = [];
     let guest = first;
     let characters = 0;
-    for (const [index, text] of calls.entries()) {
+    for (const [index, texts] of calls.entries()) {
       const spentMs = cpuMs() - started;
-      const leftMs = batchLeftMs - spentMs;
-      if (leftMs <= 0) return [...outcomes, ...failAll(calls.slice(index), STOPPED.batchTime(limits), [])];
+      if (batchLeftMs <= spentMs) return [...outcomes, ...failAll(calls.slice(index), STOPPED.batchTime(limits), [])];
       if (index > 0 && (spentMs >= SLICE_MS || characters >= SLICE_CHARACTERS)) break;
-      report(COMPILING + 1 + index);
-      restoreImage(guest, script);
-      limitTime(Math.min(limits.recordMs, leftMs));
-      const timeout = leftMs < limits.recordMs ? STOPPED.batchTime(limits) : STOPPED.time(limits);
-      const ended = guard(() => call(guest, script, text, limits), timeout, limits);
+      const ended = callOnce(guest, script, { index, texts, limits, endMs: started + batchLeftMs });
       if (ended.kind === 'trapped') guest = await createGuest(engine, guest.maxBytes, host);
       outcomes.push({
         ...(ended.kind === 'trapped' ? failed(ended.reason) : ended),
@@ -184,10 +221,52 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
     return outcomes;
   }
 
+  function callOnce(guest: Guest, script: Image, { index, texts, limits, endMs }: OneCall): Ended | Trapped {
+    const { memoryBytes, valueBytes } = limits;
+    const room = script.size + memoryBytes + roomOf(texts);
+    /** Begins a step, which has this time unless less is left for all calls. Returns the reason of its end. */
+    const begin = (step: CallStep, ms: number): string => {
+      report(progressOf(index, step));
+      const leftMs = endMs - cpuMs();
+      limitTime(Math.min(ms, leftMs));
+      return leftMs < ms ? STOPPED.batchTime(limits) : STOPPED.time(limits);
+    };
+    restoreImage(guest, script);
+    guest.limitMemory(script.realm, room);
+    beginReturn = () => {
+      report(progressOf(index, 'return'));
+      guest.limitMemory(script.realm, room + RESULT_BYTES * valueBytes);
+    };
+    const loading = begin('load', transferMs(charactersOf(texts)));
+    const fault = guard(() => load(guest, script, texts, limits), loading, limits);
+    if (fault !== undefined) return fault;
+    const running = begin('run', limits.recordMs);
+    return guard(() => call(guest, script, running, limits), running, limits);
+  }
+
   return { run };
 }
 
-function failAll(calls: readonly string[], reason: string, console: readonly string[]): readonly Outcome[] {
+/** One call of a slice. */
+interface OneCall {
+  readonly index: number;
+  readonly texts: readonly string[];
+  readonly limits: ScriptLimits;
+  /** When the CPU time of all calls is used up. */
+  readonly endMs: number;
+}
+
+/** Returns the memory that the arguments of a call may take. The engine has texts of ASCII with one byte for each character. */
+function roomOf(texts: readonly string[]): number {
+  return ARGUMENT_BYTES * texts.reduce((sum, text) => sum + text.length * (isAscii(text) ? 1 : 2), 0);
+}
+
+/** A short text is not worth the look. */
+function isAscii(text: string): boolean {
+  return text.length > ROOM_UNIT / 64 && Buffer.byteLength(text) === text.length;
+}
+
+function failAll(calls: readonly unknown[], reason: string, console: readonly string[]): readonly Outcome[] {
   return calls.map(() => ({ ...failed(reason), console }));
 }
 
@@ -210,14 +289,17 @@ function explain(reason: string, limits: ScriptLimits): string {
   return reason.startsWith('InternalError: stack overflow') ? STOPPED.nesting() : reason;
 }
 
-function readOutcome(outcome: string, limits: ScriptLimits): Ended {
-  const text = outcome.slice(1);
-  if (outcome.startsWith(OUTCOMES.failed)) return failed(explain(text, limits));
-  if (text === '') return { kind: 'done' };
-  if (text.length > limits.resultCharacters)
-    return failed(`The result has ${text.length} characters of JSON; the maximum is ${limits.resultCharacters}`);
+function readOutcome(guest: Guest, { realm, inside }: Image, state: string, limits: ScriptLimits): Ended {
+  if (state === STATES.empty) return { kind: 'done' };
+  const taken = guest.call(realm, inside.take);
+  const bytes = guest.readBytes(realm, taken.value);
+  if (state === STATES.failed) return failed(explain(bytes.toString(), limits));
+  if (bytes.length === 0) return failed(STOPPED.memory(limits));
+  if (bytes.length > limits.valueBytes)
+    return failed(`The result has ${bytes.length} bytes of JSON; the maximum is ${limits.valueBytes}`);
+  const text = bytes.toString();
   const { values, depth } = measureJson(text);
-  if (values > MOST_VALUES) return failed(`The result has more than ${MOST_VALUES} values`);
+  if (values > limits.values) return failed(`The result has more than ${limits.values} values`);
   if (depth > MOST_DEPTH) return failed(`The result is nested deeper than ${MOST_DEPTH} levels`);
   return { kind: 'done', json: text };
 }

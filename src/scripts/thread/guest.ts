@@ -51,7 +51,7 @@ export interface Realm {
   readonly context: Pointer;
 }
 
-/** An instance of QuickJS in WebAssembly. It frees no value: its memory is restored as a whole instead. */
+/** An instance of QuickJS in WebAssembly. It frees few values: its memory is restored as a whole instead. */
 export interface Guest {
   readonly memory: WebAssembly.Memory;
   /** Maximum size of the memory in bytes. */
@@ -64,8 +64,12 @@ export interface Guest {
   /** Returns a new function in the engine that calls the host. */
   readonly newNative: (realm: Realm) => Pointer;
   readonly newText: (realm: Realm, text: string) => Pointer;
+  /** Frees a value that nothing in the engine refers to. Only large ones are worth it. */
+  readonly free: (realm: Realm, value: Pointer) => void;
   /** Returns the text of a value, or an empty text when memory is too short for it. */
   readonly readText: (realm: Realm, value: Pointer) => string;
+  /** Returns the text of a value as UTF-8. It is empty when memory is too short for it, and valid until the engine runs again. */
+  readonly readBytes: (realm: Realm, value: Pointer) => Buffer;
   readonly readElement: (realm: Realm, array: Pointer, index: number) => Pointer;
   /** Runs jobs of promises, at most this number. */
   readonly runJobs: (realm: Realm, count: number) => Returned;
@@ -78,6 +82,7 @@ const require = createRequire(import.meta.url);
 interface EngineModule {
   readonly cwrap: (name: string, result: 'number', parameters: readonly 'number'[]) => Bound;
   readonly _malloc: (bytes: number) => Pointer;
+  readonly _free: (at: Pointer) => void;
   /** It is replaced when the memory grows. */
   readonly HEAPU8: Uint8Array<ArrayBuffer>;
 }
@@ -135,6 +140,7 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
   const resolveException = bind('QTS_ResolveException', 2);
   const getString = bind('QTS_GetString', 2);
   const newString = bind('QTS_NewString', 2);
+  const freeValue = bind('QTS_FreeValuePointer', 2);
   const getUndefined = bind('QTS_GetUndefined', 0);
   const getElement = bind('QTS_GetPropNumber', 3);
   const newHostRef = bind('QTS_NewHostRef', 2);
@@ -165,15 +171,20 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
     return thrown === 0 ? { value, isThrown: false } : { value: thrown, isThrown: true };
   }
 
-  function readText({ context }: Realm, value: Pointer): string {
+  function readBytes({ context }: Realm, value: Pointer): Buffer {
     const at = getString(context, value);
-    if (at === 0) return '';
     const bytes = module.HEAPU8;
-    return Buffer.from(bytes.buffer, at, bytes.indexOf(0, at) - at).toString();
+    return Buffer.from(bytes.buffer, at, at === 0 ? 0 : bytes.indexOf(0, at) - at);
+  }
+
+  function readText(realm: Realm, value: Pointer): string {
+    return readBytes(realm, value).toString();
   }
 
   function newText(realm: Realm, text: string): Pointer {
-    const { value, isThrown } = judge(realm, newString(realm.context, write(text).at));
+    const { at } = write(text);
+    const { value, isThrown } = judge(realm, newString(realm.context, at));
+    module._free(at);
     if (isThrown) throw new GuestTrap('memory', 'The memory of the engine of scripts is too small for a text.');
     return value;
   }
@@ -220,7 +231,9 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
       return newFunction(context, write('native').at, 1, 0, NATIVE_ID);
     },
     newText,
+    free: ({ context }, value) => void freeValue(context, value),
     readText,
+    readBytes,
     readElement: ({ context }, array, index) => getElement(context, array, index),
     runJobs: (realm, count) => judge(realm, executeJobs(realm.runtime, count, writeAddresses([0]))),
     hasJobs: ({ runtime }) => isJobPending(runtime) !== 0,

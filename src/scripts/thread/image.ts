@@ -20,7 +20,7 @@ export interface Image {
 }
 
 /** The functions of the prelude, by their index in what it returns. */
-const FUNCTIONS = { define: 0, install: 1, run: 2, settle: 3, describe: 4 } as const satisfies Record<
+const FUNCTIONS = { define: 0, install: 1, load: 2, run: 3, settle: 4, take: 5, describe: 6 } as const satisfies Record<
   string,
   keyof Inside
 >;
@@ -41,8 +41,10 @@ export function buildImage(guest: Guest, libraries: readonly string[]): Image {
   const inside = {
     define: element('define'),
     install: element('install'),
+    load: element('load'),
     run: element('run'),
     settle: element('settle'),
+    take: element('take'),
     describe: element('describe'),
   };
   for (const { name, text } of modulesOf(libraries)) {

@@ -100,7 +100,7 @@ describe('a simulated table', () => {
       expect(await ask({ table: 'nothing' })).to.deep.equal({ message: 'There are the tables things.' });
       expect(await ask({ table: 'things', create: -1 }))
         .to.have.property('message')
-        .that.matches(/^Changes are asked for as/);
+        .that.matches(/^The body must be like/);
     } finally {
       await served.stop();
     }

@@ -40,7 +40,7 @@ describe('a process that refreshes', () => {
     });
 
     it('with the answer in its hands, the token from before is tried once more, which a grace period allows', async () => {
-      const { instance, second } = await survive('answered', 60 * SECOND_MS);
+      const { instance, second } = await survive('responded', 60 * SECOND_MS);
       await stage.passTime(LEASE_MS);
       expect(stage.provider.accepts(await second.current(instance))).to.equal(true);
       expect([stage.provider.presentations(), stage.provider.reuses()]).to.deep.equal([2, 1]);
@@ -48,7 +48,7 @@ describe('a process that refreshes', () => {
     });
 
     it('with the answer in its hands, and no grace: the instance says once what happened, and asks no more', async () => {
-      const { instance, second } = await survive('answered');
+      const { instance, second } = await survive('responded');
       await stage.passTime(LEASE_MS);
       const errors = await Promise.all([failureOf(second.current(instance)), failureOf(second.current(instance))]);
       for (const { message } of errors) expect(message).to.include(INTERRUPTED);
@@ -68,7 +68,7 @@ describe('a process that refreshes', () => {
   describe('and is late', () => {
     /** A process that has its answer and does not go on, and one that may take over from it. */
     async function delay({ graceMs, ...overrides }: ProcessOverrides & ConnectOptions = {}) {
-      const { reached, release, onStep } = pausesAt('answered');
+      const { reached, release, onStep } = pausesAt('responded');
       const [first, second] = [await stage.startProcess({ onStep }), await stage.startProcess(overrides)];
       const instance = await stage.connectExpired({ graceMs });
       const late = first.current(instance);
@@ -106,7 +106,7 @@ describe('a process that refreshes', () => {
     });
 
     it('its answer is replaced by that of the one who holds the lease, which is newer', async () => {
-      const slower = pausesAt('answered');
+      const slower = pausesAt('responded');
       const { instance, second, late, release } = await delay({ graceMs: HOUR_MS, onStep: slower.onStep });
       await stage.passTime(LEASE_MS);
       const last = second.current(instance);

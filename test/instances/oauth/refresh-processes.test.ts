@@ -33,7 +33,7 @@ describe('refreshes of several processes', () => {
     expect(stage.provider.presentations()).to.equal(1);
   });
 
-  for (const step of ['answered', 'intended'] as const) {
+  for (const step of ['responded', 'intended'] as const) {
     it(`let nobody see the new access token before it is stored: paused where it is ${step}`, async () => {
       const slow = pausesAt(step);
       const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
@@ -55,7 +55,7 @@ describe('refreshes of several processes', () => {
   }
 
   it('are waited for by looking at the database when no announcement comes', async () => {
-    const slow = pausesAt('answered');
+    const slow = pausesAt('responded');
     const silent = diesAt('committed');
     const first = await stage.startProcess({ onStep: (step, key) => slow.onStep(step) ?? silent.onStep?.(step, key) });
     let looks = 0;
@@ -83,7 +83,7 @@ describe('refreshes of several processes', () => {
   });
 
   it('keep what they were granted while the database is away, and store it when it is back', async () => {
-    const slow = pausesAt('answered');
+    const slow = pausesAt('responded');
     const lines: string[] = [];
     const destination = { write: (line: string) => lines.push(line) };
     const log = createLogger({ level: 'error', destination });
@@ -105,7 +105,7 @@ describe('refreshes of several processes', () => {
   });
 
   it('are waited for at a stop', async () => {
-    const slow = pausesAt('answered');
+    const slow = pausesAt('responded');
     const service = await stage.startProcess(slow);
     const instance = await stage.connectExpired();
     void service.current(instance);
@@ -117,7 +117,7 @@ describe('refreshes of several processes', () => {
   });
 
   it('are not waited for at a stop longer than it may take', async () => {
-    const stuck = diesAt('answered');
+    const stuck = diesAt('responded');
     const service = await stage.startProcess(stuck);
     const instance = await stage.connectExpired();
     void service.current(instance);

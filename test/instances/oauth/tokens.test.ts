@@ -145,7 +145,7 @@ describe('access tokens', () => {
     await stage.passTime(SECOND_MS);
     const failure = await failureOf(service.current(instance));
     expect(failure.message).to.equal(
-      `Instance ${instance.id} cannot call Strict. The provider refuses to refresh the access of this instance (it gave no refresh token). Authenticate it again.`,
+      `Instance ${instance.id} cannot call Strict. The provider refuses to refresh the access of this instance (it issued no refresh token). Authenticate it again.`,
     );
     expect(stage.refusals).to.have.length(1);
   });

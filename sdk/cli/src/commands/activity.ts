@@ -79,7 +79,7 @@ async function* followed(
   }
 }
 
-/** What was there before, and is more than was asked for, is not told later. */
+/** Returns whether a request is newer than the oldest printed one. Older ones that the limit left out are not printed later. */
 function isAfter({ timestamp }: Activity, oldest: Activity | undefined): boolean {
   return oldest === undefined || Date.parse(timestamp) >= Date.parse(oldest.timestamp);
 }

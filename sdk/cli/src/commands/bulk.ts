@@ -47,7 +47,7 @@ interface UploadOptions {
 const FILE_FORMATS = ['csv', 'jsonl'] as const;
 type FileFormat = (typeof FILE_FORMATS)[number];
 
-/** Of an upload. */
+/** Maximum number of errors of an upload that are printed. */
 const MOST_ERRORS_SHOWN = 5;
 
 interface ListOptions {
@@ -85,8 +85,8 @@ export const addBulk: AddCommands = (program, run) => {
     .addOption(
       new Option('--file-format <format>', 'format of the file (default: by its extension)').choices(FILE_FORMATS),
     )
-    .option('--errors <file>', 'where the rows that failed are written as they came, to be corrected and sent again')
-    .option('--outcomes <file>', 'where is written what came of each row, in the format of the file')
+    .option('--errors <file>', 'write the failed rows to this file, unchanged, so that you can correct and upload them')
+    .option('--outcomes <file>', 'write the outcome of each row to this file, in the format of the uploaded file')
     .option('--force', 'overwrite existing files of --errors and --outcomes')
     .option('--no-wait', 'start the job and do not wait')
     .action(run(upload));
@@ -164,7 +164,7 @@ async function download(session: Session, id: number, options: FileChoice): Prom
   await writeFile(session, account.bulk.download(id, job.objectName), file);
 }
 
-/** Until it is whole, the file has another name, under which the next command goes on with it. */
+/** Writes the file under a temporary name until it is complete. The next command continues from that file. */
 async function writeFile(session: Session, bulkDownload: BulkDownload, file: string): Promise<void> {
   const { output, signal } = session;
   const { id, objectName } = bulkDownload;
@@ -191,7 +191,7 @@ async function writeFile(session: Session, bulkDownload: BulkDownload, file: str
     await output.one(
       result,
       () =>
-        `${counted(job.recordsCount, 'row')} in ${file}${fromByte > 0 ? `, whose first ${fromByte} bytes were there` : ''}.`,
+        `${counted(job.recordsCount, 'row')} in ${file}${fromByte > 0 ? `, of which the first ${fromByte} bytes existed` : ''}.`,
     );
   } finally {
     output.done();

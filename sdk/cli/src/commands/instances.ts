@@ -80,7 +80,7 @@ async function remove(session: Session, id: number, { yes }: { readonly yes?: tr
   await session.output.one({ id, deleted: true }, () => `Deleted ${printable(name)}.`);
 }
 
-/** Whoever has a token has the account, and whoever knows the URL for events can send some. */
+/** Masks the token and the URL for events of an instance, because both are secrets. */
 export function withoutSecrets(instance: Instance): Instance {
   return { ...instance, token: '********', ...(instance.eventUrl !== undefined && { eventUrl: '********' }) };
 }

@@ -12,7 +12,7 @@ const FILE = Buffer.from(`${ROWS.map((row) => JSON.stringify(row)).join('\n')}\n
 const created = json({ id: 7, status: 'CREATED', instanceId: 1 });
 const job = (status: string) => json({ id: 7, status, fileFormat: 'jsonl', objectName: 'orders' });
 
-/** The file from where it is asked for, broken off after so many bytes. */
+/** Returns a response with the file from the requested position, cut off after so many bytes. */
 function file(bytes = FILE.length): Answer {
   return (response, { headers }) => {
     const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);

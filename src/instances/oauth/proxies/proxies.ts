@@ -41,7 +41,10 @@ const KEY = /^[A-Za-z0-9_-]{32}$/;
 const KEEP_TARGET_HOURS = 24;
 const MAX_APPLICATION_URLS = 100;
 
-/** @param publicUrl without a slash at the end */
+/**
+ * Creates the service for OAuth proxies.
+ * @param publicUrl public URL without a slash at the end
+ */
 export function createProxies(
   { knex, shares, keyring, keys, random }: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random'>,
   publicUrl: () => string,

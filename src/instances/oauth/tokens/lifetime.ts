@@ -30,7 +30,10 @@ export function planAheadMs(lifeMs: number): number {
  */
 export const LONG_LIFE_AHEAD_MS = LEAST_AHEAD_MS - 1;
 
-/** @param expiresInSeconds undefined, or 0 and less, which says nothing: until the provider refuses the token */
+/**
+ * Returns when a token expires and when it is refreshed.
+ * @param expiresInSeconds lifetime from the response; undefined, 0 or less means that the token is valid until the provider rejects it
+ */
 export function planLifetime(expiresInSeconds: number | undefined, { renewable }: { renewable: boolean }): Lifetime {
   if (expiresInSeconds === undefined || !(expiresInSeconds > 0)) return { expiresInMs: null, refreshInMs: null };
   const lifeMs = Math.min(expiresInSeconds, LONGEST_LIFE_SECONDS) * SECOND_MS;

@@ -28,8 +28,8 @@ export interface TokenRecords extends Pick<InstanceRecords, 'restore' | 'invalid
 
 export type StoredOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 'valid' | 'settingsVersion' | 'fault'>;
 
-/** The moments between which a process may die: before the intent is written, after it, and so on. */
-export type RefreshStep = 'intending' | 'intended' | 'answered' | 'committed';
+/** Steps of a refresh, between which a process may crash: before the intent is stored, after it, and so on. */
+export type RefreshStep = 'intending' | 'intended' | 'responded' | 'committed';
 
 export interface RefreshTiming {
   /** Time in milliseconds for which one process has the exclusive right to refresh. */
@@ -85,7 +85,7 @@ export function createRefresh(
     buckets: BUCKETS_SECONDS,
   });
 
-  /** A generation above that of `from`, refreshed here or by another process. */
+  /** Returns tokens of a newer generation than `from`, refreshed by this process or another one. */
   function renew(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
     const name = `${owner.accountId}:${owner.id}:${from.generation}`;
     const running = flights.get(name);
@@ -112,7 +112,11 @@ export function createRefresh(
     }
   }
 
-  /** @returns undefined while another process is at it. @throws AppError when there is nothing to wait for */
+  /**
+   * Tries to refresh tokens.
+   * @returns undefined while another process refreshes them
+   * @throws AppError when there is nothing to wait for
+   */
   async function attempt(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens | undefined> {
     await onStep?.('intending', owner);
     const lease = { leaseId: randomUUID(), generation: from.generation };
@@ -134,17 +138,17 @@ export function createRefresh(
     await onStep?.('intended', owner);
     const askedAtMs = clock.steady();
     const outcome = await ask(owner, from);
-    const answeredAtMs = clock.steady();
+    const respondedAtMs = clock.steady();
     const kind = outcome instanceof TokenError ? outcome.kind : 'granted';
-    observe((answeredAtMs - askedAtMs) / 1000, owner.connector.key, kind);
+    observe((respondedAtMs - askedAtMs) / 1000, owner.connector.key, kind);
     if (outcome instanceof TokenError) return goWithout(owner, lease, from, outcome);
-    await onStep?.('answered', owner);
-    return storeGrant(owner, lease, from, { grant: outcome, answeredAtMs });
+    await onStep?.('responded', owner);
+    return storeGrant(owner, lease, from, { grant: outcome, respondedAtMs });
   }
 
   async function ask(owner: OAuthOwner, { refreshToken }: CachedTokens): Promise<TokenGrant | TokenError> {
     const request = renewalRequest(owner, refreshToken);
-    if (request === undefined) return new TokenError('refused', 'it gave no refresh token');
+    if (request === undefined) return new TokenError('refused', 'it issued no refresh token');
     const givenUp = new AbortController();
     const endWait = clock.after(timing.requestMs, () => givenUp.abort());
     try {
@@ -162,13 +166,13 @@ export function createRefresh(
     owner: OAuthOwner,
     lease: RefreshLease,
     from: CachedTokens,
-    { grant, answeredAtMs }: { readonly grant: TokenGrant; readonly answeredAtMs: number },
+    { grant, respondedAtMs }: { readonly grant: TokenGrant; readonly respondedAtMs: number },
   ): Promise<CachedTokens> {
     const secrets = { accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? from.refreshToken };
     const life = planLifeOf(owner.connector, { ...secrets, expiresInSeconds: grant.expiresInSeconds });
     const tokens = cache.encode(owner, secrets);
-    const remaining = () => shortenLifetime(life, clock.steady() - answeredAtMs);
-    const stored = await keepTrying(owner, answeredAtMs, () => store.commit(owner, lease, { tokens, ...remaining() }));
+    const remaining = () => shortenLifetime(life, clock.steady() - respondedAtMs);
+    const stored = await keepTrying(owner, respondedAtMs, () => store.commit(owner, lease, { tokens, ...remaining() }));
     if (stored === undefined) return takeNewer(owner, from);
     const { generation, wasRefused } = stored;
     const fresh = cache.keepNew(owner, secrets, { generation, ...remaining() });
@@ -191,7 +195,7 @@ export function createRefresh(
     });
   }
 
-  /** The only copy of a rotated refresh token is not given up because the database is away for a while. */
+  /** Repeats work on the database until it succeeds, because this process may have the only copy of a rotated refresh token. */
   async function keepTrying<Result>(owner: InstanceKey, sinceMs: number, work: () => Promise<Result>): Promise<Result> {
     for (let failures = 1; ; failures++) {
       try {
@@ -204,7 +208,7 @@ export function createRefresh(
     }
   }
 
-  /** The grant came too late, or was stored though the database could not say so. */
+  /** Returns the newer tokens of the database: the grant came too late, or it was stored although the database could not confirm it. */
   async function takeNewer(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
     const now = await cache.reload(owner);
     if (now !== undefined && now.generation > from.generation) return now;
@@ -255,7 +259,10 @@ export function createRefresh(
     return attempt({ ...owner, config }, from);
   }
 
-  /** @returns false when what was refused is not there any more */
+  /**
+   * Stores the rejection of a refresh.
+   * @returns false if the rejected tokens were replaced meanwhile
+   */
   function noteRefusal(
     owner: OAuthOwner,
     lease: RefreshLease,
@@ -273,7 +280,7 @@ export function createRefresh(
     });
   }
 
-  /** A failure here is found later by polling, or by the next call or refresh. */
+  /** Runs work and ignores its failure, which polling, the next call or the next refresh finds later. */
   async function unlessItFails(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -284,7 +291,7 @@ export function createRefresh(
 
   return {
     renew,
-    /** Ends when no refresh is under way. */
+    /** Resolves when no refresh is in progress. */
     settled: async (): Promise<void> => {
       await Promise.allSettled(flights.values());
     },

@@ -9,7 +9,7 @@ import type { InstanceKey } from '../../instance.ts';
 import { planMarginMs } from './lifetime.ts';
 import type { NewTokens, TokenRow, TokenStore } from './token-store.ts';
 
-/** The tokens of an instance in clear. Times are on the process's monotonic clock; infinite where there is none. */
+/** The decrypted tokens of an instance. Times are on the process's monotonic clock, and infinite if there is no limit. */
 export interface CachedTokens {
   readonly generation: number;
   readonly accessToken: string;
@@ -118,7 +118,7 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
 
     decode,
 
-    /** Tokens that were just stored, as if they had been read back: in place of what is there, or is being read. */
+    /** Caches tokens that were just stored. They replace cached tokens and a read in progress. */
     keepNew: (
       key: InstanceKey,
       secrets: Secrets,
@@ -137,7 +137,7 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
 
     encode: (key: InstanceKey, secrets: Secrets): string => keyring.encrypt(JSON.stringify(secrets), contextOf(key)),
 
-    /** Forgets them here at once, and in every process; with `via` at its commit. */
+    /** Drops the cached tokens, in this process at once and in every other one; with `via`, at the commit. */
     changed: async (key: InstanceKey, via?: Knex): Promise<void> => {
       kept.forget(nameOf(key));
       await notifier.publish(TOPIC, nameOf(key), via);

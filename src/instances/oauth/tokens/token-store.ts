@@ -3,7 +3,7 @@ import { firstOf, type RowOf } from '../../../db/row.ts';
 import type { InstanceKey } from '../../instance.ts';
 import { type Lifetime, LONG_LIFE_AHEAD_MS } from './lifetime.ts';
 
-/** A row of `oauth_token`, still encrypted. Times are from now, by the clock of the database, and negative when past. */
+/** A row of `oauth_token`, still encrypted. Times are relative to now by the clock of the database, and negative in the past. */
 export interface TokenRow
   extends Lifetime,
     RowOf<'oauth_token', 'tokens' | 'generation' | 'interrupted' | 'failures' | 'refused_reason'> {
@@ -25,7 +25,7 @@ export interface Refusal {
 }
 
 export interface NewTokens extends Lifetime {
-  /** Ciphertext. */
+  /** Encrypted tokens. */
   readonly tokens: string;
 }
 
@@ -49,7 +49,7 @@ const NOT_REFUSED = 'refused_kind = null, refused_reason = null';
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
-/** The states of a refresh, one statement each: what it depends on stands in its `where`. */
+/** Creates the store of tokens. Each state change of a refresh is one statement, with its conditions in the `where`. */
 export function createTokenStore(knex: Knex) {
   return {
     find: async ({ accountId, id }: InstanceKey, via: Knex = knex): Promise<TokenRow | undefined> => {
@@ -60,7 +60,7 @@ export function createTokenStore(knex: Knex) {
       return rows[0];
     },
 
-    /** Tokens of a new authentication: whatever is under way with older ones is fenced out. */
+    /** Stores the tokens of a new authentication. It fences out refreshes of earlier tokens that are in progress. */
     replace: async (via: Knex, { accountId, id }: InstanceKey, fresh: NewTokens): Promise<number> => {
       const { rows } = await via.raw<{ rows: RowOf<'oauth_token', 'generation'>[] }>(
         `insert into oauth_token (account_id, instance_id, tokens, access_expires_at, refresh_at)
@@ -76,8 +76,8 @@ export function createTokenStore(knex: Knex) {
     },
 
     /**
-     * The right to ask the provider, and the written intent to do so. A lease that is still there though it ran out
-     * belonged to someone who never wrote what the provider said.
+     * Takes the lease for a refresh, and with it stores the intent to send the request. An expired lease that is still stored belonged to a
+     * process that never stored the provider's response.
      */
     takeLease: async (
       { accountId, id }: InstanceKey,
@@ -96,9 +96,9 @@ export function createTokenStore(knex: Knex) {
     },
 
     /**
-     * Stores what the provider granted, even after the lease ran out or the tokens were given up, as long as nothing
-     * newer is there. Who holds the lease has the newest response, though a late one came in between. When someone else
-     * took the lease, the refresh token was presented twice: that stays on record.
+     * Stores granted tokens, unless newer ones are stored; also if the lease expired or the tokens were given up. The holder of the lease
+     * has the newest response, even if a late response was stored in between. If another process took the lease meanwhile, the refresh
+     * token was sent twice, and that is recorded.
      * @returns undefined when the grant came too late
      */
     commit: async (

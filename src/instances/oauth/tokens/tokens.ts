@@ -21,7 +21,7 @@ import {
 import { type CachedTokens, createTokenCache } from './token-cache.ts';
 import { createTokenStore, type DueToken } from './token-store.ts';
 
-/** An instance as far as its tokens are concerned. `valid`: whether the provider took the credentials the last time. */
+/** An instance with the data that its tokens need. `valid` is whether the provider accepted the credentials the last time. */
 export type TokenOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 'valid'>;
 
 export type Tokens = ReturnType<typeof createTokens>;
@@ -143,7 +143,7 @@ export function createTokens(
   }
 
   return {
-    /** The tokens of a new authentication, in its transaction: a refusal of older ones is forgotten. */
+    /** Stores the tokens of a new authentication, in its transaction, and removes the rejection of earlier ones. */
     store: async (via: Knex, instance: InstanceKey & { readonly connector: OAuthConnector }, grant: TokenGrant) => {
       const { accessToken, refreshToken } = grant;
       const tokens = cache.encode(instance, { accessToken, refreshToken });
@@ -152,9 +152,9 @@ export function createTokens(
     },
 
     /**
-     * The provider took the client of new settings, in their transaction: a refusal of the client before is forgotten, and
-     * the tokens that are there are used again.
-     * @returns whether there was such a refusal
+     * Notes, in the transaction of new settings, that the provider accepts their client. A rejection of the earlier client is removed, and
+     * the stored tokens are used again.
+     * @returns whether there was a rejection
      */
     acceptClient: async (via: Knex, instance: InstanceKey) => {
       if (!(await store.acceptClient(via, instance))) return false;
@@ -171,7 +171,10 @@ export function createTokens(
       };
     },
 
-    /** Refreshes ahead of expiry, 8 at a time. A failure is logged and stops no other. @returns how many */
+    /**
+     * Refreshes tokens ahead of their expiry, 8 at a time. A failure is logged and does not stop the others.
+     * @returns the number of refreshed tokens
+     */
     refreshDue: async (signal: AbortSignal) => {
       let refreshed = 0;
       for (let after: DueToken | undefined; ; ) {
@@ -182,7 +185,7 @@ export function createTokens(
       }
     },
 
-    /** Waits for the refreshes under way, so that what they are granted is stored. At most `timeoutMs`. */
+    /** Waits for refreshes in progress, at most `timeoutMs`, so that their tokens are stored. */
     close: async (timeoutMs: number) => {
       const late = Promise.withResolvers<'late'>();
       const endWait = clock.after(timeoutMs, () => late.resolve('late'));

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The service, or a proxy before it, answered with an error. Decide by {@link #code}, never by the message. */
+/** The service, or a proxy in front of it, responded with an error. Decide by {@link #code}, never by the message. */
 public class ApiException extends CausewayException {
   private final int status;
   private final String codeText;
@@ -31,42 +31,42 @@ public class ApiException extends CausewayException {
     retryAfter = answer.retryAfter;
   }
 
-  /** @return the HTTP status */
+  /** Returns the HTTP status. */
   public int status() {
     return status;
   }
 
-  /** @return {@link ErrorCode#UNKNOWN} for a code that this version does not know; then {@link #codeText} says it */
+  /** Returns the code; {@link ErrorCode#UNKNOWN} for a code that this version does not know. {@link #codeText} then has its text. */
   public ErrorCode code() {
     return ErrorCode.of(codeText);
   }
 
-  /** @return the code as it came, {@code HTTP_<status>} when the answer has none, as that of a proxy */
+  /** Returns the code as received; {@code HTTP_<status>} for a response without a code, such as that of a proxy. */
   public String codeText() {
     return codeText;
   }
 
-  /** @return identifies the request for the operator of the service; null when a proxy answered */
+  /** Returns the id of the request, which identifies it for the operator of the service; null if a proxy responded. */
   public String requestId() {
     return requestId;
   }
 
-  /** @return the provider's own words, null without any */
+  /** Returns the provider's own text; null if there is none. */
   public String providerMessage() {
     return providerMessage;
   }
 
-  /** @return the faults one by one, empty where there is nothing to say beside the message */
+  /** Returns the single faults; empty if the message says everything. */
   public List<ErrorDetail> details() {
     return details;
   }
 
-  /** @return how long to wait before the next try, where the answer says so */
+  /** Returns the time to wait before the next attempt, if the response contains it. */
   public Optional<Duration> retryAfter() {
     return Optional.ofNullable(retryAfter);
   }
 
-  /** An answer with a status of 400 or more, read as well as it can be. */
+  /** Reads a response with a status of 400 or more as far as possible. */
   static final class Answer {
     final int status;
     final String codeText;
@@ -82,7 +82,7 @@ public class ApiException extends CausewayException {
       this.retryAfter = retryAfter;
     }
 
-    /** The exception of the class that callers branch on. */
+    /** Creates the exception of the class that callers distinguish. */
     ApiException exception() {
       return switch (ErrorCode.of(codeText)) {
         case NOT_FOUND -> new NotFoundException(this);
@@ -99,7 +99,7 @@ public class ApiException extends CausewayException {
     }
 
     String message() {
-      String message = text("message") == null ? "The answer has no message." : text("message");
+      String message = text("message") == null ? "The response has no message." : text("message");
       return codeText + " (" + status + "): " + message + (requestId == null ? "" : " [request " + requestId + "]");
     }
 
@@ -115,7 +115,7 @@ public class ApiException extends CausewayException {
       return List.copyOf(read);
     }
 
-    /** What is no JSON comes from a proxy: its status says what there is to know. */
+    /** Handles a response that is no JSON. It comes from a proxy, and only its status is known. */
     private static JsonNode read(byte[] body) {
       try {
         return Json.MAPPER.readTree(new String(body, UTF_8));

@@ -3,13 +3,16 @@ package causeway.client;
 import java.net.URI;
 import java.net.URISyntaxException;
 
-/** Where the API is. */
+/** The address of the API. */
 final class BaseUrl {
   private static final String BASE_PATH = "/elements/api-v2";
 
   private BaseUrl() {}
 
-  /** @return the URL without a slash at its end; one without a path gets that of the API. @throws IllegalArgumentException on what is no such URL */
+  /**
+   * Returns the URL without a slash at its end. The path of the API is added to a URL without a path.
+   * @throws IllegalArgumentException for an invalid URL
+   */
   static String of(String given) {
     String text = given == null ? "" : given.strip().replaceAll("/+$", "");
     URI url = uri(text);
@@ -28,7 +31,7 @@ final class BaseUrl {
     }
   }
 
-  /** It may hold a password, so it is not repeated. */
+  /** Creates the error of an invalid URL. It does not repeat the URL, which can contain a password. */
   private static IllegalArgumentException refusal() {
     return new IllegalArgumentException(
         "The base URL is missing or is none: http or https, a host, and a path if need be, as in http://127.0.0.1:8080/elements/api-v2.");

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** A bulk download: all rows of a query, read in the background by the service into a file. */
+/** A bulk download: the service reads all rows of a query in the background and writes them to a file. */
 public final class BulkDownload {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
@@ -41,21 +41,20 @@ public final class BulkDownload {
     return new BulkDownload(causeway, causeway.bulk().createBulkQuery(options -> options.bulkQuery(asked)).id());
   }
 
-  /** @return the id of the job, by which {@link Causeway#download(long)} finds it again */
+  /** Returns the id of the job. {@link Causeway#download(long)} finds the download by it. */
   public long id() {
     return id;
   }
 
-  /** How far the job is. */
+  /** Returns the current state of the job. */
   public BulkJob status() {
     return causeway.bulk().getBulkStatus(id);
   }
 
   /**
-   * Asks for the status, ever more seldom, until the job has ended.
-   *
-   * @throws BulkException when it failed or was cancelled
-   * @throws TimedOutException when it has not ended within this time; it goes on, and can be waited for again
+   * Waits until the job has ended, with status requests at growing intervals.
+   * @throws BulkException when the job failed or was cancelled
+   * @throws TimedOutException when the job has not ended in time. It continues, and you can wait again
    */
   public BulkJob await(Duration atMost) {
     long end = System.nanoTime() + atMost.toNanos();
@@ -75,14 +74,14 @@ public final class BulkDownload {
   }
 
   /**
-   * The file as it is stored, once the job has completed. It is read range by range, and a range that breaks is asked for again. What fails
-   * for good is an IOException whose cause is the {@link CausewayException}.
+   * Opens the stored file once the job has completed. It is read in ranges, and a broken range is requested again. A permanent failure is
+   * an IOException whose cause is the {@link CausewayException}.
    */
   public InputStream open() {
     return from(0, completed());
   }
 
-  /** The rows, as they are read. Close the stream when it is not read to its end. */
+  /** Returns the rows while they are read. Close the stream if you do not read it to its end. */
   public Stream<Map<String, Object>> rows() {
     BulkJob job = completed();
     if (job.fileFormat() != BulkFileFormat.jsonl) {
@@ -98,8 +97,8 @@ public final class BulkDownload {
   }
 
   /**
-   * Writes the file as it is stored. What was written when a call failed for good stays beside it, as {@code <name>.<job>.part}, and the
-   * next call goes on from there.
+   * Writes the stored file. If a call fails permanently, the written part stays beside it as {@code <name>.<job>.part}, and the next call
+   * resumes there.
    */
   public void toFile(Path target) throws IOException {
     BulkJob job = completed();
@@ -112,7 +111,7 @@ public final class BulkDownload {
     Files.move(part, target, StandardCopyOption.REPLACE_EXISTING);
   }
 
-  /** Ends the job if it is under way. */
+  /** Cancels the job if it is running. */
   public BulkJob cancel() {
     return causeway.bulk().cancelBulkJob(id);
   }
@@ -142,7 +141,7 @@ public final class BulkDownload {
     return new RangedStream(first, job.fileSize(), (from, to) -> range(job.objectName(), from, to, tag));
   }
 
-  /** All ranges are of one file. */
+  /** Asserts that all ranges belong to one file. */
   private byte[] range(String objectName, long from, long to, AtomicReference<String> tag) {
     Reply<byte[]> reply =
         causeway

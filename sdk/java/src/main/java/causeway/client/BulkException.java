@@ -2,7 +2,7 @@ package causeway.client;
 
 import causeway.client.model.BulkJob;
 
-/** A bulk job that came to its end without a file. */
+/** A bulk job ended without a file. */
 public final class BulkException extends CausewayException {
   private final transient BulkJob job;
 
@@ -11,7 +11,7 @@ public final class BulkException extends CausewayException {
     this.job = job;
   }
 
-  /** @return the job with its {@code code} and {@code message} */
+  /** Returns the job with its {@code code} and {@code message}. */
   public BulkJob job() {
     return job;
   }

@@ -23,10 +23,10 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * A call of the API that is put together and then sent. {@link Causeway#call} begins one; it is for one thread. Nulls are left out.
+ * A call of the API that is built and then sent. {@link Causeway#call} begins one. Use it in one thread. Null values are left out.
  *
- * <p>GET, PUT and DELETE are sent again when there was no answer, or one of 429, 502, 503 or 504. So is POST, under an {@code Idempotency-Key}
- * that is made once for the call unless it was set; the service does nothing twice for the same key. PATCH is sent again after a 429.
+ * <p>GET, PUT and DELETE are retried after 429, 502, 503 or 504, and without a response. So is POST with an {@code Idempotency-Key}, which
+ * is created once for the call unless it was set; the service does nothing twice for the same key. PATCH is retried after 429.
  */
 public final class Call {
   static final String JSON = "application/json";
@@ -50,13 +50,16 @@ public final class Call {
     headers.put("Accept", JSON);
   }
 
-  /** @param scheme of the specification: UserElement for calls on the instance, UserOrganization for those that do not send its token */
+  /**
+   * Sets which secrets are sent.
+   * @param scheme name in the specification: UserElement for calls on the instance, UserOrganization for those that do not send its token
+   */
   public Call security(String scheme) {
     isOnInstance = scheme.equals("UserElement");
     return this;
   }
 
-  /** Puts a value, encoded, in the place of {@code {name}}. */
+  /** Replaces {@code {name}} in the path by the encoded value. */
   public Call path(String name, Object value) {
     String place = "{" + name + "}";
     if (value == null || value.toString().isEmpty()) {
@@ -80,20 +83,20 @@ public final class Call {
     return this;
   }
 
-  /** Sends the value as JSON. */
+  /** Sets the body to the value as JSON. */
   public Call body(Object value) {
     return value == null ? this : body(Json.bytesOf(value), JSON);
   }
 
-  /** Sends the bytes as they are. */
+  /** Sets the body to the bytes, unchanged. */
   public Call body(byte[] bytes, String contentType) {
     body = BodyPublishers.ofByteArray(bytes);
     return header("Content-Type", contentType);
   }
 
   /**
-   * Adds a part to the form that is sent: a {@link Path} or {@link File} as a file, texts, numbers, booleans and enums as they are, anything
-   * else as JSON. A call with a form is not sent again but after a 429.
+   * Adds a part to the form that is sent: a {@link Path} or {@link File} as a file; texts, numbers, booleans and enums unchanged; anything
+   * else as JSON. A call with a form is retried only after 429.
    */
   public Call form(String name, Object value) {
     if (form == null) {
@@ -109,22 +112,22 @@ public final class Call {
     return header("Content-Type", form.contentType());
   }
 
-  /** Sends the call and reads the answer's JSON; null when the answer has none. */
+  /** Sends the call and reads the JSON of the response; null for an empty response. */
   public <T> T answer(TypeReference<T> type) {
     return answer(Json.MAPPER.constructType(type));
   }
 
-  /** Sends the call and reads the answer's JSON; null when the answer has none. */
+  /** Sends the call and reads the JSON of the response; null for an empty response. */
   public <T> T answer(Class<T> type) {
     return answer(Json.MAPPER.constructType(type));
   }
 
-  /** Sends the call for the first page of a list; the further ones are asked for as they are reached. */
+  /** Sends the call for the first page of a list. Further pages are requested when an iteration reaches them. */
   public <T> Listing<T> listing(TypeReference<List<T>> type) {
     return listing(Json.MAPPER.constructType(type));
   }
 
-  /** Sends the call and answers the body as it comes. Whoever gets the stream closes it. */
+  /** Sends the call and returns the body as it arrives. The caller must close the stream. */
   public InputStream stream() {
     return causeway.sender().open(request(query), isRepeatable());
   }
@@ -166,7 +169,7 @@ public final class Call {
     return takesKey() || (REPEATABLE.contains(method) && form == null);
   }
 
-  /** The service keeps keys of POST, but not with files. */
+  /** Returns whether the service stores an idempotency key for the call: for POST, but not with files. */
   private boolean takesKey() {
     return method.equals("POST") && JSON.equals(headers.getOrDefault("Content-Type", JSON));
   }
@@ -175,7 +178,7 @@ public final class Call {
     try {
       return bytes.length == 0 ? null : Json.MAPPER.readValue(bytes, type);
     } catch (IOException unreadable) {
-      throw new NetworkException(method + " " + path + " was answered by what is not the JSON that was expected.", unreadable);
+      throw new NetworkException(method + " " + path + " did not return the expected JSON.", unreadable);
     }
   }
 

@@ -7,6 +7,8 @@ import causeway.client.api.BulkApi;
 import causeway.client.api.ElementsApi;
 import causeway.client.api.EventsApi;
 import causeway.client.api.FederatedApi;
+import causeway.client.api.FormulaExecutionsApi;
+import causeway.client.api.FormulasApi;
 import causeway.client.api.HubsApi;
 import causeway.client.api.InstancesApi;
 import causeway.client.api.MappingsApi;
@@ -26,7 +28,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * A client of the Causeway API. It does not change and is safe for any number of threads; one is enough, as it holds the connections.
+ * A client of the Causeway API. It is immutable and thread-safe. One client per program is enough, because it keeps the connections.
  *
  * <p>Every call throws {@link CausewayException} when it fails.
  */
@@ -43,47 +45,63 @@ public final class Causeway {
     this.sender = sender;
   }
 
-  /** A builder that needs the base URL and the secrets of the user and the organization. */
+  /** Returns a builder. The base URL and the secrets of the user and the organization are required. */
   public static Builder builder() {
     return new Builder();
   }
 
   /**
-   * A client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, for one that is bound to an instance,
+   * Creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, for a client that is bound to an instance,
    * CAUSEWAY_ELEMENT_TOKEN.
-   *
    * @throws IllegalArgumentException when one of the first three is not set
    */
   public static Causeway fromEnvironment() {
     return builder().environment(System::getenv).build();
   }
 
-  /** This client, bound to an instance by its token. It shares the connections. */
+  /** Returns a client that is bound to an instance by its token. Both share the connections. */
   public Causeway withInstance(String elementToken) {
     return new Causeway(baseUrl, secrets.withInstance(elementToken), accountId, sender);
   }
 
-  /** The records of an object, such as {@code incident}, as maps. */
+  /** Returns access to the records of an object, such as {@code incident}, as maps. */
   public Records<Map<String, Object>> records(String objectName) {
     return new Records<>(this, objectName, Json.MAPPER.getTypeFactory().constructMapType(Map.class, String.class, Object.class));
   }
 
-  /** The records of an object as values of a class, read and written by Jackson; a Java record will do. Fields that it lacks are passed over. */
+  /**
+   * Returns access to the records of an object as values of a class, which Jackson reads and writes. It can be a Java record. Fields that
+   * the class lacks are ignored.
+   */
   public <T> Records<T> records(String objectName, Class<T> type) {
     return new Records<>(this, objectName, Json.MAPPER.constructType(type));
   }
 
-  /** Starts to read all rows of a query in the background. Unless the query says otherwise they are stored as lines of JSON. */
+  /** Starts a download of all rows of a query in the background. By default they are stored as lines of JSON. */
   public BulkDownload download(BulkQuery query) {
     return BulkDownload.start(this, query);
   }
 
-  /** A download that was started before, by the id of its job. */
+  /** Returns a download that was started before, by the id of its job. */
   public BulkDownload download(long jobId) {
     return new BulkDownload(this, jobId);
   }
 
-  /** Any call: paths below {@code /passthrough} go to the provider as they are. With an instance its token is sent. */
+  /**
+   * Starts a formula instance with an input, which the formula sees as {@code trigger.args}. Null sends no input.
+   *
+   * @throws IllegalStateException when the input starts no execution or several, as the input of an event trigger can
+   */
+  public FormulaRun runFormula(long instanceId, Object input) {
+    return FormulaRun.start(this, instanceId, input);
+  }
+
+  /** A run of a formula instance that was started before, by the id of its execution. */
+  public FormulaRun formulaRun(long executionId) {
+    return new FormulaRun(this, executionId);
+  }
+
+  /** Begins any call. Paths below {@code /passthrough} go to the provider unchanged. A client with an instance sends its token. */
   public Call call(String method, String path) {
     return new Call(this, method, path);
   }
@@ -114,6 +132,14 @@ public final class Causeway {
 
   public FederatedApi federated() {
     return new FederatedApi(this);
+  }
+
+  public FormulaExecutionsApi formulaExecutions() {
+    return new FormulaExecutionsApi(this);
+  }
+
+  public FormulasApi formulas() {
+    return new FormulasApi(this);
   }
 
   public HubsApi hubs() {
@@ -152,7 +178,7 @@ public final class Causeway {
     return new RolesApi(this);
   }
 
-  /** The instance that this client is bound to. */
+  /** Returns the instance that this client is bound to. */
   public ThisInstanceApi thisInstance() {
     return new ThisInstanceApi(this);
   }
@@ -173,7 +199,10 @@ public final class Causeway {
     return sender;
   }
 
-  /** What each call sends. @throws IllegalStateException for a call on an instance by a client that is bound to none */
+  /**
+   * Returns the headers of every call.
+   * @throws IllegalStateException for a call on an instance by a client that is bound to none
+   */
   Map<String, String> headers(boolean isOnInstance) {
     if (isOnInstance && !hasInstance()) {
       throw new IllegalStateException("This is a call on an instance, and the client is bound to none: withInstance(token) makes one that is.");
@@ -193,7 +222,7 @@ public final class Causeway {
     return "Causeway[" + baseUrl + (hasInstance() ? ", an instance]" : "]");
   }
 
-  /** What a client is made of. */
+  /** Configures a client. */
   public static final class Builder {
     private String baseUrl;
     private String userSecret;
@@ -206,7 +235,7 @@ public final class Causeway {
 
     private Builder() {}
 
-    /** With its path; one without a path gets {@code /elements/api-v2}. */
+    /** Sets the base URL. {@code /elements/api-v2} is added to a URL without a path. */
     public Builder baseUrl(String baseUrl) {
       this.baseUrl = baseUrl;
       return this;
@@ -228,31 +257,34 @@ public final class Causeway {
       return this;
     }
 
-    /** The account to work in, for users who may work in others than their own. */
+    /** Selects the account, for users who may work in other accounts than their own. */
     public Builder accountId(String accountId) {
       this.accountId = accountId;
       return this;
     }
 
-    /** For one attempt, from the request to the last byte of the answer. A minute unless given. */
+    /** Sets the time limit of one attempt, from the request to the last byte of the response. Default: a minute. */
     public Builder timeout(Duration timeout) {
       this.timeout = timeout;
       return this;
     }
 
-    /** {@link Retries#STANDARD} unless given. */
+    /** Sets how calls are retried. Default: {@link Retries#STANDARD}. */
     public Builder retries(Retries retries) {
       this.retries = retries;
       return this;
     }
 
-    /** For a proxy, certificates or an executor of one's own. It should not follow redirects, which would take the secrets along. */
+    /**
+     * Sets the HTTP client, for example for a proxy, certificates or an executor. It should not follow redirects, because they would
+     * receive the secrets.
+     */
     public Builder http(HttpClient http) {
       this.http = http;
       return this;
     }
 
-    /** A variable that is set to nothing is as one that is not set. */
+    /** Returns a variable. An empty variable counts as unset. */
     Builder environment(UnaryOperator<String> environment) {
       UnaryOperator<String> variables = name -> "".equals(environment.apply(name)) ? null : environment.apply(name);
       return baseUrl(variables.apply("CAUSEWAY_URL"))
@@ -261,7 +293,10 @@ public final class Causeway {
           .elementToken(variables.apply("CAUSEWAY_ELEMENT_TOKEN"));
     }
 
-    /** @throws IllegalArgumentException when the base URL or a secret is missing, or is none */
+    /**
+     * Creates the client.
+     * @throws IllegalArgumentException when the base URL or a secret is missing or invalid
+     */
     public Causeway build() {
       Secrets secrets = new Secrets(userSecret, organizationSecret, elementToken);
       HttpClient used = http == null ? HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build() : http;

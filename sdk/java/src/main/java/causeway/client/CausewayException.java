@@ -1,6 +1,6 @@
 package causeway.client;
 
-/** A call that failed. What it failed for is told by its class: {@link ApiException} is an answer, the others are the want of one. */
+/** A call failed. The class tells why: an {@link ApiException} is an error response; the others mean that there was no usable response. */
 public abstract class CausewayException extends RuntimeException {
   CausewayException(String message, Throwable cause) {
     super(message, cause);

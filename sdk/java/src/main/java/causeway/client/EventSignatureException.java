@@ -1,6 +1,6 @@
 package causeway.client;
 
-/** An event that none of the secrets signed, or not lately. */
+/** None of the secrets signed the event, or the signature is too old. */
 public final class EventSignatureException extends CausewayException {
   EventSignatureException(String message, Throwable cause) {
     super(message, cause);

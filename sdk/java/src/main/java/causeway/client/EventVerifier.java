@@ -19,13 +19,15 @@ import java.util.TreeMap;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Tells whether what a receiver got was sent by the service. */
+/** Verifies that events come from the service. */
 public final class EventVerifier {
   private final List<Webhook> secrets;
 
   /**
-   * @param secrets of the subscription ({@code whsec_…}). During a rotation the new one and the old one: a signature of either will do.
-   * @throws IllegalArgumentException without any, and on what is no secret
+   * Creates a verifier.
+   * @param secrets secrets of the subscription ({@code whsec_…}). During a rotation, pass the new and the old one: a signature by either is
+   * valid.
+   * @throws IllegalArgumentException without a secret, and for a text that is no secret
    */
   public EventVerifier(String... secrets) {
     if (secrets.length == 0) {
@@ -35,11 +37,10 @@ public final class EventVerifier {
   }
 
   /**
-   * Reads an event after its signature was found good, by the headers {@code webhook-id}, {@code webhook-timestamp} and {@code webhook-signature}.
-   *
-   * @param body the bytes as they came
-   * @param headers of the request, whatever their case
-   * @throws EventSignatureException when no secret made the signature, or it was made more than five minutes ago
+   * Verifies an event by the headers {@code webhook-id}, {@code webhook-timestamp} and {@code webhook-signature}, and returns it.
+   * @param body the bytes as received
+   * @param headers headers of the request, with names in any case
+   * @throws EventSignatureException when no secret matches the signature, or it is more than five minutes old
    */
   public DeliveredEvent verify(byte[] body, Map<String, List<String>> headers) {
     verifySignature(body, headers);
@@ -50,7 +51,7 @@ public final class EventVerifier {
     }
   }
 
-  /** As {@link #verify}, for bodies of another form ({@code event.notification.format: elements}). */
+  /** Verifies an event like {@link #verify}, for bodies in another format ({@code event.notification.format: elements}). */
   public void verifySignature(byte[] body, Map<String, List<String>> headers) {
     Map<String, List<String>> known = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     known.putAll(headers);
@@ -68,8 +69,8 @@ public final class EventVerifier {
   }
 
   /**
-   * Verifies {@code Elements-Webhook-Signature}, which events of instances with {@code event.notification.signature.key} have. It is made of
-   * the body alone, so that an old event cannot be told from a new one: prefer {@link #verify}.
+   * Verifies {@code Elements-Webhook-Signature}, which events of instances with {@code event.notification.signature.key} have. It signs
+   * only the body, so an old event cannot be distinguished from a new one. Prefer {@link #verify}.
    */
   public static boolean isSignedByKey(byte[] body, String signature, String key) {
     if (signature == null) {
@@ -79,7 +80,7 @@ public final class EventVerifier {
     return MessageDigest.isEqual(expected.getBytes(UTF_8), signature.getBytes(UTF_8));
   }
 
-  /** Bytes that are no UTF-8 are refused, as they would become the same text as others. */
+  /** Rejects bytes that are no UTF-8, because they would decode to the same text as other bytes. */
   private static String textOf(byte[] body) {
     try {
       return UTF_8.newDecoder().decode(ByteBuffer.wrap(body)).toString();

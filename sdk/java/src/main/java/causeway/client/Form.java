@@ -10,13 +10,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** A form of fields and a file, {@code multipart/form-data}. Files come last, and are read as they are sent. */
+/** A form with fields and a file, {@code multipart/form-data}. Files come last and are read while they are sent. */
 final class Form {
   private final String boundary = UUID.randomUUID().toString();
   private final List<BodyPublisher> fields = new ArrayList<>();
   private final List<BodyPublisher> files = new ArrayList<>();
 
-  /** @param value a text, number, boolean or enum as it is, anything else as JSON */
+  /**
+   * Adds a field.
+   * @param value a text, number, boolean or enum, which is sent unchanged; anything else is sent as JSON
+   */
   void add(String name, Object value) {
     boolean isText = value instanceof CharSequence || value instanceof Number || value instanceof Boolean || value instanceof Enum<?>;
     byte[] content = isText ? value.toString().getBytes(UTF_8) : Json.bytesOf(value);
@@ -25,7 +28,10 @@ final class Form {
     fields.add(line(""));
   }
 
-  /** @throws IllegalArgumentException when there is no such file */
+  /**
+   * Adds a file.
+   * @throws IllegalArgumentException when the file does not exist
+   */
   void add(String name, Path file) {
     try {
       files.add(head("name=\"" + quoted(name) + "\"; filename=\"" + quoted(file.getFileName().toString()) + "\"", "application/octet-stream"));
@@ -56,7 +62,7 @@ final class Form {
     return BodyPublishers.ofString(text + "\r\n", UTF_8);
   }
 
-  /** As browsers write names, so that none ends its quotes or its line. */
+  /** Encodes a name as browsers do, so that it cannot end its quotes or its line. */
   private static String quoted(String name) {
     return name.replace("\"", "%22").replace("\r", "%0D").replace("\n", "%0A");
   }

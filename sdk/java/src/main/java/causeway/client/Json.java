@@ -10,7 +10,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
 
-/** JSON as the API has it: numbers keep all their digits, times are ISO 8601, members of a newer service are passed over. */
+/** JSON as the API uses it: numbers keep all their digits, times are ISO 8601, and members of a newer service are ignored. */
 final class Json {
   static final ObjectMapper MAPPER =
       JsonMapper.builder()
@@ -26,7 +26,10 @@ final class Json {
 
   private Json() {}
 
-  /** @throws IllegalArgumentException for a value that Jackson cannot write */
+  /**
+   * Encodes a value as JSON.
+   * @throws IllegalArgumentException for a value that Jackson cannot write
+   */
   static byte[] bytesOf(Object value) {
     try {
       return MAPPER.writeValueAsBytes(value);

@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * A list of the API. Its first page has come already; iterating goes through the items of all pages and asks for each page when it is
- * reached, so that an iteration, too, throws {@link CausewayException}.
+ * A list of the API. Its first page is already loaded. An iteration goes through the items of all pages and requests each page when it
+ * reaches it, so an iteration can also throw {@link CausewayException}.
  */
 public final class Listing<T> implements Iterable<T> {
   private final Page<T> first;
@@ -23,17 +23,17 @@ public final class Listing<T> implements Iterable<T> {
     return first;
   }
 
-  /** The pages one after the other. */
+  /** Returns the pages one after the other. */
   public Stream<Page<T>> pages() {
     return Stream.iterate(first, page -> page != null, page -> page.nextPageToken().map(following).orElse(null));
   }
 
-  /** The items of all pages. */
+  /** Returns the items of all pages. */
   public Stream<T> stream() {
     return StreamSupport.stream(spliterator(), false);
   }
 
-  /** The items of all pages in memory. */
+  /** Loads the items of all pages into memory. */
   public List<T> toList() {
     return stream().toList();
   }

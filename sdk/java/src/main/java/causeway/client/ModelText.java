@@ -4,7 +4,7 @@ import java.time.temporal.Temporal;
 import java.util.Set;
 import java.util.StringJoiner;
 
-/** How the models show themselves. Generated code uses it. A text may be a secret, so only texts by which things are told apart are shown. */
+/** Prints models, for generated code. A text can be a secret, so only texts that identify a model are printed. */
 public final class ModelText {
   private static final Set<String> SHOWN = Set.of("id", "key", "name", "type", "objectName", "resource", "requestId", "message");
 

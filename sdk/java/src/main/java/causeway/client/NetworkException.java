@@ -1,6 +1,6 @@
 package causeway.client;
 
-/** The service could not be reached, the connection broke, or what came is no answer of the service. */
+/** The service could not be reached, the connection broke, or the response did not come from the service. */
 public final class NetworkException extends CausewayException {
   NetworkException(String message, Throwable cause) {
     super(message, cause);

@@ -1,6 +1,6 @@
 package causeway.client;
 
-/** There is no such thing, or not for this caller. */
+/** The resource does not exist, or is not visible to this caller. */
 public final class NotFoundException extends ApiException {
   NotFoundException(Answer answer) {
     super(answer);

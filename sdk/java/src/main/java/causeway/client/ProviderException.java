@@ -1,6 +1,6 @@
 package causeway.client;
 
-/** The provider refused, failed or did not answer. */
+/** The provider rejected the request, failed, or did not respond. */
 public final class ProviderException extends ApiException {
   ProviderException(Answer answer) {
     super(answer);

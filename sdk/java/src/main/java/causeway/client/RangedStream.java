@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.BiFunction;
 
-/** Reads a file in ranges, each by a call of its own, so that what breaks is asked for again from where it broke. */
+/** Reads a file in ranges, each by a call of its own. A broken read resumes at the byte where it broke. */
 final class RangedStream extends InputStream {
-  /** Bytes of one call: few calls for a large file, and one comes within the time-out on a slow line. */
+  /** Number of bytes per call. Large files need few calls, and a call ends within the time limit on a slow connection. */
   static final int RANGE = 4 << 20;
 
   private final long size;
@@ -15,7 +15,7 @@ final class RangedStream extends InputStream {
   private byte[] range = {};
   private int used;
 
-  /** @param read the bytes from the first to the last one, both counted */
+  /** @param read reads the bytes from the first to the last one, both inclusive */
   RangedStream(long from, long size, BiFunction<Long, Long, byte[]> read) {
     this.at = from;
     this.size = size;
@@ -53,7 +53,7 @@ final class RangedStream extends InputStream {
       throw new IOException(failure.getMessage(), failure);
     }
     if (range.length != last - at + 1) {
-      throw new IOException("The range " + at + "-" + last + " was answered by " + range.length + " bytes.");
+      throw new IOException("The response to the range " + at + "-" + last + " has " + range.length + " bytes.");
     }
     at += range.length;
     used = 0;

@@ -1,6 +1,6 @@
 package causeway.client;
 
-/** Which records are listed, and how. What is not said is left to the service. */
+/** Selects the records of a list, and their fields and order. The service chooses everything that is not set. */
 public final class RecordQuery {
   private final Call call;
 
@@ -8,33 +8,33 @@ public final class RecordQuery {
     this.call = call;
   }
 
-  /** The filter, with a value for each {@code ?}, as {@link Where#where} takes them. */
+  /** Sets the filter, with a value for each {@code ?}, as for {@link Where#where}. */
   public RecordQuery where(String template, Object... values) {
     return with("where", Where.where(template, values));
   }
 
-  /** The fields to answer, all of them unless given. */
+  /** Sets the fields to return. Default: all. */
   public RecordQuery fields(String... names) {
     return with("fields", String.join(",", names));
   }
 
-  /** The fields to sort by, such as {@code "lastName", "hireDate desc"}. */
+  /** Sets the fields to sort by, such as {@code "lastName", "hireDate desc"}. */
   public RecordQuery orderBy(String... fields) {
     return with("orderBy", String.join(",", fields));
   }
 
-  /** How many records come with one call, from 1 to 5,000. */
+  /** Sets the number of records per page, from 1 to 5,000. */
   public RecordQuery pageSize(int records) {
     return with("pageSize", records);
   }
 
-  /** How many calls of the provider one page may take, from 1 to 200. */
+  /** Sets the maximum number of calls to the provider per page, from 1 to 200. */
   public RecordQuery maxProviderCalls(int calls) {
     call.header("Elements-Max-Provider-Calls", calls);
     return this;
   }
 
-  /** Refuses what the provider cannot answer alone ({@code WHERE_UNSUPPORTED}). */
+  /** Rejects a query that the provider cannot evaluate alone ({@code WHERE_UNSUPPORTED}). */
   public RecordQuery pushdownOnly() {
     call.header("Elements-Query-Mode", "pushdown-only");
     return this;

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The records of one object of the instance. */
+/** Reads and writes the records of one object of the instance. */
 public final class Records<T> {
   private final Causeway causeway;
   private final String objectName;
@@ -19,37 +19,43 @@ public final class Records<T> {
     this.type = type;
   }
 
-  /** All records. */
+  /** Lists all records. */
   public Listing<T> list() {
     return list(query -> {});
   }
 
-  /** The records of a query: {@code list(query -> query.where("priority = ?", 1).orderBy("number"))}. */
+  /** Lists the records of a query: {@code list(query -> query.where("priority = ?", 1).orderBy("number"))}. */
   public Listing<T> list(Consumer<RecordQuery> query) {
     return listing(query, onObject("GET", ""));
   }
 
-  /** The records of a child object below a record. */
+  /** Lists the records of a child object below a record. */
   public Listing<T> children(String id, String childObjectName, Consumer<RecordQuery> query) {
     return listing(query, onRecord("GET", id, "/{childObjectName}").path("childObjectName", childObjectName));
   }
 
-  /** @throws NotFoundException when there is no such record */
+  /**
+   * Returns a record.
+   * @throws NotFoundException when there is no such record
+   */
   public T get(String id) {
     return one(onRecord("GET", id, ""));
   }
 
-  /** @param record a map, or a value that Jackson writes as the fields. @return the record as stored */
+  /**
+   * Creates a record.
+   * @param record a map, or a value that Jackson writes as the fields @return the record as stored
+   */
   public T create(Object record) {
     return one(onObject("POST", "").body(record));
   }
 
-  /** Changes the fields that are given. @return the record as stored */
+  /** Changes the given fields. @return the record as stored */
   public T update(String id, Object changes) {
     return one(onRecord("PATCH", id, "").body(changes));
   }
 
-  /** Makes the record what is given. @return the record as stored */
+  /** Replaces the record by the given one. @return the record as stored */
   public T replace(String id, Object record) {
     return one(onRecord("PUT", id, "").body(record));
   }
@@ -59,12 +65,12 @@ public final class Records<T> {
     return one(onObject("POST", "").form("metadata", fields).form("file", file));
   }
 
-  /** Makes the file a new version of the record's. @return the record as stored */
+  /** Stores a new version of a record's file. @return the record as stored */
   public T replaceFile(String id, Object fields, Path file) {
     return one(onRecord("PUT", id, "").form("metadata", fields).form("file", file));
   }
 
-  /** The file of a record in a media type that it is there in, such as {@code application/pdf}. Whoever gets the stream closes it. */
+  /** Returns the file of a record in one of its media types, such as {@code application/pdf}. The caller must close the stream. */
   public InputStream file(String id, String mediaType) {
     return onRecord("GET", id, "").header("Accept", mediaType).stream();
   }

@@ -5,18 +5,17 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * How often a call is tried again that may be. The pause before a try is drawn between none and a longest one, which doubles with each try;
- * what an answer asks for with {@code Retry-After} is waited for at least.
- *
- * @param attempts tries at most, the first one counted; 1 for none again
- * @param firstPause the longest pause before the second try
- * @param longestPause no drawn pause is longer
- * @param totalTime no try begins later than this after the first one
+ * Configures how often a repeatable call is retried. The pause before a retry is random, up to a maximum that doubles with each retry. It
+ * is at least as long as {@code Retry-After} requests.
+ * @param attempts maximum number of attempts, including the first one; 1 disables retries
+ * @param firstPause maximum pause before the second attempt
+ * @param longestPause upper limit of random pauses
+ * @param totalTime maximum time from the first attempt to the start of the last one
  */
 public record Retries(int attempts, Duration firstPause, Duration longestPause, Duration totalTime) {
   public static final Retries NONE = new Retries(1, Duration.ZERO, Duration.ZERO, Duration.ZERO);
 
-  /** Four tries within two minutes. */
+  /** Four attempts within two minutes. */
   public static final Retries STANDARD = new Retries(4, Duration.ofMillis(250), Duration.ofSeconds(8), Duration.ofMinutes(2));
 
   public Retries {
@@ -25,7 +24,7 @@ public record Retries(int attempts, Duration firstPause, Duration longestPause, 
     }
   }
 
-  /** @return how long to wait after so many tries, or nothing when there is no further one */
+  /** Returns the pause after this number of attempts; empty if there is no further attempt. */
   Optional<Duration> pauseAfter(int tried, Duration elapsed, Optional<Duration> askedFor) {
     Duration longest = min(firstPause.multipliedBy(1L << Math.min(tried - 1, 20)), longestPause);
     Duration drawn = Duration.ofNanos(ThreadLocalRandom.current().nextLong(longest.toNanos() + 1));

@@ -7,11 +7,11 @@ import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 
-/** Reads the header of that name: seconds, or a date. */
+/** Reads the header {@code Retry-After}: seconds, or a date. */
 final class RetryAfter {
   private RetryAfter() {}
 
-  /** @return null without the header, or with one that says neither */
+  /** Returns the time to wait; null without the header, or for an invalid one. */
   static Duration of(HttpHeaders headers, Instant now) {
     return headers.firstValue("Retry-After").map(String::strip).map(value -> read(value, now)).orElse(null);
   }

@@ -2,16 +2,16 @@ package causeway.client;
 
 import java.util.regex.Pattern;
 
-/** What a client authorizes itself by. It never shows itself. */
+/** The secrets of a client. Printing them shows nothing. */
 final class Secrets {
-  /** What the header can hold without becoming another one. */
+  /** Characters that a header can contain safely. */
   private static final Pattern SENDABLE = Pattern.compile("[\\x21-\\x2b\\x2d-\\x7e]+");
 
   private final String user;
   private final String organization;
   private final String elementToken;
 
-  /** @param elementToken null for a client that is bound to no instance */
+  /** @param elementToken token of the instance; null for a client that is bound to none */
   Secrets(String user, String organization, String elementToken) {
     this.user = checked("user secret", user);
     this.organization = checked("organization secret", organization);
@@ -26,7 +26,7 @@ final class Secrets {
     return elementToken != null;
   }
 
-  /** @return the value of the header {@code Authorization} */
+  /** Returns the value of the header {@code Authorization}. */
   String header(boolean isOnInstance) {
     return "User " + user + ", Organization " + organization + (isOnInstance ? ", Element " + elementToken : "");
   }

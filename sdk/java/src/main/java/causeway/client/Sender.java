@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Sends requests, again where that is right, and makes exceptions of what fails. */
+/** Sends requests, retries them where that is safe, and converts failures to exceptions. */
 final class Sender {
   private static final Set<Integer> STATUSES_THAT_PASS = Set.of(429, 502, 503, 504);
 
@@ -25,25 +25,31 @@ final class Sender {
   private final Duration timeout;
   private final Retries retries;
 
-  /** @param timeout for one attempt, from the request to the last byte of the answer */
+  /** @param timeout time limit of one attempt, from the request to the last byte of the response */
   Sender(HttpClient http, Duration timeout, Retries retries) {
     this.http = http;
     this.timeout = timeout;
     this.retries = retries;
   }
 
-  /** A good answer. */
+  /** A successful response. */
   record Reply<T>(T body, HttpHeaders headers) {}
 
-  /** What an answer holds: what was asked for, or the bytes of an error. */
+  /** The body of a response: what was requested, or the bytes of an error. */
   private record Body<T>(T wanted, byte[] error) {}
 
-  /** @param isRepeatable whether the request does no more when it arrives twice; a 429 has done nothing and is tried again in any case */
+  /**
+   * Sends a request and reads the response.
+   * @param isRepeatable whether a second request has no further effect; a 429 means that nothing was done, so it is retried in any case
+   */
   Reply<byte[]> send(HttpRequest request, boolean isRepeatable) {
     return persist(request, isRepeatable, BodySubscribers::ofByteArray);
   }
 
-  /** The time-out is for the head of the answer: the body comes as it is read, and what breaks it is an IOException of the stream. */
+  /**
+   * Sends a request and opens the response. The time limit applies until the headers arrive. The body is read as it arrives; if the
+   * connection breaks, the stream throws an IOException.
+   */
   InputStream open(HttpRequest request, boolean isRepeatable) {
     return persist(request, isRepeatable, BodySubscribers::ofInputStream).body();
   }
@@ -95,7 +101,7 @@ final class Sender {
     throw new ApiException.Answer(response.statusCode(), response.body().error(), requestId, retryAfter).exception();
   }
 
-  /** Redirects are not followed, as they would take the secrets along; so they are no good answers. */
+  /** Redirects are not followed, because they would receive the secrets. So they do not count as successful. */
   private static <T> BodySubscriber<Body<T>> bodyOf(int status, Supplier<BodySubscriber<T>> wanted) {
     return status >= 300
         ? BodySubscribers.mapping(BodySubscribers.ofByteArray(), error -> new Body<T>(null, error))
@@ -107,7 +113,7 @@ final class Sender {
       return response.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException late) {
       response.cancel(true);
-      throw new TimedOutException(nameOf(request) + " had no answer within " + timeout.toMillis() + " ms.");
+      throw new TimedOutException(nameOf(request) + " had no response within " + timeout.toMillis() + " ms.");
     } catch (InterruptedException interrupted) {
       response.cancel(true);
       throw InterruptedCallException.in(nameOf(request), interrupted);
@@ -117,7 +123,7 @@ final class Sender {
     }
   }
 
-  /** Without the query, whose values may be secrets. */
+  /** Returns the address of a request without the query, whose values can be secrets. */
   private static String nameOf(HttpRequest request) {
     return request.method() + " " + request.uri().getRawPath();
   }

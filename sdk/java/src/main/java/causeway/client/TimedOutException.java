@@ -1,6 +1,6 @@
 package causeway.client;
 
-/** The answer, or the end of a bulk job, did not come in the time that was given for it. */
+/** The response, or the end of a bulk job or of an execution, did not arrive within the time limit. */
 public final class TimedOutException extends CausewayException {
   TimedOutException(String message) {
     super(message, null);

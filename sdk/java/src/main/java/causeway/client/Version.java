@@ -1,6 +1,6 @@
 package causeway.client;
 
-/** Of this package, which is that of the specification it was made from. */
+/** The version of this package, and of the specification that it was generated from. */
 final class Version {
   private static final String VERSION = "0.0.0-dev";
 

@@ -15,7 +15,7 @@ import java.util.Date;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
-/** Builds filters of the query language. Values are quoted by its rules and never spliced in, so that each stays a value. */
+/** Builds filters of the query language. Values are quoted and never spliced in, so that each stays a value. */
 public final class Where {
   private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
   private static final Instant END = Instant.parse("+10000-01-01T00:00:00Z");
@@ -25,12 +25,11 @@ public final class Where {
   private Where() {}
 
   /**
-   * A filter with a value for each {@code ?} that stands outside of quotes: {@code where("status = ? AND id IN (?)", "Active", List.of(1, 2))}.
-   *
+   * Returns a filter with a value for each {@code ?} outside of quotes: {@code where("status = ? AND id IN (?)", "Active", List.of(1, 2))}.
    * @param values texts (also UUIDs, enums and characters), numbers, booleans, {@link LocalDate}, {@link Instant}, {@link OffsetDateTime},
-   *     {@link ZonedDateTime}, {@link Date}, or collections and arrays of these for {@code IN}
-   * @throws IllegalArgumentException when there are not as many values as places, a quote is not closed, or a value has no literal,
-   *     as null has none: say {@code IS NULL}
+   * {@link ZonedDateTime}, {@link Date}, or collections and arrays of these for {@code IN}
+   * @throws IllegalArgumentException when the numbers of values and placeholders differ, a quote is not closed, or a value has no literal.
+   * Null has none: write {@code IS NULL}
    */
   public static String where(String template, Object... values) {
     if (values == null) {
@@ -64,12 +63,12 @@ public final class Where {
     return filter.toString();
   }
 
-  /** The text so that a {@code LIKE} finds it as it is: {@code where("name LIKE ?", escapeLike(word) + "%")}. */
+  /** Escapes a text so that {@code LIKE} finds it literally: {@code where("name LIKE ?", escapeLike(word) + "%")}. */
   public static String escapeLike(String text) {
     return text.replaceAll("[\\\\%_]", "\\\\$0");
   }
 
-  /** Whether parentheses are around the place already. */
+  /** Returns whether the placeholder is already in parentheses. */
   private static boolean isInList(String template, int at) {
     String before = template.substring(0, at).stripTrailing();
     return before.endsWith("(") || before.endsWith(",");

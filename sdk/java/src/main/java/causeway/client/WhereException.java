@@ -3,23 +3,23 @@ package causeway.client;
 import causeway.client.model.ErrorDetail;
 import java.util.Optional;
 
-/** A filter is wrong, or the provider cannot answer it alone. */
+/** A filter is invalid, or the provider cannot evaluate it alone. */
 public final class WhereException extends ApiException {
   WhereException(Answer answer) {
     super(answer);
   }
 
-  /** @return where in the filter the first fault begins, counted from 0 */
+  /** Returns the position of the first fault in the filter, counted from 0. */
   public Optional<Integer> position() {
     return first().map(ErrorDetail::position);
   }
 
-  /** @return how many characters it covers */
+  /** Returns the length of the fault in characters. */
   public Optional<Integer> length() {
     return first().map(ErrorDetail::length);
   }
 
-  /** @return the known name that is closest to the one given */
+  /** Returns the known name that is most similar to the given one. */
   public Optional<String> suggestion() {
     return first().map(ErrorDetail::nearest);
   }

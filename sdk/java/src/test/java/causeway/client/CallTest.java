@@ -50,7 +50,7 @@ class CallTest {
     }
   }
 
-  /** With a token the path could be an object of the provider. */
+  /** With a token, the path could name an object of the provider. */
   @Test
   void sendsNoTokenToThePlatform() throws IOException {
     try (TestService service = TestService.of(Answer.of(200, "[]"))) {
@@ -92,7 +92,7 @@ class CallTest {
     }
   }
 
-  /** The second page is empty, as a page may be when the budget of provider calls ends first. */
+  /** The second page is empty, as a page can be when the budget of provider calls ends first. */
   private static Answer page(Request request) {
     if (request.target().contains("nextPage=t%2B2")) {
       return Answer.of(200, "[{\"id\":3}]");
@@ -195,12 +195,12 @@ class CallTest {
     try (TestService service = new TestService(request -> after(end))) {
       Causeway causeway = service.client().timeout(Duration.ofMillis(50)).build();
       TimedOutException late = assertThrows(TimedOutException.class, () -> causeway.hubs().listHubs(options -> options.where("secret")));
-      assertEquals("GET /elements/api-v2/hubs had no answer within 50 ms.", late.getMessage());
+      assertEquals("GET /elements/api-v2/hubs had no response within 50 ms.", late.getMessage());
       end.countDown();
     }
   }
 
-  /** The service sees that nobody waits for its answer: the connection is closed. */
+  /** The service sees that nobody waits for its response, because the connection is closed. */
   @Test
   void endsWhenTheThreadIsInterrupted() throws Exception {
     AtomicReference<Throwable> thrown = new AtomicReference<>();

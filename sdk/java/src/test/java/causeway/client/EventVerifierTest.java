@@ -20,7 +20,7 @@ class EventVerifierTest {
   private static final String OTHER = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
   private static final byte[] BODY = "{\"id\":\"e-1\",\"type\":\"incident.created\",\"data\":{\"objectId\":\"7\"}}".getBytes(UTF_8);
 
-  /** The vector that the standard's own libraries are tested with. */
+  /** The test vector of the libraries of the standard. */
   @Test
   void signsAsTheStandardSays() throws WebhookSigningException {
     String signature = new Webhook(SECRET).sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, "{\"test\": 2432232314}");
@@ -54,7 +54,7 @@ class EventVerifierTest {
     assertThrows(EventSignatureException.class, () -> verifier.verify(BODY, signed(SECRET, now() + 3600)));
   }
 
-  /** Bytes that are no UTF-8 would be the same text as others. */
+  /** Invalid UTF-8 would decode to the same text as other bytes. */
   @Test
   void refusesBytesThatAreNoText() throws WebhookSigningException {
     String replaced = "{\"id\":\"\ufffd\",\"type\":\"t\"}";
@@ -84,7 +84,7 @@ class EventVerifierTest {
     return Instant.now().getEpochSecond();
   }
 
-  /** As a server shows them: names in any case. */
+  /** Headers as a server returns them, with names in any case. */
   private static Map<String, List<String>> signed(String secret, long seconds) throws WebhookSigningException {
     String signature = new Webhook(secret).sign("e-1", seconds, new String(BODY, UTF_8));
     return Map.of("Webhook-id", List.of("e-1"), "Webhook-timestamp", List.of("" + seconds), "Webhook-signature", List.of(signature));

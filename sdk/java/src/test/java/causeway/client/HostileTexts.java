@@ -5,7 +5,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Texts that break what splices values into filters. */
+/** Texts that break clients that splice values into filters. */
 final class HostileTexts {
   private static final List<String> PIECES =
       List.of(
@@ -15,7 +15,7 @@ final class HostileTexts {
 
   private HostileTexts() {}
 
-  /** @return the empty text, every piece alone and random sequences of them, some of 80 characters */
+  /** @return the empty text, each piece alone, and random sequences of pieces, some of 80 characters */
   static List<String> of(Random random, int count) {
     return IntStream.range(0, count).mapToObj(at -> at == 0 ? "" : at <= PIECES.size() ? PIECES.get(at - 1) : sequence(random, at)).toList();
   }

@@ -98,7 +98,7 @@ class ModelsTest {
     assertTrue(compile("new InstanceCreate()").contains("error"));
   }
 
-  /** @return what the compiler says, nothing when it compiles */
+  /** Compiles a source. @return the errors of the compiler; empty if it compiles */
   private static String compile(String expression) {
     String source = "import causeway.client.model.*; import java.util.Map; class Use { Object made = " + expression + "; }";
     JavaFileObject file =

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The steps of sdk/scenario.md, against the service that the environment names. */
+/** Runs the steps of sdk/scenario.md against the service that the environment names. */
 @EnabledIfEnvironmentVariable(named = "CAUSEWAY_URL", matches = ".+", disabledReason = "The scenario was skipped: CAUSEWAY_URL names no service.")
 class ScenarioTest {
   private static final String SAYS = "java says: it's 100% \"fine\" ?";
@@ -215,7 +215,7 @@ class ScenarioTest {
     }
   }
 
-  /** In two, where the filter is longer than the service takes. */
+  /** Splits the query in two where the filter is longer than the service accepts. */
   private void arrives(List<String> values) {
     String filter = where("short_description IN (?)", values);
     if (filter.getBytes(UTF_8).length > 15_000) {
@@ -231,7 +231,7 @@ class ScenarioTest {
     return parsed.substring(parsed.indexOf('(') + 1, parsed.lastIndexOf(')'));
   }
 
-  /** What the texts of a filter say: a quote begins one, two quotes are one. */
+  /** Returns the texts of a filter: a quote begins a text, and in it two quotes are one. */
   private static List<String> literals(String filter) {
     List<String> read = new ArrayList<>();
     for (int at = filter.indexOf('\''); at >= 0 && at < filter.length(); at = filter.indexOf('\'', at)) {
@@ -293,7 +293,7 @@ class ScenarioTest {
     assertFalse(causeway.bulk().listBulkJobs().stream().anyMatch(job -> job.id() == download.id()));
   }
 
-  /** Asks again after a pause, a hundred times at most. */
+  /** Repeats a check after pauses, at most a hundred times. */
   private static <T> T until(Supplier<T> sought) {
     for (int asked = 0; asked < 100; asked++) {
       T found = sought.get();

@@ -16,9 +16,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
 
-/** A service on loopback that answers as a test says and remembers what it was asked. */
+/** A service on loopback that sends prepared responses and records the requests. */
 final class TestService implements AutoCloseable {
-  /** Two tries more, and no pause worth the name between them. */
+  /** Two retries with almost no pause. */
   static final Retries QUICK = new Retries(3, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofMinutes(1));
 
   private static final String PATH = "/elements/api-v2";
@@ -33,7 +33,7 @@ final class TestService implements AutoCloseable {
     }
   }
 
-  /** @param status 0 to break the connection */
+  /** @param status status of the response; 0 breaks the connection */
   record Answer(int status, byte[] body, Map<String, String> headers) {
     static final Answer BROKEN = of(0, "");
 
@@ -53,7 +53,7 @@ final class TestService implements AutoCloseable {
     server.start();
   }
 
-  /** Answers these one after the other, the last one from then on. */
+  /** Sends these responses one after the other; the last one is repeated. */
   static TestService of(Answer... answers) throws IOException {
     List<Answer> left = new CopyOnWriteArrayList<>(answers);
     return new TestService(request -> left.size() > 1 ? left.remove(0) : left.get(0));

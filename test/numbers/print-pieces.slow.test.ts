@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isLarge, printPieces } from '../../src/http/json-response.ts';
+import { isLarge, printPieces } from '../../src/numbers/print-pieces.ts';
 
 describe('an answer that is printed in pieces', () => {
   it('is what JSON.stringify prints', () => {

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parsePieces } from '../../src/connector/client/json-pieces.ts';
+import { RESPONSE_LIMITS } from '../../src/connector/client/response-limits.ts';
 import { isAppError } from '../../src/errors.ts';
 import { parseJson } from '../../src/numbers/exact-json.ts';
+import { parsePieces } from '../../src/numbers/parse-pieces.ts';
 import { runs } from '../../suite/effort.ts';
 
 function parse(text: string | Buffer, pieceBytes?: number): unknown {
-  const parsing = parsePieces(Buffer.from(text), pieceBytes);
+  const parsing = parsePieces(Buffer.from(text), RESPONSE_LIMITS, pieceBytes);
   for (;;) {
     const step = parsing.next();
     if (step.done) return step.value;
@@ -87,7 +88,7 @@ describe('JSON that is parsed in pieces', () => {
     const rows = Array.from({ length: 3000 }, (_, id) => ({ id, name: `Name ${id}`, tags: ['a', 'b'] }));
     for (const value of [rows, { data: { rows } }, [[[rows]]], { text: 'x'.repeat(200_000), rows }]) {
       const text = JSON.stringify(value);
-      const costs = [...parsePieces(Buffer.from(text), 1024)];
+      const costs = [...parsePieces(Buffer.from(text), RESPONSE_LIMITS, 1024)];
       expect(costs).to.have.length(Math.ceil(text.length / 1024));
       expect(Math.max(...costs.map(({ bytes }) => bytes))).to.be.below(64 * 1024);
     }
@@ -104,7 +105,7 @@ describe('JSON that is parsed in pieces', () => {
     };
     for (const [text, count] of Object.entries(COUNTS)) {
       for (const size of SIZES) {
-        const costs = [...parsePieces(Buffer.from(text), size)];
+        const costs = [...parsePieces(Buffer.from(text), RESPONSE_LIMITS, size)];
         const sum = costs.reduce((members, cost) => members + cost.members, 0);
         expect(sum, `${text} in pieces of ${size}`).to.equal(count);
       }

@@ -1,22 +1,19 @@
-import { AppError } from '../../errors.ts';
-import { parseJson } from '../../numbers/exact-json.ts';
+import { parseJson } from './exact-json.ts';
 
 /** Number of bytes that are scanned and parsed at a time: about a millisecond of work. */
 export const PIECE_BYTES = 128 * 1024;
 
-/** Maximum depth of nesting. Code that walks over a value calls itself for each level. */
-export const MAX_DEPTH = 200;
-
-/**
- * Maximum number of members in a response, at all depths. A response of ordinary rows reaches its 32 MB first, because their members take
- * at least 16 bytes. With more members, connectors, which walk over a response in one run, would take hundreds of milliseconds.
- */
-export const MOST_MEMBERS = 2_000_000;
-/**
- * Maximum number of members of one object in a response. A record has hundreds, rarely thousands; an index by id has as many as there are
- * ids. It is also the maximum for a record with everything inside it (`assertMembers`).
- */
-export const MOST_OBJECT_MEMBERS = 100_000;
+/** Limits of a text, and the errors for a text that exceeds one. */
+export interface JsonLimits {
+  /** Maximum depth of nesting. */
+  readonly depth: number;
+  /** Maximum number of members at all depths. */
+  readonly members: number;
+  /** Maximum number of members of one object. */
+  readonly objectMembers: number;
+  readonly tooDeep: () => Error;
+  readonly tooMany: (what: string, most: number) => Error;
+}
 
 // The memory that V8 needs for parsed JSON beside its characters, measured with rows of people and with the worst case (a million of `{}`,
 // or of objects that each have a name of their own); there it is up to twice as much.
@@ -64,10 +61,14 @@ interface Assembly {
 /**
  * Parses UTF-8 JSON as `parseJson` does, piece by piece. Between two yields it works no longer than two pieces take. A parser in JavaScript
  * takes ten times as long as `JSON.parse`; this one only searches the text for positions to cut it, and lets `JSON.parse` parse the pieces.
- * @throws SyntaxError; AppError PROVIDER_PROTOCOL for nesting beyond 200 levels, and for too many members
+ * @throws SyntaxError; the error of the limit that the text exceeds
  */
-export function* parsePieces(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator<PieceCost, unknown> {
-  const parsing = new Parsing(bytes);
+export function* parsePieces(
+  bytes: Buffer,
+  limits: JsonLimits,
+  pieceBytes: number = PIECE_BYTES,
+): Generator<PieceCost, unknown> {
+  const parsing = new Parsing(bytes, limits);
   for (let end = pieceBytes; ; end += pieceBytes) {
     const isLast = end >= bytes.length;
     parsing.scan(Math.min(end, bytes.length));
@@ -80,6 +81,7 @@ export function* parsePieces(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator
 /** The text as a list with one value. Its first assembly is that list. */
 class Parsing {
   readonly #bytes: Buffer;
+  readonly #limits: JsonLimits;
   readonly #open: Open[] = [{ openedAt: -1, end: END, lastComma: -1, commas: 0 }];
   readonly #root: unknown[] = [];
   readonly #assemblies: Assembly[] = [{ value: this.#root, followsMember: false, wantsMember: false }];
@@ -93,8 +95,9 @@ class Parsing {
   #members = 0;
   #membersBefore = 0;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, limits: JsonLimits) {
     this.#bytes = bytes;
+    this.#limits = limits;
   }
 
   scan(end: number): void {
@@ -145,7 +148,8 @@ class Parsing {
     this.#position = position;
     this.#inString = inString;
     this.#isEmpty = isEmpty;
-    if (this.#members > MOST_MEMBERS) throw tooMany('JSON', MOST_MEMBERS);
+    const { members, tooMany } = this.#limits;
+    if (this.#members > members) throw tooMany('JSON', members);
   }
 
   /** Parses complete members until less than a piece is left. */
@@ -182,7 +186,8 @@ class Parsing {
   }
 
   #begin(openedAt: number, end: number): void {
-    if (this.#open.length > MAX_DEPTH) throw tooDeep();
+    const { depth, tooDeep } = this.#limits;
+    if (this.#open.length > depth) throw tooDeep();
     this.#open.push({ openedAt, end, lastComma: -1, commas: 0 });
   }
 
@@ -191,8 +196,8 @@ class Parsing {
     top.lastComma = position;
     this.#members++;
     // A list has as many items as there are rows, so only objects are limited.
-    if (++top.commas >= MOST_OBJECT_MEMBERS && top.end === CLOSE_OBJECT)
-      throw tooMany('an object', MOST_OBJECT_MEMBERS);
+    const { objectMembers, tooMany } = this.#limits;
+    if (++top.commas >= objectMembers && top.end === CLOSE_OBJECT) throw tooMany('an object', objectMembers);
   }
 
   #end(position: number, byte: number): void {
@@ -289,20 +294,4 @@ function addMembers(object: Record<string, unknown>, text: string): number {
 function define(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
-}
-
-/**
- * Returns the error PROVIDER_PROTOCOL for a response with too many members.
- * @param what the value that has too many
- */
-export function tooMany(what: string, most: number): AppError {
-  return new AppError('PROVIDER_PROTOCOL', `The provider returned ${what} with more than ${most} members.`);
-}
-
-/** Returns the error PROVIDER_PROTOCOL for a response that is nested too deeply. */
-export function tooDeep(): AppError {
-  return new AppError(
-    'PROVIDER_PROTOCOL',
-    `The provider returned JSON that is nested deeper than ${MAX_DEPTH} levels.`,
-  );
 }

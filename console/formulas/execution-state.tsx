@@ -1,0 +1,39 @@
+import type { Schemas } from '../api.ts';
+import { Badge, type Tone } from '../parts/badge.tsx';
+
+export type ExecutionStatus = Schemas['FormulaExecutionStatus'];
+
+const TONES: Readonly<Record<ExecutionStatus, Tone>> = {
+  pending: 'busy',
+  queued: 'quiet',
+  success: 'good',
+  failed: 'bad',
+  retry: 'warn',
+  cancelled: 'quiet',
+  unknown: 'quiet',
+};
+
+const MEANINGS: Readonly<Record<ExecutionStatus, string>> = {
+  pending: 'The execution runs, or begins in a moment.',
+  queued: 'The execution waits for another one of the same instance.',
+  success: 'No step failed.',
+  failed: 'A step failed.',
+  retry: 'The execution ended, and another run is planned.',
+  cancelled: 'Somebody cancelled the execution.',
+  unknown: 'The end of the execution is not known.',
+};
+
+/** How often executions in progress are requested. */
+export const POLL_MS = 1_000;
+
+export function isUnderWay(status: ExecutionStatus): boolean {
+  return status === 'pending' || status === 'queued';
+}
+
+export function ExecutionState({ status }: { readonly status: ExecutionStatus }) {
+  return (
+    <Badge tone={TONES[status]} title={MEANINGS[status]}>
+      {status}
+    </Badge>
+  );
+}

@@ -1,0 +1,57 @@
+import type { PropertyField } from './step-types.ts';
+
+/** Properties as they are stored. */
+export type Properties = Readonly<Record<string, unknown>>;
+/** Properties as they are typed, by name. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** Returns a value as its text in a form. */
+export function printProperty({ kind }: Pick<PropertyField, 'kind'>, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (kind === 'flag') return value === true || value === 'true' ? 'true' : '';
+  if (kind === 'names' && Array.isArray(value)) return value.map(String).join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+export function readTexts(fields: readonly PropertyField[], properties: Properties): Texts {
+  return Object.fromEntries(fields.map((field) => [field.name, printProperty(field, properties[field.name])]));
+}
+
+/**
+ * Returns the properties for the texts of a form. Those whose text is the same keep their value and its type, and properties that have no
+ * field stay.
+ */
+export function writeTexts(fields: readonly PropertyField[], before: Properties, texts: Texts): Properties {
+  const written = { ...before };
+  for (const field of fields) {
+    const { name } = field;
+    const text = texts[name] ?? '';
+    if (text === printProperty(field, before[name])) continue;
+    if (text.trim() === '') delete written[name];
+    else written[name] = readValue(field, text, before[name]);
+  }
+  return written;
+}
+
+function readValue({ kind }: PropertyField, text: string, before: unknown): unknown {
+  if (kind === 'names') return splitNames(text);
+  // A text with JSON in it stays one: its references are replaced in another way.
+  return kind === 'value' && (typeof before !== 'string' || before === '') ? readJson(text) : text;
+}
+
+function splitNames(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/** Returns the object or the array that a text is in JSON, otherwise the text. */
+function readJson(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,130 @@
+import { printable, printableJson } from './texts.js';
+
+/** The types of fields that TypeScript distinguishes. */
+export type TypedKind = 'string' | 'number' | 'boolean' | 'object' | 'array';
+
+/** A field of the records of an object. */
+export interface TypedField {
+  /** Dots nest, `[*]` and `[0]` stand for the items of an array: `address.city`, `users[*].name`. */
+  readonly path: string;
+  readonly kind: TypedKind;
+  /** A name of the field for people. */
+  readonly displayName?: string | undefined;
+}
+
+/** An object whose records become an interface. */
+export interface TypedObject {
+  readonly name: string;
+  /** A path may come several times, with the types that it has on different instances. */
+  readonly fields: readonly TypedField[];
+}
+
+/** The first line of each file, by which a later run recognizes a file that it may replace. */
+export const FIRST_LINE = '// Made by `causeway types`. Run it again after a change of the definitions.';
+
+const SCALARS = ['string', 'number', 'boolean'] as const;
+const INDENT = '  ';
+
+/** A member of a record, or the items of an array. */
+interface Place {
+  readonly kinds: Set<TypedKind>;
+  readonly members: Map<string, Place>;
+  items: Place | undefined;
+  displayName: string | undefined;
+}
+
+/** Returns a TypeScript module with one exported interface for each object, by name. The same objects always give the same text. */
+export function typesOf(objects: readonly TypedObject[]): string {
+  const byName = [...objects].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const names = interfaceNames(byName);
+  const interfaces = byName.map((object, index) => interfaceOf(object, names[index] ?? ''));
+  // Without an export, a file would be no module.
+  const blocks = interfaces.length === 0 ? ['export {};'] : interfaces;
+  return `${[FIRST_LINE, ...blocks].join('\n\n')}\n`;
+}
+
+/** Returns the names in PascalCase. A name that is taken gets a number. */
+function interfaceNames(objects: readonly TypedObject[]): readonly string[] {
+  const taken = new Set<string>();
+  return objects.map(({ name }) => {
+    const base = pascalCase(name);
+    let unique = base;
+    for (let number = 2; taken.has(unique); number++) unique = `${base}${number}`;
+    taken.add(unique);
+    return unique;
+  });
+}
+
+function pascalCase(name: string): string {
+  const words = name.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  const joined = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return /^[A-Z]/.test(joined) ? joined : `_${joined}`;
+}
+
+function interfaceOf({ name, fields }: TypedObject, interfaceName: string): string {
+  const record = newPlace();
+  for (const field of fields) add(record, field);
+  return `${commentOf(`The object \`${name}\`.`, '')}export interface ${interfaceName} ${membersOf(record, '')}`;
+}
+
+function newPlace(): Place {
+  return { kinds: new Set(), members: new Map(), items: undefined, displayName: undefined };
+}
+
+/** Makes the place of a field, and those that it lies in. */
+function add(record: Place, { path, kind, displayName }: TypedField): void {
+  let place = record;
+  for (const [step] of path.matchAll(/\[[^\]]*\]|[^.[\]]+/g))
+    place = step.startsWith('[') ? itemsOf(place) : memberOf(place, step);
+  if (place === record) return;
+  place.kinds.add(kind);
+  if (displayName !== path) place.displayName ??= displayName;
+}
+
+function itemsOf(place: Place): Place {
+  place.items ??= newPlace();
+  return place.items;
+}
+
+function memberOf({ members }: Place, name: string): Place {
+  const member = members.get(name) ?? newPlace();
+  members.set(name, member);
+  return member;
+}
+
+function membersOf({ members }: Place, indent: string): string {
+  if (members.size === 0) return '{}';
+  const inner = indent + INDENT;
+  const lines = [...members].map(([name, place]) => {
+    const comment = place.displayName === undefined ? '' : commentOf(place.displayName, inner);
+    return `${comment}${inner}${keyOf(name)}?: ${[...typesAt(place, inner), 'null'].join(' | ')};\n`;
+  });
+  return `{\n${lines.join('')}${indent}}`;
+}
+
+/** Returns the types that a value can have beside null. A type that only a newer service has is unknown here. */
+function typesAt(place: Place, indent: string): readonly string[] {
+  const { kinds, members, items } = place;
+  const types: string[] = SCALARS.filter((kind) => kinds.has(kind));
+  if (members.size > 0) types.push(membersOf(place, indent));
+  else if (kinds.has('object')) types.push('{ [name: string]: unknown }');
+  if (items !== undefined) types.push(listOf(items, indent));
+  else if (kinds.has('array')) types.push('unknown[]');
+  return types.length === 0 ? ['unknown'] : types;
+}
+
+/** Items that are records are there. A single value that could not be converted is null. */
+function listOf(items: Place, indent: string): string {
+  const types = typesAt(items, indent);
+  const [only] = types;
+  if (types.length === 1 && only !== undefined && items.members.size > 0) return `${only}[]`;
+  return `(${[...types, 'null'].join(' | ')})[]`;
+}
+
+function keyOf(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : printableJson(name);
+}
+
+function commentOf(text: string, indent: string): string {
+  return `${indent}/** ${printable(text).replaceAll('*/', '*\\/')} */\n`;
+}

@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
+import { isAppError } from '../../src/errors.ts';
+import type { MappingInForce, MappingScript } from '../../src/mappings/model.ts';
+import { createSandbox, type ScriptJob } from '../../src/scripts/index.ts';
+import { createTrace, type Trace, withTrace } from '../../src/trace.ts';
+import { inForceOf } from '../mappings/simulated.ts';
+import { anyFailureOf } from '../support/failures.ts';
+import { createObject, createService, type FakeRow } from './fake-provider.ts';
+
+const MIB = 2 ** 20;
+const ROWS: readonly FakeRow[] = Array.from({ length: 120 }, (_, id) => ({
+  ...{ id, score: id % 10, place: null },
+  name: `n${id}`,
+}));
+const PASS = 'done(transformedObject);';
+
+const ids = (rows: readonly unknown[]) => rows.map((row) => Reflect.get(Object(row), 'id'));
+
+describe('the rows of an object whose mapping has a script', () => {
+  const sandbox = createSandbox({ clock: SYSTEM_CLOCK });
+  after(() => sandbox.close());
+
+  /** The number of rows that the script ran for, and the greatest number of characters of results that one job returned. */
+  let ran = 0;
+  let mostCharacters = 0;
+  beforeEach(() => {
+    ran = 0;
+    mostCharacters = 0;
+  });
+
+  async function run(job: ScriptJob) {
+    const results = await sandbox.run(job);
+    ran += results.length;
+    mostCharacters = Math.max(mostCharacters, JSON.stringify(results).length);
+    return results;
+  }
+
+  function open(script: string | MappingScript, rows: readonly FakeRow[] = ROWS) {
+    const fields = ['id', 'name', 'score'] as const;
+    const mapping: MappingInForce = {
+      ...inForceOf({
+        objectName: 'rows',
+        vendorName: 'rows',
+        fields: fields.map((path) => ({ path, vendorPath: path, type: path === 'name' ? 'string' : 'number' })),
+        configuration: [{ type: 'passThrough', properties: { fromVendor: false } }],
+      }),
+      script: typeof script === 'string' ? { body: script } : script,
+    };
+    const inForce = async () => ({ version: '1', byName: new Map([['rows', mapping]]), unmapped: [] });
+    return createService({ rows: createObject(rows) }, () => ({}), { inForce, sandbox: { run } });
+  }
+
+  it('are transformed as they are read, in pages without gap and overlap', async () => {
+    const service = open(`transformedObject.name += '!'; ${PASS}`);
+    for (const pageSize of [7, 50, 100]) {
+      const { rows } = await service.listAll({ pageSize });
+      expect(ids(rows)).to.deep.equal(ids(ROWS));
+      expect(rows[3]).to.deep.equal({ id: 3, name: 'n3!', score: 3 });
+    }
+  });
+
+  it('are not transformed when nobody reads them', async () => {
+    const service = open(`transformedObject.name += '!'; ${PASS}`);
+    // The provider's page has 50 rows, because the script may change the field of the filter.
+    const { records } = await service.list({ pageSize: 2, where: "name LIKE 'n%'" });
+    expect(ids(records)).to.deep.equal([0, 1]);
+    expect(ran).to.be.below(50);
+  });
+
+  it('are left out where the script returns nothing', async () => {
+    const body = `if (originalObject.id % 3 === 0) done(null); else ${PASS}`;
+    const service = open({ body, filterEmptyResponse: true });
+    const kept = ids(ROWS).filter((id) => Number(id) % 3 !== 0);
+    for (const pageSize of [1, 20, 60]) expect(ids((await service.listAll({ pageSize })).rows)).to.deep.equal(kept);
+    const sorted = await service.listAll({ pageSize: 30, orderBy: 'name' });
+    expect(new Set(ids(sorted.rows))).to.deep.equal(new Set(kept));
+    expect((await service.list()).totalCount).to.equal(undefined);
+  });
+
+  it('may have 8 MB each', async () => {
+    const text = 'x'.repeat(8 * MIB - 1000);
+    const service = open(PASS, [{ id: 1, name: text, score: 1, place: null }]);
+    const { records } = await service.list();
+    expect(records[0]?.name).to.have.length(text.length);
+  });
+
+  it('end a page early when their results are large, so that memory is bounded', async () => {
+    const rows = ROWS.slice(0, 40);
+    const service = open("transformedObject.name = 'x'.repeat(1e6); done(transformedObject);", rows);
+    const first = await service.list({ pageSize: 100 });
+    expect(first.cutBy).to.equal('bytes');
+    expect(first.bytes).to.be.below(17 * MIB);
+    const all = await service.listAll({ pageSize: 100, fields: 'id' });
+    expect(ids(all.rows)).to.deep.equal(ids(rows));
+    // Rows that the filter rejects are not kept either.
+    expect((await service.list({ pageSize: 100, where: "name = 'x'" })).records).to.deep.equal([]);
+    expect(mostCharacters).to.be.below(13 * MIB);
+  });
+
+  describe('tell the activity', () => {
+    async function traced(script: string, rows: readonly FakeRow[] = ROWS.slice(0, 3)): Promise<Trace> {
+      const trace = createTrace('1');
+      const { list } = open(script, rows);
+      await withTrace({ trace, span: undefined }, () => list({ pageSize: 200 }));
+      return trace;
+    }
+
+    it('what the script wrote, up to 50 lines', async () => {
+      const { scripts } = await traced(`console.log('row', originalObject.id); ${PASS}`, ROWS);
+      expect(scripts).to.include({ lineCount: 120, failures: 0 });
+      expect(scripts?.console).to.deep.equal(ids(ROWS.slice(0, 50)).map((id) => `row ${id}`));
+    });
+
+    it('nothing where there is nothing to tell', async () => {
+      expect(await traced(PASS)).to.not.have.property('scripts');
+    });
+
+    it('why it failed and for which records, with the first five reasons', async () => {
+      const byReason = await traced("throw 'reason ' + (originalObject.id % 7);", ROWS);
+      expect(byReason.scripts).to.include({ failures: 120 });
+      expect(byReason.scripts?.reasons.map(({ reason }) => reason)).to.deep.equal(
+        [0, 1, 2, 3, 4].map((number) => `reason ${number}`),
+      );
+      expect(byReason.scripts?.reasons[2]).to.deep.include({ count: 17 });
+      expect(byReason.scripts?.reasons[2]?.recordIds.slice(0, 3)).to.deep.equal(['2', '9', '16']);
+      expect(byReason.scripts?.reasons[2]?.recordIds).to.have.length(10);
+    });
+
+    for (const [what, script, reason] of [
+      ['took too long', 'while (true);', 'Script execution timed out after 50 ms'],
+      ['never called done', 'transformedObject.name = 1;', 'The script ended without a call of done.'],
+      ['returned no object', 'done(5);', 'The script returned no object.'],
+    ] as const)
+      it(`that the script ${what}`, async () => {
+        const { scripts } = await traced(script, ROWS.slice(0, 1));
+        expect(scripts?.reasons).to.deep.equal([{ reason, count: 1, recordIds: ['0'] }]);
+      });
+  });
+
+  it('are refused with too many members, before anything walks over them', async () => {
+    const name = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => [`m${index}`, 1]));
+    const failure = await anyFailureOf(open(PASS, [{ id: 1, name, score: 1, place: null }]).list());
+    expect(isAppError(failure, 'PROVIDER_PROTOCOL')).to.equal(true);
+    expect(ran).to.equal(0);
+  });
+});
