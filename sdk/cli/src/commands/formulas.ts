@@ -28,12 +28,12 @@ interface FormulaInFile {
   readonly body: FormulaBody;
 }
 
-/** What became of one file. With --check, what would become of it. */
+/** The outcome of one file. With --check, the outcome that it would have. */
 interface Applied {
   readonly action: 'created' | 'changed' | 'unchanged';
   readonly file: string;
   readonly name: string;
-  /** Of the formula; none while it is still to be created. */
+  /** Id of the formula. It is absent until the formula is created. */
   readonly id?: number;
   readonly changes: readonly FormulaChange[];
   readonly findings: readonly FormulaFinding[];
