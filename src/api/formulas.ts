@@ -77,7 +77,7 @@ export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, se
       const caller = callerOf(principal);
       const { name, description, active, singleThreaded, debugLoggingEnabled, engine, method, uri, ...rest } = body;
       if (Object.keys(rest).length > 0)
-        assertAsRead(rest, { shown: toFormulaView(await templates.get(caller, path.id)) });
+        assertAsRead(rest, { shown: toFormulaView(await templates.get(caller, path.id)), drifting: ['updatedDate'] });
       const changes = { name, description, active, singleThreaded, debugLoggingEnabled, engine, method, uri };
       const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
       return { body: toFormulaView(await templates.patch(caller, path.id, given)) };
@@ -174,15 +174,17 @@ export function createFormulaHandlers({ formulas, baseUrl }: FormulaServices, se
     }),
     replaceInstanceOfFormula: async ({ principal, path: { id, instanceId }, body }) => {
       assertSameId(body, instanceId);
+      assertSameFormula(body.formula, id);
       const of = { formulaId: id, id: instanceId };
       return { body: toInstanceView(await formulaInstances.replace(callerOf(principal), of, body)) };
     },
     updateInstanceOfFormula: async ({ principal, path: { id, instanceId }, body }) => {
       const of = { formulaId: id, id: instanceId };
-      const { name, active, settings, configuration, ...rest } = body;
+      const { name, active, settings, configuration, formula, ...rest } = body;
+      assertSameFormula(formula, id);
       if (Object.keys(rest).length > 0) {
         const shown = toInstanceView(await formulaInstances.getOf(principal.accountId, of));
-        assertAsRead(rest, { shown, drifting: ['warnings'] });
+        assertAsRead(rest, { shown, drifting: ['warnings', 'updatedDate'] });
       }
       const changes = { name, active, settings, configuration };
       const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
@@ -232,6 +234,14 @@ export function callerOf(principal: Principal): FormulaCaller {
   const { organizationId, accountId, userId, privileges, isAccountNamed } = principal;
   const mayNameAll = privileges.has('manageOrganization');
   return { organizationId, accountId, userId, mayNameAll, seesAll: mayNameAll && isAccountNamed !== true };
+}
+
+/** Refuses a formula instance of another formula. What else is shown of the formula is not looked at. @throws AppError REQUEST_INVALID */
+function assertSameFormula(formula: unknown, id: number): void {
+  const given: unknown = Object(formula).id;
+  if (given === undefined || given === null || Number(given) === id) return;
+  const message = `body.formula.id must be ${id}, as in the path. Or leave it out.`;
+  throw invalidRequest([{ path: pointer('body', 'formula', 'id'), message }]);
 }
 
 /** Refuses a formula or an instance that is sent to the path of another one. @throws AppError REQUEST_INVALID */

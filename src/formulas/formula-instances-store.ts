@@ -239,12 +239,16 @@ export function createFormulaInstanceStore(knex: Knex) {
       return query;
     },
 
-    /** Returns whether another formula or formula instance of an account has a method and path. */
+    /**
+     * Returns whether another formula or formula instance of an account has a method and path. Until the end of the transaction, no other
+     * one gets it.
+     */
     hasResource: async (
       accountId: number,
       { method, uri }: { readonly method: string; readonly uri: string },
       except: { readonly formulaId?: number; readonly instanceId?: number } = {},
     ): Promise<boolean> => {
+      await knex('account').where({ id: accountId }).forNoKeyUpdate().select('id');
       const { rows } = await knex.raw<{ rows: { isThere: boolean }[] }>(
         `select exists (select from formula
              where account_id = :accountId and method = :method and uri = :uri and id is distinct from :formulaId)

@@ -102,7 +102,7 @@ export function createTemplates(
       const { values, content, places } = await work({ before, store, via });
       assertWhole({ values, content }, places);
       const isNew = JSON.stringify(content) !== JSON.stringify(contentOf(before));
-      if (isNew) await assertNoCalledCircle(store, caller, { id, content });
+      if (isNew) await assertNoCalledCircle(store, caller, { id, content, isWhole: places === WHOLE_BODY });
       await assertFreeResource(via, before, values);
       const version = before.version + (isNew ? 1 : 0);
       const after = await store.update(before, values, { version, content });
@@ -307,14 +307,19 @@ async function assertRunsWith({ steps }: Formula, engine: Formula['engine']): Pr
 async function assertNoCalledCircle(
   store: TemplateStore,
   view: FormulaView,
-  { id, content: { steps } }: { readonly id: number; readonly content: FormulaContent },
+  {
+    id,
+    content: { steps },
+    isWhole,
+  }: { readonly id: number; readonly content: FormulaContent; readonly isWhole: boolean },
 ): Promise<void> {
   const called = steps.flatMap(({ type, properties }) => (type === 'formula' ? (calledId(properties) ?? []) : []));
   if (called.length === 0) return;
   const [circle] = await store.findCallers({ ...view, seesAll: false }, id, called);
   if (circle === undefined) return;
   const index = steps.findIndex(({ type, properties }) => type === 'formula' && calledId(properties) === circle.id);
-  const path = pointer('body', 'steps', String(index), 'properties', 'formulaId');
+  const place = isWhole ? ['steps', String(index)] : [];
+  const path = pointer('body', ...place, 'properties', 'formulaId');
   const step = steps[index]?.name ?? '';
   const message =
     circle.id === id

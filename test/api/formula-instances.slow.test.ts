@@ -107,8 +107,11 @@ describe('formula instances', () => {
     });
     expect(replaced).to.deep.include({ name: 'two', configuration: { a: 'x' }, settings: {} });
     expect(faultsOf(await send('PATCH', `${path}/${id}`, { formula: { id: 7 } }))).to.deep.equal({
-      'body.formula': "'formula' cannot be changed. Leave it out, or send it as it was read.",
+      'body.formula.id': `body.formula.id must be ${formula.id}, as in the path. Or leave it out.`,
     });
+    const [listed] = (await get('/formulas/instances')).filter((each: { readonly id: number }) => each.id === id);
+    await change('PATCH', `/formulas/${formula.id}`, { singleThreaded: true });
+    for (const method of ['PATCH', 'PUT']) await change(method, `${path}/${id}`, { ...listed, name: method });
     const ended = await change('PATCH', `${path}/${id}`, { settings: { 'notification.email': null } });
     expect(ended.settings).to.deep.equal({});
     expect(await change('DELETE', `${path}/${id}`)).to.deep.equal({ id });

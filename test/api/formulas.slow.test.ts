@@ -270,6 +270,9 @@ describe('formulas', () => {
       expectProblem(await service.call('/formulas', { query: { callableBy: 999_999_999 } }), 'NOT_FOUND');
       const circle = await send('POST', `/formulas/${inner}/steps`, call(outer.id));
       expectProblem(circle, 'REQUEST_INVALID', new RegExp(`leads back to formula ${inner}\\.$`));
+      expect(Object.keys(faultsOf(circle))).to.deep.equal(['body.properties.formulaId']);
+      const whole = await send('PUT', `/formulas/${inner}`, { name: 'circle', steps: [step('s'), call(outer.id)] });
+      expect(Object.keys(faultsOf(whole))).to.deep.equal(['body.steps.1.properties.formulaId']);
       expectProblem(
         await send('POST', `/formulas/${inner}/steps`, call(Number(inner))),
         'REQUEST_INVALID',
