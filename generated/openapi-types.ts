@@ -4594,28 +4594,30 @@ export interface components {
             timestamp: string;
             count: number;
         };
+        FormulaAccountRecord: {
+            accountId: number;
+            accountName: string;
+            count: number;
+            success: number;
+            failed: number;
+        };
         FormulaAccountCount: {
             timestamp: string;
             total: number;
-            records: {
-                accountId: number;
-                accountName: string;
-                count: number;
-                success: number;
-                failed: number;
-            }[];
+            records: components["schemas"]["FormulaAccountRecord"][];
+        };
+        FormulaInstanceRecord: {
+            formulaInstanceId: number;
+            formulaInstanceName?: string;
+            formulaId: number;
+            count: number;
+            success: number;
+            failed: number;
         };
         FormulaInstanceCount: {
             timestamp: string;
             total: number;
-            records: {
-                formulaInstanceId: number;
-                formulaInstanceName?: string;
-                formulaId: number;
-                count: number;
-                success: number;
-                failed: number;
-            }[];
+            records: components["schemas"]["FormulaInstanceRecord"][];
         };
         FormulaStatusCount: {
             timestamp: string;
@@ -4623,16 +4625,17 @@ export interface components {
             failed: number;
             total: number;
         };
+        PlannedFormulaRetry: {
+            executionId: number;
+            formulaInstanceId: number;
+            attempt: number;
+            retryDate: string;
+        };
         OpenFormulaExecutions: {
             pending: number;
             queued: number;
             retry: number;
-            retries: {
-                executionId: number;
-                formulaInstanceId: number;
-                attempt: number;
-                retryDate: string;
-            }[];
+            retries: components["schemas"]["PlannedFormulaRetry"][];
         };
         FormulaStepMeasure: {
             timestamp: string;
