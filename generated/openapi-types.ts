@@ -8048,6 +8048,7 @@ export interface components {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                "Elements-Error": components["headers"]["Elements-Error"];
                 [name: string]: unknown;
             };
             content: {

@@ -1,16 +1,17 @@
 import type { Resources } from '../resources/index.ts';
 import { inBody, withPointers } from './body-faults.ts';
 import type { Handlers } from './operation.ts';
+import { mappingHeaders } from './records.ts';
 
 export function createQueryHandlers(resources: Pick<Resources, 'explain'>) {
   return {
     explainQuery: async ({ instance, body, signal }) => {
       const { objectName, ...query } = body;
       const explained = resources.explain({ instance, objectName, signal }, query);
-      const { predicates, ...explanation } = await withPointers(inBody, explained);
+      const { explanation, mapping } = await withPointers(inBody, explained);
       return {
-        body: { ...explanation, predicates: [...predicates] },
-        headers: { 'Elements-Element-Instance-Id': instance.id },
+        body: { ...explanation, predicates: [...explanation.predicates] },
+        headers: { ...mappingHeaders(mapping), 'Elements-Element-Instance-Id': instance.id },
       };
     },
   } satisfies Partial<Handlers>;

@@ -209,13 +209,15 @@ const LONGEST_HEADER = 1000;
 
 /** Returns the headers that report values and rows that a mapping could not convert. */
 export function mappingHeaders(mapping: CallReport['mapping']) {
-  if (mapping === undefined || (mapping.values.size === 0 && mapping.scripts === 0)) return {};
-  const { values, scripts, scriptReason } = mapping;
+  if (mapping === undefined) return {};
+  const { values, scripts, scriptReason, filterReason } = mapping;
+  if (values.size === 0 && scripts === 0 && filterReason === undefined) return {};
   const faults = [...values].map(([name, { count, noun }]) =>
     count === 1 ? `1 value of '${name}' could not be converted` : `${count} values of '${name}' are no ${noun}`,
   );
   if (scripts > 0)
     faults.push(`The script failed for ${scripts} ${scripts === 1 ? 'record' : 'records'}: ${scriptReason}`);
+  if (filterReason !== undefined) faults.push(`The script failed for the filter: ${filterReason}`);
   return {
     'Elements-Error': faults
       .join('; ')

@@ -27,6 +27,8 @@ export interface CompiledMapping {
   /** The field that shows the identifier of the provider's record, if any. */
   readonly idField?: string;
   readonly rewriting: Rewriting;
+  /** Returns the field of the provider that a mapped field shows before the script changes it. Undefined for fields that it leaves alone. */
+  readonly scriptSourceOf: (name: string) => PushedField | undefined;
   /** The mapped field that shows a field of the provider unchanged, if any. */
   readonly plainNameOf: (vendorField: string) => string | undefined;
   /** Returns the field of the provider that a mapped field shows unchanged, if any. */
@@ -112,6 +114,10 @@ function assemble(
     if (isPlain && view.local === undefined) plain.set(path, source.field);
   }
   for (const { field, isShown, local } of passed) if (isShown && local === undefined) plain.set(field.name, field);
+  const scripted = new Map<string, PushedField>();
+  for (const { path, scriptSource } of shown) if (scriptSource !== undefined) scripted.set(path, scriptSource);
+  for (const { field, isShown, local } of passed)
+    if (isShown && local !== undefined && local !== SEVERAL) scripted.set(field.name, field);
   const shownBy = (name: string) =>
     shown.find(({ sources }) => sources.some(({ field, rest }) => field.name === name && rest.length === 0))?.path;
   const plainNameOf = (name: string) => [...plain].find(([, field]) => field.name === name)?.[0];
@@ -151,6 +157,7 @@ function assemble(
         rewrites.get(predicate.field.name)?.(predicate) ?? { kind: 'local', reason: 'it is no field of the mapping' },
       nameOf: (name) => shownBy(name) ?? plainNameOf(name),
     },
+    scriptSourceOf: (name) => scripted.get(name),
     plainNameOf,
     vendorFieldOf: (name) => plain.get(name),
     rowMapping: rowMappings(columns),

@@ -50,6 +50,8 @@ export interface MappedField {
   readonly sources: readonly FieldSource[];
   readonly read: (vendorRow: Row, faults: ConversionFaults) => unknown;
   readonly rewrite: (predicate: Predicate) => Rewritten;
+  /** The field of the provider that a field shows which only the script's result decides. */
+  readonly scriptSource?: PushedField;
   readonly isShown: boolean;
   /** The source that requests write to. */
   readonly target?: FieldSource;

@@ -1,7 +1,7 @@
 import { type FieldSpec, type PushedField, pushedField, type Queryable } from '../where/index.ts';
 import type { MappedField } from './mapped-field.ts';
 import type { MappingInForce } from './model.ts';
-import { type PathStep, parsePath } from './paths.ts';
+import { isMany, type PathStep, parsePath } from './paths.ts';
 import { holdersOf } from './row-mapping.ts';
 
 export type LocalTest = (path: string) => string | undefined;
@@ -31,7 +31,9 @@ export function localBy(script: ScriptWrites | undefined): LocalTest {
 export function withScript(field: MappedField, reason: string | undefined): MappedField {
   if (reason === undefined) return field;
   const { view, ...rest } = asLocal(field, reason);
-  return { ...rest, view: { ...view, isMapped: true } };
+  const [source, ...more] = field.sources;
+  const isWhole = source !== undefined && more.length === 0 && source.rest.length === 0 && !isMany(field.steps);
+  return { ...rest, view: { ...view, isMapped: true }, ...(isWhole && { scriptSource: source.field }) };
 }
 
 export function asLocal(field: MappedField, reason: string): MappedField {

@@ -162,7 +162,7 @@ export function createRun(
     signal.throwIfAborted();
     const whole = { pageSize: plan.pageSize, maxProviderCalls: MAX_PROVIDER_CALLS, pushdownOnly: false, ...request };
     const page = await withEnd((ended) => {
-      const target = { instance, objectName: plan.objectName, signal: ended, vendorRows };
+      const target = { instance, objectName: plan.objectName, signal: ended, keepsFilter: true, vendorRows };
       if (plan.child === undefined) return resources.listRecords(target, whole);
       return resources.listChildren({ ...target, id: plan.child.id, child: plan.child.name }, whole);
     });

@@ -20,6 +20,7 @@ import {
   assertFullyPushed,
   type Plan,
   type PushedField,
+  parseQuery,
   print,
   type QueryText,
   quoteText,
@@ -57,6 +58,11 @@ export interface ObjectTarget {
   readonly tally?: CallTally;
   /** Whether the first row whose script fails ends the request. Default: the row is returned without the script. */
   readonly failsOnScriptError?: boolean;
+  /**
+   * Whether filters are sent without the changes that the script of a mapping makes. Polls need that: a change that a changed filter does not
+   * find would be lost. Default false.
+   */
+  readonly keepsFilter?: boolean;
   /** Receives the provider's records, in the form of the API, by the mapped records of a list. */
   readonly vendorRows?: WeakMap<Row, Row>;
 }
@@ -184,7 +190,7 @@ export function composeResources(
   const prepare = createQueryCache();
   const pageTokens = createPageTokens(keys);
 
-  async function open(target: ObjectTarget, action: Action): Promise<Opened> {
+  async function open(target: ObjectTarget, action: Action): Promise<OpenedQuery> {
     const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`, target.tally);
     const { failsOnScriptError, vendorRows } = target;
     if (failsOnScriptError === true || vendorRows !== undefined) {
@@ -192,33 +198,45 @@ export function composeResources(
       call.tally.mapping = { values: new Map(), scripts: 0, isStrict, ...(vendorRows && { vendorRows }) };
     }
     const object = await catalog.getObject(call, target.objectName);
-    return { call, object };
+    return { call, object, keepsFilter: target.keepsFilter === true };
   }
 
   async function openList(target: ObjectTarget): Promise<OpenedList> {
-    const { call, object } = await open(target, 'list');
+    const { call, object, keepsFilter } = await open(target, 'list');
     const operation = requireOperation(target, object, 'list');
     // A page token belongs to the version of the mapping that made its page.
     const version = versionOf(object);
     const path = version === undefined ? target.objectName : `${target.objectName}@${version}`;
-    return { call, object, operation, path };
+    return { call, object, keepsFilter, operation, path };
   }
 
   async function openChildren(target: ChildTarget): Promise<OpenedList> {
     const { objectName, id, child: name } = target;
-    const { call, object } = await open(target, `list ${name} of`);
+    const { call, object, keepsFilter } = await open(target, `list ${name} of`);
     const found = getChild(target, object, name);
     const child = await catalog.complete(call, found.name, found.child);
     const shown = { instance: target.instance, objectName: `${objectName}/…/${found.name}` };
     const operation = requireOperation(shown, child, 'list');
-    return { call, object: child, operation, path: `${objectName}/${id}/${found.name}`, parentId: id };
+    return { call, object: child, keepsFilter, operation, path: `${objectName}/${id}/${found.name}`, parentId: id };
+  }
+
+  /** Prepares a query, with the values that the script of a mapping gives to its filter. */
+  async function prepareChanged({ call, object, keepsFilter }: OpenedQuery, text: QueryText): Promise<Query> {
+    const hasFilter = text.where !== undefined || text.also !== undefined;
+    if (keepsFilter || !hasFilter || !isMappedObject(object) || object.changeFilter === undefined)
+      return prepare(object, text);
+    const parsed = parseQuery(text, object);
+    const { tally, signal } = call;
+    tally.mapping ??= { values: new Map(), scripts: 0 };
+    const change = await object.changeFilter(parsed.condition, tally.mapping, signal);
+    return prepare(object, text, change && { parsed, change });
   }
 
   /** Checks and plans a query. */
-  function plan(object: ObjectSpec, text: QueryText, pushdownOnly: boolean): Query {
+  async function plan(opened: OpenedQuery, text: QueryText, pushdownOnly: boolean): Promise<Query> {
     const span = currentSpan()?.child({ name: 'plan' });
     try {
-      const query = prepare(object, text);
+      const query = await prepareChanged(opened, text);
       if (pushdownOnly) assertFullyPushed(query.plan);
       span?.end(() => ({ attributes: { 'causeway.pushdown': pushdownOf(query) } }));
       return query;
@@ -229,10 +247,11 @@ export function composeResources(
   }
 
   async function list(opened: OpenedList | Promise<OpenedList>, request: ListRequest): Promise<RecordList> {
-    const { call, object, operation, path, parentId } = await opened;
+    const list = await opened;
+    const { call, object, operation, path, parentId } = list;
     const { where, orderBy, fields } = request;
     const also = request.parameters && parametersAsFilter(path, object, request.parameters);
-    const query = plan(object, { where, also, orderBy, fields }, request.pushdownOnly);
+    const query = await plan(list, { where, also, orderBy, fields }, request.pushdownOnly);
     const { instance } = call;
     const scope = { accountId: instance.accountId, instanceId: instance.id, object: path, query: query.canonical };
     const { pageSize, maxProviderCalls, page = 1 } = request;
@@ -259,7 +278,7 @@ export function composeResources(
 
   async function openWalk(target: ObjectTarget, { where, also, orderBy, fields }: WalkRequest) {
     const opened = await openList(target);
-    const query = prepare(opened.object, { where, also, orderBy, fields });
+    const query = await prepareChanged(opened, { where, also, orderBy, fields });
     assertSortPushed(query.plan);
     return { ...opened, query };
   }
@@ -527,10 +546,11 @@ export function composeResources(
       const object = await catalog.getObject(call, objectName);
       const operation = requireOperation({ instance, objectName }, object, 'list');
       const { resultWindow } = object.limits ?? {};
-      const query = prepare(object, request);
+      const query = await prepareChanged({ call, object, keepsFilter: false }, request);
       const explained = explainQuery(neighbours.client, { instance, operation, query, resultWindow });
       const fit = judgeNative(object, query, undefined);
-      return { objectName, ...explained, ...(fit !== undefined && { bulk: explainBulk(instance, query, fit) }) };
+      const bulk = fit !== undefined && { bulk: explainBulk(instance, query, fit) };
+      return { explanation: { objectName, ...explained, ...bulk }, mapping: call.tally.mapping };
     },
 
     /**
@@ -719,7 +739,12 @@ interface Opened {
   readonly object: ObjectSpec;
 }
 
-interface OpenedList extends Opened {
+interface OpenedQuery extends Opened {
+  /** Whether the script of a mapping does not change the filter. */
+  readonly keepsFilter: boolean;
+}
+
+interface OpenedList extends OpenedQuery {
   readonly operation: ListOperation<unknown>;
   /** Distinguishes the lists of an instance. */
   readonly path: string;

@@ -15,6 +15,7 @@ import { type CompiledMapping, compileMapping } from '../mappings/compile.ts';
 import type { MappingInForce } from '../mappings/model.ts';
 import { outermost, type RowMapping } from '../mappings/row-mapping.ts';
 import { type MappedQueryable, type PushedField, type Row, reader, recordFields } from '../where/index.ts';
+import { type ChangeFilter, createChangeFilter } from './changed-filter.ts';
 import { createRecordMapper, writeRecord } from './record.ts';
 import { createScriptedPage, keepPrepare } from './scripted-page.ts';
 import { createRowScript, type MappedScript } from './scripted-rows.ts';
@@ -37,6 +38,8 @@ export interface MappedObject extends ObjectSpec, MappedQueryable {
    * @throws AppError REQUEST_INVALID that names the mapped fields whose values the provider cannot have
    */
   readonly toVendor: (values: Row, write: VendorWrite) => Promise<VendorRecord>;
+  /** Lets the script change the values of a filter. It is absent unless the transformation asks for it. */
+  readonly changeFilter?: ChangeFilter;
 }
 
 /** The values of a request for the provider. */
@@ -97,9 +100,14 @@ export function mapObject(vendor: ObjectSpec, inForce: MappingInForce, script: M
     inForce,
     body,
     vendorFieldsOf: (asked) => inputs.planOf({ fields: asked }).vendorFields,
+    ...(script !== undefined && changesFilters(inForce) && { changeFilter: createChangeFilter(script, mapping) }),
     toMapped: (row, faults, signal) => rows.one(row, faults, signal),
     toVendor: rows.toVendor,
   };
+}
+
+function changesFilters({ configuration }: MappingInForce): boolean {
+  return configuration.some(({ type }) => type === 'applyJSOnQueryFieldValue');
 }
 
 /** Runs an operation of the provider's object inside one of the mapped object. */

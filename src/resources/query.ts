@@ -1,10 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { ObjectSpec, PushedField } from '../connector/index.ts';
+import type { FilterChange } from '../mappings/filter-values.ts';
 import { outermost } from '../mappings/row-mapping.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
 import {
   compileCondition,
+  type ParsedQuery,
   type PreparedQuery,
+  planParsed,
   predicatesOf,
   prepareQuery,
   type QueryText,
@@ -16,6 +19,12 @@ import { createProjection, createRecordMapper, type RecordMapper } from './recor
 
 /** A prepared query, with the steps for each of its rows. */
 export type Query = PreparedQuery & { readonly steps: RowSteps };
+
+/** A query whose values the script of a mapping changed. */
+export interface ChangedQuery {
+  readonly parsed: ParsedQuery;
+  readonly change: FilterChange;
+}
 
 /** Maximum size of all cached queries in bytes, of all accounts together. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -51,15 +60,18 @@ export function createQueryCache(maxBytes: number = MOST_BYTES) {
     return queries;
   }
 
-  return (object: ObjectSpec, { where, also, orderBy, fields }: QueryText): Query => {
+  return (object: ObjectSpec, { where, also, orderBy, fields }: QueryText, changed?: ChangedQuery): Query => {
     const queries = queriesOf(object);
-    const text = JSON.stringify([where, also, orderBy, fields]);
+    const text = JSON.stringify([where, also, orderBy, fields, changed?.change.mark]);
     const known = queries.get(text);
     if (known !== undefined) {
       recentlyUsed.get(known.entry);
       return known.query;
     }
-    const prepared = prepareQuery({ where, also, orderBy, fields }, object);
+    const prepared =
+      changed !== undefined && isMappedObject(object)
+        ? planParsed(changed.parsed, changed.change.apply(object), changed.change.mark)
+        : prepareQuery({ where, also, orderBy, fields }, object);
     const query = {
       ...prepared,
       steps: createRowSteps(prepared, isMappedObject(object) ? { isNarrowed: fields !== undefined } : undefined),

@@ -58,8 +58,13 @@ export function decide(source: Condition, fate: Fate, queryable: Queryable): rea
 }
 
 function rewrittenForm(predicate: Predicate, queryable: Queryable): Pick<Decision, 'rewritten'> {
+  const rewritten = rewrittenBy(predicate, queryable);
+  return rewritten === undefined ? {} : { rewritten: print(rewritten.condition) };
+}
+
+function rewrittenBy(predicate: Predicate, queryable: Queryable) {
   const rewritten = isMapped(queryable) ? queryable.rewriting.rewrite(predicate) : undefined;
-  return rewritten?.kind === 'rewritten' ? { rewritten: print(rewritten.condition) } : {};
+  return rewritten?.kind === 'rewritten' ? rewritten : undefined;
 }
 
 function judge(
@@ -80,7 +85,8 @@ function judge(
     };
   }
   const pushed = fate.pushed === 'as it is';
-  const reason = pushed ? RECHECK_REASONS[alone.exactness] : fate.reason;
+  const why = rewrittenBy(predicate, queryable)?.reason;
+  const reason = pushed ? (why ?? RECHECK_REASONS[alone.exactness]) : fate.reason;
   return { exactness: alone.exactness, pushed, ...(reason !== undefined && { reason }) };
 }
 

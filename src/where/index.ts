@@ -11,9 +11,10 @@ export {
 } from './condition.ts';
 export type { Constant, Decision } from './decisions.ts';
 export { compileCondition, type RowTest } from './evaluate.ts';
+export { printLikePattern, readLikePattern } from './like.ts';
 export type * from './model.ts';
 export { compareValues } from './order.ts';
-export { parseFieldList, parseOrderBy, parseWhere } from './parse.ts';
+export { LIMITS as WHERE_LIMITS, parseFieldList, parseOrderBy, parseWhere } from './parse.ts';
 export {
   assertFullyPushed,
   type OrderBy,
@@ -22,7 +23,10 @@ export {
 } from './plan.ts';
 export { print, quoteText } from './print.ts';
 export {
+  type ParsedQuery,
   type PreparedQuery,
+  parseQuery,
+  planParsed,
   prepareCondition,
   prepareQuery,
   prepareSql,

@@ -6,7 +6,7 @@ import { faultyText } from './faults.ts';
 import type { FieldSpec, FieldType, PushedField, Queryable } from './model.ts';
 import { normalise } from './normalise.ts';
 import { parseFieldList, parseOrderBy, parseWhere } from './parse.ts';
-import { type OrderBy, type Plan, planQuery } from './plan.ts';
+import { type OrderBy, type Plan, type PlanInput, planQuery } from './plan.ts';
 import { print } from './print.ts';
 import { type Sql, type SqlColumns, toSql } from './sql.ts';
 
@@ -30,11 +30,30 @@ export interface PreparedQuery {
   readonly canonical: string;
 }
 
+/** A query that is checked and not planned yet. */
+export interface ParsedQuery {
+  /** The normalised filter without its parameters. */
+  readonly condition: Condition | undefined;
+  readonly parameters: PlanInput['parameters'];
+  readonly orderBy: readonly OrderBy[];
+  readonly fields: readonly PushedField[];
+  /** Whether the query names its fields. */
+  readonly isNarrowed: boolean;
+}
+
 /**
  * Parses, checks, normalises and plans a query.
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID, WHERE_UNSUPPORTED
  */
 export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQuery {
+  return planParsed(parseQuery(text, queryable), queryable);
+}
+
+/**
+ * Parses, checks and normalises a query.
+ * @throws AppError WHERE_SYNTAX, WHERE_INVALID
+ */
+export function parseQuery(text: QueryText, queryable: Queryable): ParsedQuery {
   const filter = parseFilters(text);
   const checked = filter === undefined ? { parameters: {} } : checkFilter(filter, queryable);
   const condition = checked.condition && normalise(checked.condition);
@@ -43,8 +62,18 @@ export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQue
     text.fields === undefined
       ? topLevelFields(queryable, isListed)
       : resolveFields(parseFieldList(text.fields), queryable);
-  const plan = planQuery(queryable, { condition, parameters: checked.parameters, orderBy });
-  const canonical = canonicalText(condition, plan, text.fields === undefined ? undefined : fields);
+  return { condition, parameters: checked.parameters, orderBy, fields, isNarrowed: text.fields !== undefined };
+}
+
+/**
+ * Plans a query. `mark` distinguishes it from queries with the same text that are sent to the provider in another way.
+ * @throws AppError WHERE_UNSUPPORTED
+ */
+export function planParsed(parsed: ParsedQuery, queryable: Queryable, mark?: string): PreparedQuery {
+  const { condition, fields, isNarrowed } = parsed;
+  const plan = planQuery(queryable, parsed);
+  const text = canonicalText(condition, plan, isNarrowed ? fields : undefined);
+  const canonical = mark === undefined ? text : JSON.stringify([text, mark]);
   return { ...(condition !== undefined && { condition }), plan, fields, canonical };
 }
 

@@ -6,8 +6,10 @@ export type Rewritten =
   | {
       readonly kind: 'rewritten';
       readonly condition: Condition;
-      /** Whether the condition may match more rows than the predicate. The core then checks the rows again. */
+      /** Whether the condition may match other rows than the predicate. The core then checks the rows again. */
       readonly isWider: boolean;
+      /** Why the core checks the rows again, as a clause. Default: the provider may return more rows than match. */
+      readonly reason?: string;
     }
   /** No row matches, or every row does. */
   | { readonly kind: 'never' | 'always' }

@@ -236,6 +236,54 @@ describe('mapped objects', () => {
     await ok(service.call(path, { method: 'DELETE', token }));
   });
 
+  it('are found by the values that the script gives to a filter, where the transformation asks for it', async () => {
+    const path = '/instances/transformations/goods';
+    const body = `
+      if (isWhere) transformedObject.where.forEach((condition) => {
+        if (condition.attribute === 'Name') condition.value = condition.value.toLowerCase();
+      });
+      else if (fromVendor) transformedObject.title = originalObject.Name.toUpperCase();
+      done(transformedObject);`;
+    const titles = async (query: Record<string, string>) => {
+      const answer = await ok(list({ ...query, fields: 'title,key' }));
+      return { ...answer, titles: answer.body.map(({ title }: { title: string }) => title) };
+    };
+    await ok(post(path, { ...OF_PRODUCTS, script: { body } }, { token }));
+    const checkedHere = await titles({ where: "title = 'ABC'" });
+    expect(checkedHere.headers.get('elements-query-pushdown')).to.equal('none');
+    expect(checkedHere.titles).to.deep.equal(['ABC', 'ABC']);
+    const configuration = [...NOTHING_PASSES, { type: 'applyJSOnQueryFieldValue' }];
+    await ok(put(path, { ...OF_PRODUCTS, configuration, script: { body } }, { token }));
+    const asked = await titles({ where: "title = 'ABC' AND cents IS NOT NULL" });
+    expect(asked.headers.get('elements-query-pushdown')).to.equal('partial');
+    expect(asked.headers.get('elements-error')).to.equal(null);
+    // The other one has the name ABC at the provider, which the script did not ask for.
+    expect(asked.titles).to.deep.equal(['ABC']);
+    const query = { objectName: 'goods', where: "title = 'ABC'" };
+    const { body: explained } = await ok(post('/query/explain', query, { token }));
+    expect(explained.pushed).to.equal("Name = 'abc'");
+    expect(explained.residual).to.equal("title = 'ABC'");
+    expect(explained.predicates[0]).to.include({ rewritten: "Name = 'abc'", exactness: 'superset', pushed: true });
+    expect(explained.predicates[0].reason).to.contain('the script of the mapping changed the value');
+    const headers = { 'Elements-Query-Mode': 'pushdown-only' };
+    const alone = await service.call('/goods', { query: { where: "title = 'ABC'" }, token, headers });
+    expectProblem(alone, 'WHERE_UNSUPPORTED');
+    const failing = { body: "if (isWhere) throw 'no filter'; done(transformedObject);" };
+    await ok(put(path, { ...OF_PRODUCTS, configuration, script: failing }, { token }));
+    const failed = await titles({ where: "title = 'ABC'" });
+    expect(failed.titles).to.deep.equal(['ABC']);
+    expect(failed.headers.get('elements-error')).to.equal('The script failed for the filter: no filter');
+    expect(failed.headers.get('elements-transformation-errors')).to.equal(null);
+    expectProblem(
+      await list({ where: "title = 'ABC'", onTransformationError: 'fail' }),
+      'TRANSFORMATION_FAILED',
+      'The script of the mapping failed for the filter: no filter',
+    );
+    const tried = await ok(post('/query/explain', query, { token }));
+    expect(tried.headers.get('elements-error')).to.contain('no filter');
+    await ok(service.call(path, { method: 'DELETE', token }));
+  });
+
   it('tell the activity of a request what their script wrote and why it failed', async () => {
     const path = '/instances/transformations/goods';
     const body = `console.log(fromVendor ? 'read' : 'write', '${token}');

@@ -65,7 +65,9 @@ async function run({
       mappingVersionOf: async () => mappingVersion,
       rateLimitOf: () => limitAfter(lists),
       listChanges: async () => ({ changes: [], providerCalls: 1 }),
-      listRecords: async (_target: unknown, { orderBy }: ListRequest) => {
+      listRecords: async (target: unknown, { orderBy }: ListRequest) => {
+        // A script that changed the filter could hide changes.
+        expect(target).to.include({ keepsFilter: true });
         onList?.();
         const page = lists++ % pages;
         const record = { id: `r${page}`, updatedAt: at(page), createdAt: at(page) };

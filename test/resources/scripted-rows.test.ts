@@ -36,14 +36,17 @@ describe('the rows of an object whose mapping has a script', () => {
     return results;
   }
 
-  function open(script: string | MappingScript, rows: readonly FakeRow[] = ROWS) {
+  function open(script: string | MappingScript, rows: readonly FakeRow[] = ROWS, changesFilters = false) {
     const fields = ['id', 'name', 'score'] as const;
     const mapping: MappingInForce = {
       ...inForceOf({
         objectName: 'rows',
         vendorName: 'rows',
         fields: fields.map((path) => ({ path, vendorPath: path, type: path === 'name' ? 'string' : 'number' })),
-        configuration: [{ type: 'passThrough', properties: { fromVendor: false } }],
+        configuration: [
+          { type: 'passThrough', properties: { fromVendor: false } },
+          ...(changesFilters ? [{ type: 'applyJSOnQueryFieldValue' } as const] : []),
+        ],
       }),
       script: typeof script === 'string' ? { body: script } : script,
     };
@@ -135,6 +138,72 @@ describe('the rows of an object whose mapping has a script', () => {
       it(`that the script ${what}`, async () => {
         const { scripts } = await traced(script, ROWS.slice(0, 1));
         expect(scripts?.reasons).to.deep.equal([{ reason, count: 1, recordIds: ['0'] }]);
+      });
+  });
+
+  describe('found by a filter that the script changes', () => {
+    /** Shows scores ten times as high, and divides what is asked for. */
+    const TENFOLD = `
+      if (isWhere) transformedObject.where.forEach((condition) => {
+        if (condition.attribute === 'score') condition.value = condition.value / 10;
+      });
+      else if (fromVendor) transformedObject.score = originalObject.score * 10;
+      done(transformedObject);`;
+    const filterOf = ({ sent }: ReturnType<typeof open>) =>
+      Reflect.get(Object(Reflect.get(Object(sent.at(-1)), 'json')), 'filter');
+
+    it('are asked for by its values, and checked by the filter that was asked', async () => {
+      const service = open(TENFOLD, ROWS, true);
+      const { records, pushdown } = await service.list({ where: 'score >= 80', pageSize: 100 });
+      expect(filterOf(service)).to.deep.equal([['score', '>=', '8']]);
+      // The provider returns a few more.
+      expect(records.map(({ score }) => score)).to.deep.equal(
+        Array.from({ length: 24 }, (_, at) => (at % 2 === 0 ? 80 : 90)),
+      );
+      expect(pushdown).to.equal('partial');
+      const { rows } = await service.listAll({ where: 'score >= 80', pageSize: 5 });
+      expect(rows).to.deep.equal(records);
+    });
+
+    it('are all rows without the setting, or for a poll', async () => {
+      for (const service of [open(TENFOLD), open(TENFOLD, ROWS, true)]) {
+        const { instance, resources } = service;
+        const target = { instance, objectName: 'rows', signal: new AbortController().signal, keepsFilter: true };
+        const request = { where: 'score >= 80', pageSize: 100, maxProviderCalls: 25, pushdownOnly: false };
+        expect((await resources.listRecords(target, request)).records).to.have.length(24);
+        expect(filterOf(service)).to.equal(undefined);
+      }
+    });
+
+    it('are missing where its values do not find them', async () => {
+      const body = 'if (isWhere) transformedObject.where[0].value = 9; done(transformedObject);';
+      const { records } = await open(body, ROWS, true).list({ where: 'score >= 5', pageSize: 100 });
+      // With one that the provider returns beside them: each is right, and those with 5, 6 and 7 are not found.
+      expect(new Set(records.map(({ score }) => score))).to.deep.equal(new Set([8, 9]));
+    });
+
+    for (const [what, body, reason] of [
+      ['throws', "if (isWhere) throw 'not this'; done(transformedObject);", 'not this'],
+      [
+        'takes too long',
+        'if (isWhere) while (true); done(transformedObject);',
+        'Script execution timed out after 50 ms',
+      ],
+      ['returns nothing', 'if (isWhere) done(null); else done(transformedObject);', 'The script returned no filter.'],
+      [
+        'makes values of chance',
+        'if (isWhere) transformedObject.where[0].value = Math.random(); done(transformedObject);',
+        'The script made different values of the same filter.',
+      ],
+    ] as const)
+      it(`are those of the filter as it is when the script ${what}, which the activity tells`, async () => {
+        const trace = createTrace('1');
+        const service = open(body, ROWS, true);
+        const { records } = await withTrace({ trace, span: undefined }, () =>
+          service.list({ where: 'score >= 9', pageSize: 100 }),
+        );
+        expect(ids(records)).to.deep.equal(ids(ROWS.filter(({ score }) => Number(score) >= 9)));
+        expect(trace.scripts?.reasons).to.deep.equal([{ reason, count: 1, recordIds: [] }]);
       });
   });
 

@@ -67,6 +67,8 @@ export interface MappingFaults {
   /** Rows whose script failed, with the first reason. */
   scripts: number;
   scriptReason?: string;
+  /** Why the script could not change the values of the filter. The filter is then sent as it would be without the script. */
+  filterReason?: string;
   /** Whether the first row whose script fails ends the request. */
   readonly isStrict?: boolean;
   /** Receives the provider's records by the mapped ones. */
