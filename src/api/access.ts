@@ -158,7 +158,7 @@ const leveledMapping = ([verb, action]: MappingAction, id?: string): Access => (
 
 const ofAccount = (access: Access): Access => ({ ...access, account: 'id' });
 
-const NEW_SECRET = { answersSecret: true } as const;
+const NEW_SECRET = { returnsSecret: true } as const satisfies Access;
 
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
 
