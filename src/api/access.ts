@@ -177,7 +177,7 @@ const formulaInstance = (action: AuditAction): Access => ({
   audit: { action, target: 'formula-instance', ...(action !== 'create' && { id: 'instanceId' }) },
 });
 
-const NEW_SECRET = { answersSecret: true } as const;
+const NEW_SECRET = { returnsSecret: true } as const satisfies Access;
 
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
 

@@ -387,6 +387,21 @@ describe('the audit log', function auditLog() {
     expect((await rowsOfNow()).length).to.equal(before);
   });
 
+  it('has a row for the secret that a repeated request shows again', async () => {
+    const send = () =>
+      service.call('/organizations/me/invitations', {
+        method: 'POST',
+        body: { email: 'again@example.com' },
+        headers: { 'idempotency-key': 'invited once' },
+      });
+    const actionsOf = async (response: ApiAnswer) => (await rowsOf(response)).map(({ action }) => action);
+    const first = await send();
+    const second = await send();
+    expect(second.body).to.deep.equal(first.body);
+    expect(await actionsOf(first)).to.deep.equal(['create']);
+    expect(await actionsOf(second)).to.deep.equal(['show']);
+  });
+
   /** Raises for every row, as a full disk would. */
   async function refuseRows(isRefused: boolean): Promise<void> {
     await withDatabase(service, async (knex) => {
