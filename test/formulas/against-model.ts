@@ -28,7 +28,12 @@ export function expectedRuns(formula: ModelFormula): { readonly runs: readonly M
 }
 
 /** Stores a formula with its sub-formulas, and plays the API that it calls. Repeated requests get their first response. */
-export async function addModelFormula(bench: FormulaBench, formula: ModelFormula, world: World) {
+export async function addModelFormula(
+  bench: FormulaBench,
+  formula: ModelFormula,
+  world: World,
+  noteCall: (idempotencyKey: string) => void = () => undefined,
+) {
   const ids = new Map<ModelFormula, number>();
   const subs = subsOf(formula);
   for (const sub of subs) ids.set(sub, (await bench.addFormula(toGiven(sub, ids))).formulaId);
@@ -39,6 +44,7 @@ export async function addModelFormula(bench: FormulaBench, formula: ModelFormula
   const answers = new Map<string, number>();
   bench.playApi(({ path, headers, json }) => {
     const idempotencyKey = headers['idempotency-key'] ?? '';
+    noteCall(idempotencyKey);
     const code = answers.get(idempotencyKey) ?? nextStatus(world, path, requests.get(path)?.statuses ?? [], json);
     answers.set(idempotencyKey, code);
     return { status: code, body: { code } };

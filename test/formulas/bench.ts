@@ -97,8 +97,11 @@ export function useFormulaBench(database: TestDatabase) {
     api = () => ({ status: 200, body: {} });
     programs = createPrograms({ knex: database.knex, notifier } as never);
   });
-  afterEach(async () => {
+  const stopWorkers = async () => {
     for (const worker of workers.splice(0)) await worker.stop(0);
+  };
+  afterEach(async () => {
+    await stopWorkers();
     await database.knex('formula_run').delete();
   });
   after(() => sandbox.close());
@@ -199,6 +202,7 @@ export function useFormulaBench(database: TestDatabase) {
       api = play;
     },
     startWorker,
+    stopWorkers,
     /** Lets time pass for the service. */
     pass: (ms: number) => {
       offsetMs += ms;

@@ -4,7 +4,8 @@ import { expectAsModel } from './against-model.ts';
 import { arbitraryFormula } from './arbitrary-formulas.ts';
 import { useFormulaBench } from './bench.ts';
 
-const { FORMULA_RUNS = '12' } = process.env;
+const { FORMULA_RUNS, CONFORMANCE } = process.env;
+const RUNS = Number(FORMULA_RUNS ?? (CONFORMANCE === 'full' ? 300 : 12));
 
 describe('executions of random formulas', function model() {
   this.timeout(1_200_000);
@@ -15,7 +16,7 @@ describe('executions of random formulas', function model() {
     await fc.assert(
       fc.asyncProperty(arbitraryFormula, (formula) => expectAsModel(bench, formula)),
       // Each smaller formula is run on a database too.
-      { numRuns: Number(FORMULA_RUNS), endOnFailure: process.env.FORMULA_RUNS === undefined },
+      { numRuns: RUNS, endOnFailure: FORMULA_RUNS === undefined },
     );
   });
 });
