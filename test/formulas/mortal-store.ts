@@ -1,5 +1,5 @@
-import { createRunStore, type RunStore } from '../../src/formulas/executions/run-store.ts';
 import type { Knex } from 'knex';
+import { createRunStore, type RunStore } from '../../src/formulas/executions/run-store.ts';
 
 export interface Death {
   /** The number of the commit at which its process dies, from 1. */
@@ -46,6 +46,7 @@ export function createMortalStore(
     store: {
       transaction: real.transaction,
       start: guarded(real.start),
+      countStarts: guarded(real.countStarts),
       claim: guarded(real.claim),
       nextDue: guarded(real.nextDue),
       renew: guarded(real.renew),
