@@ -34,7 +34,7 @@ const BETWEEN_MS = 3_000;
 const DRAIN_MS = 180_000;
 const LIMIT_MS = 30 * 60_000;
 const RESPONSE_MS = 10_000;
-const PATH = ['trigger', 'make', 'charge', 'invite', 'isDone', 'end'];
+const PATH = ['trigger', 'make', 'charge', 'create', 'isDone', 'end'];
 
 const limit = setTimeout(() => {
   console.error(`Not done within ${LIMIT_MS / 1000} s`);
@@ -105,15 +105,15 @@ const formula = Object(
           retryAttempts: '5',
           retryDelay: '200',
         },
-        onSuccess: ['invite'],
+        onSuccess: ['create'],
       },
       {
-        name: 'invite',
+        name: 'create',
         type: 'request',
         properties: {
           method: 'POST',
-          api: '/connect/sessions',
-          body: { name: 'chaos-${steps.make.number}', elements: ['odata'] },
+          api: '/formulas',
+          body: { name: 'made-${steps.make.number}' },
         },
         onSuccess: ['isDone'],
       },
@@ -202,10 +202,10 @@ const { rows: paths } = await knex.raw<{ rows: { id: number; path: string; resta
 const wrong = paths.filter(({ id, path }) => statusOf.get(Number(id)) === 'success' && path !== PATH.join(' '));
 const restartedOf = (name: string) => paths.filter(({ restarted: names }) => names?.includes(name)).length;
 const twice = [...provider.done.values()].filter((count) => count > 1).length;
-const { rows: sessions } = await knex.raw<{ rows: { name: string; count: number }[] }>(
-  `select name, count(*)::integer as count from connect_session where name like 'chaos-%' group by 1`,
+const { rows: made } = await knex.raw<{ rows: { name: string; count: number }[] }>(
+  `select name, count(*)::integer as count from formula where name like 'made-%' group by 1`,
 );
-const doubled = sessions.filter(({ count }) => count > 1).length;
+const doubled = made.filter(({ count }) => count > 1).length;
 const { rows: reasons } = await knex.raw<{ rows: { step: string; reason: string; count: number }[] }>(
   `select step_name as step, left(content::text, 300) as reason, count(*)::integer as count from formula_step where is_fault
    group by 1, 2 order by 3 desc limit 5`,
@@ -232,8 +232,8 @@ const results: readonly Promised[] = [
   },
   {
     promise: 'calls of the own API twice only where a crash broke them off',
-    found: `${doubled} twice, ${restartedOf('invite')} restarted, ${sessions.length} made`,
-    kept: doubled <= restartedOf('invite'),
+    found: `${doubled} twice, ${restartedOf('create')} restarted, ${made.length} made`,
+    kept: doubled <= restartedOf('create'),
   },
 ];
 console.table(results.map(({ kept, promise, found }) => ({ kept: kept ? 'yes' : 'NO', promise, found })));
