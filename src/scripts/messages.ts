@@ -2,6 +2,8 @@ import type { ScriptLimits, ScriptMail } from './model.ts';
 
 /** A part of a job that a thread runs without a pause. */
 export interface Slice {
+  /** The account whose script it is. */
+  readonly owner: number;
   readonly body: string;
   readonly parameters: readonly string[];
   readonly mutable: readonly boolean[];

@@ -301,9 +301,9 @@ async function printArguments(
 }
 
 function toSlice({ job, time }: Work, chosen: readonly ChosenCall[]): Slice {
-  const { body, parameters, limits } = job;
+  const { owner, body, parameters, limits } = job;
   return {
-    ...{ body, parameters, limits },
+    ...{ owner, body, parameters, limits },
     mutable: parameters.map((name) => job.mutable.includes(name)),
     calls: chosen.map(({ texts }) => texts),
     batchLeftMs: time.leftMs,

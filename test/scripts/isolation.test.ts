@@ -36,11 +36,29 @@ describe('a script', () => {
       expect(results).to.deep.equal([done('undefined1'), done('undefined2')]);
     });
 
+    it(`cannot leave ${what} for a later run of the same script, whoever runs it`, async () => {
+      // From the second run on, the script is not compiled again.
+      const body = `const found = ${look}; ${leave} done(found + originalObject.id);`;
+      for (const owner of [1, 1, 1, 2, 1]) expect(await sandbox.one(body, { owner })).to.deep.equal(done('undefined1'));
+    });
+
     it(`cannot leave ${what} for another account`, async () => {
       await sandbox.one(`${leave} done();`, { owner: 1 });
       expect(await sandbox.one(`done(${look});`, { owner: 2 })).to.deep.equal(done('undefined'));
     });
   }
+
+  it('finds what it is given, also when other scripts of the account ran in between', async () => {
+    const bodies = [1, 2, 3].map(
+      (n) => `const twice = originalObject.id * ${n}; done({ n: ${n}, twice, tags: originalObject.tags });`,
+    );
+    for (const id of [1, 2, 3, 4]) {
+      for (const [at, body] of bodies.entries()) {
+        const [result] = await sandbox.many(body, [id]);
+        expect(result).to.deep.equal(done({ n: at + 1, twice: id * (at + 1), tags: ['a', 'b'] }));
+      }
+    }
+  });
 
   it('finds no memory of the record before', async () => {
     const body = `

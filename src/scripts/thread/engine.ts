@@ -47,6 +47,9 @@ const RESULT_BYTES = 3;
 /** Sizes of arguments are rounded up, so that ordinary slices find a guest of their size. */
 const ROOM_UNIT = 4 * 1024 * 1024;
 
+/** Bytes of the images of compiled scripts that a thread keeps. One without libraries takes less than 1 MB. */
+const COMPILED_BYTES = 32 * 1024 * 1024;
+
 type Failed = { readonly kind: 'failed'; readonly reason: string };
 type Ended = { readonly kind: 'done'; readonly json?: string } | { readonly kind: 'silent' } | Failed;
 
@@ -62,7 +65,9 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
   const mails = createMails();
   let deadline = Number.POSITIVE_INFINITY;
   let isOverdue = false;
-  let kept: Guest | undefined;
+  /** Compiled scripts, the one that was used last at the end. */
+  const compiled = new Map<string, Image>();
+  let kept: { readonly guest: Guest; readonly owner: number } | undefined;
   /** Is called when the script calls `done`. */
   let beginReturn = (): void => undefined;
 
@@ -100,22 +105,38 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
     return image;
   }
 
-  /** Returns a guest in the state of the image. */
-  async function takeGuest(image: Image, { calls, limits }: Slice): Promise<Guest> {
+  /**
+   * Returns a guest in the state of the image. If it is that of a script, it is restored before each call anyway: then only what another account
+   * may have left is removed, because that takes longer than most scripts.
+   */
+  async function takeGuest(image: Image, { owner, calls, limits }: Slice, isOfScript: boolean): Promise<Guest> {
     const { memoryBytes, valueBytes } = limits;
     const most = Math.max(0, ...calls.map(roomOf));
     const room = Math.ceil(most / ROOM_UNIT) * ROOM_UNIT + RESULT_BYTES * valueBytes;
     const maxBytes = INITIAL_BYTES + SPARE * (memoryBytes + room);
-    const guest = kept?.maxBytes === maxBytes ? kept : await createGuest(engine, maxBytes, host);
+    const known = kept?.guest.maxBytes === maxBytes ? kept : undefined;
     kept = undefined;
-    resetGuest(guest, image);
+    const guest = known?.guest ?? (await createGuest(engine, maxBytes, host));
+    if (!isOfScript || known?.owner !== owner) resetGuest(guest, image);
     guest.limitMemory(image.realm, image.size + memoryBytes);
     return guest;
   }
 
   /** A guest that has grown is not used again, because memory of WebAssembly never shrinks. */
-  function keepGuest(guest: Guest): void {
-    if (guest.memory.buffer.byteLength === INITIAL_BYTES) kept = guest;
+  function keepGuest(guest: Guest, owner: number): void {
+    if (guest.memory.buffer.byteLength === INITIAL_BYTES) kept = { guest, owner };
+  }
+
+  /** Remembers a compiled script, and forgets those that were not used for the longest time. */
+  function keepScript(key: string, script: Image): void {
+    compiled.delete(key);
+    compiled.set(key, script);
+    let bytes = [...compiled.values()].reduce((sum, { size }) => sum + size, 0);
+    for (const [oldest, { size }] of compiled) {
+      if (bytes <= COMPILED_BYTES) return;
+      compiled.delete(oldest);
+      bytes -= size;
+    }
   }
 
   function limitTime(ms: number): void {
@@ -188,14 +209,16 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
     report(PREPARING);
     mails.allow(limits.mails);
     const image = await getImage(librariesOf(slice.body));
-    const guest = await takeGuest(image, slice);
+    const key = JSON.stringify([slice.parameters, slice.mutable, slice.body]);
+    const known = compiled.get(key);
+    const guest = await takeGuest(known ?? image, slice, known !== undefined);
     report(COMPILING);
     const started = cpuMs();
     limitTime(limits.recordMs);
-    const script = guard(() => compile(guest, image, slice), STOPPED.time(limits), limits);
-    const outcomes =
-      'reason' in script ? failAll(calls, script.reason, lines.take()) : await callAll(guest, script, slice, started);
-    return { outcomes, cpuMs: cpuMs() - started };
+    const script = known ?? guard(() => compile(guest, image, slice), STOPPED.time(limits), limits);
+    if ('reason' in script) return { outcomes: failAll(calls, script.reason, lines.take()), cpuMs: cpuMs() - started };
+    keepScript(key, script);
+    return { outcomes: await callAll(guest, script, slice, started), cpuMs: cpuMs() - started };
   }
 
   /** Calls the script for as many calls as fit in the slice. */
@@ -217,7 +240,7 @@ export function createEngine({ cpuMs, report }: EnginePorts): ScriptEngine {
       });
       if (ended.kind === 'done') characters += ended.json?.length ?? 0;
     }
-    keepGuest(guest);
+    keepGuest(guest, slice.owner);
     return outcomes;
   }
 
