@@ -120,23 +120,29 @@ describe('executions whose processes die', function crashes() {
     };
     const key = await addModelFormula(bench, formula, createWorld());
     const [id = 0] = await bench.executions.start(key, INPUT);
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const first = Promise.withResolvers<void>();
+    const last = Promise.withResolvers<void>();
     const calls: string[] = [];
     bench.playApi(async ({ path, headers }) => {
-      calls.push(`${path} ${headers['idempotency-key']?.replace(String(id), 'id')}`);
-      if (calls.length === 1) await promise;
-      return { status: 200, body: { call: calls.length } };
+      const count = calls.push(`${path} ${headers['idempotency-key']?.replace(String(id), 'id')}`);
+      if (count === 1) await first.promise;
+      if (count === 3) await last.promise;
+      return { status: 200, body: { call: count } };
     });
     const late = bench.startWorker();
     await bench.until(async () => calls[0]);
     // Its renewals come by the clock of the process, which has stood still.
     bench.pass(WORKER_OPTIONS.leaseMs + 1_000);
     bench.startWorker();
+    await bench.until(async () => calls[2]);
+    // The other one is in the second step when this one hears of the first.
+    first.resolve();
+    await bench.until(async () => (late.busy() === 0 ? true : undefined));
+    const [run] = await bench.knex('formula_run').where({ id });
+    expect(run?.lease_until?.getTime()).to.be.above(bench.clock.now());
+    last.resolve();
     await bench.untilStatus(1, id, 'success');
     const shown = await bench.stepsShown(1, id);
-    resolve();
-    await bench.until(async () => (late.busy() === 0 ? true : undefined));
-    expect(await bench.stepsShown(1, id)).to.deep.equal(shown);
     expect(shown.map(({ name, isRestarted }) => [name, isRestarted])).to.deep.equal([
       ['trigger', false],
       ['s1', true],

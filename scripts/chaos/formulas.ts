@@ -1,0 +1,240 @@
+/**
+ * Kills the processes that run formulas, and their database, and counts what is lost: `npm run chaos:formulas [-- --executions 10000]
+ * [-- --kills 20] [-- --restarts 3]`. Everything runs on loopback with a database of its own, and ends by itself. Exit code 1: a promise was
+ * broken.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type RunningService, startService, UNLIMITED } from '../bench/running-service.ts';
+import { startLoadDatabase } from '../event-load/postgres.ts';
+import { startProvider } from './formulas/provider.ts';
+import type { Promised } from './scenario.ts';
+
+const { values: given } = parseArgs({
+  options: {
+    executions: { type: 'string', default: '10000' },
+    instances: { type: 'string', default: '200' },
+    kills: { type: 'string', default: '20' },
+    restarts: { type: 'string', default: '3' },
+  },
+});
+const wanted = {
+  executions: Number(given.executions),
+  instances: Number(given.instances),
+  kills: Number(given.kills),
+  restarts: Number(given.restarts),
+};
+const SENDERS = 16;
+const BETWEEN_MS = 3_000;
+/** The lease of what a killed process had, and what then is still to be done. */
+const DRAIN_MS = 180_000;
+const LIMIT_MS = 30 * 60_000;
+const RESPONSE_MS = 10_000;
+const PATH = ['trigger', 'make', 'charge', 'create', 'isDone', 'end'];
+
+const limit = setTimeout(() => {
+  console.error(`Not done within ${LIMIT_MS / 1000} s`);
+  process.exit(1);
+}, LIMIT_MS);
+const [database, provider, dataDir] = await Promise.all([
+  startLoadDatabase(),
+  startProvider(),
+  mkdtemp(join(tmpdir(), 'causeway-formulas-')),
+]);
+const { knex } = database;
+// The service makes its own.
+await knex('account').delete();
+await knex('organization').delete();
+const startedAt = performance.now();
+const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
+
+const keys = `1:${randomBytes(32).toString('base64')}`;
+const start = () =>
+  startService({
+    dataDir,
+    environment: {
+      ...UNLIMITED,
+      DATABASE_URL: database.url,
+      ENCRYPTION_KEYS: keys,
+      EGRESS_ALLOW: '127.0.0.1',
+      LOG_LEVEL: 'error',
+    },
+    stdio: ['pipe', 'ignore', process.env.CHAOS_LOG === undefined ? 'ignore' : 'inherit'],
+  });
+const services: RunningService[] = [await start()];
+services.push(await start());
+
+async function post(service: RunningService, path: string, body: unknown): Promise<unknown> {
+  const response = await fetch(`${service.baseUrl}${path}`, {
+    method: 'POST',
+    headers: { authorization: service.authorization, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(RESPONSE_MS),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
+  return JSON.parse(text);
+}
+
+const [first] = services;
+if (first === undefined) throw new Error('No service runs');
+const script = (name: string, body: string, onSuccess: readonly string[]) => ({
+  name,
+  type: 'script',
+  properties: { body },
+  onSuccess,
+});
+const formula = Object(
+  await post(first, '/formulas', {
+    name: 'chaos',
+    triggers: [{ type: 'manual', onSuccess: ['make'] }],
+    steps: [
+      script('make', 'done({ number: trigger.args.number });', ['charge']),
+      {
+        name: 'charge',
+        type: 'httpRequest',
+        properties: {
+          method: 'PUT',
+          url: `${provider.url}/charges/\${steps.make.number}`,
+          body: '${steps.make}',
+          retry: 'true',
+          retryAttempts: '5',
+          retryDelay: '200',
+        },
+        onSuccess: ['create'],
+      },
+      {
+        name: 'create',
+        type: 'request',
+        properties: {
+          method: 'POST',
+          api: '/formulas',
+          body: { name: 'made-${steps.make.number}' },
+        },
+        onSuccess: ['isDone'],
+      },
+      {
+        name: 'isDone',
+        type: 'filter',
+        properties: { body: 'done(steps.charge.response.code === 200 || steps.charge.response.code === "200");' },
+        onSuccess: ['end'],
+      },
+      script('end', 'done({ number: steps.make.number });', []),
+    ],
+  }),
+);
+const instanceIds: number[] = [];
+for (let at = 0; at < wanted.instances; at++)
+  instanceIds.push(Object(await post(first, `/formulas/${formula.id}/instances`, { name: `chaos ${at}` })).id);
+console.log(`${wanted.instances} instances after ${seconds()}`);
+
+/** The ids of the executions whose start was answered. */
+const accepted = new Map<number, number>();
+let unanswered = 0;
+let lastNumber = 0;
+let isOver = false;
+const spanMs = (wanted.kills + wanted.restarts + 1) * BETWEEN_MS;
+
+async function send(): Promise<void> {
+  while (accepted.size < wanted.executions) {
+    // Spread over the time of the crashes.
+    const share = Math.min(1, (performance.now() - loadedAt) / spanMs);
+    if (!isOver && lastNumber >= wanted.executions * share) {
+      await sleep(20);
+      continue;
+    }
+    const number = ++lastNumber;
+    const service = services[number % services.length];
+    if (service === undefined) continue;
+    try {
+      const path = `/formulas/instances/${instanceIds[number % instanceIds.length]}/executions`;
+      const [{ id }] = (await post(service, path, { number })) as [{ id: number }];
+      accepted.set(number, id);
+    } catch {
+      // Its process or its database ended: nobody knows whether it was started.
+      unanswered += 1;
+      await sleep(100);
+    }
+  }
+}
+
+const loadedAt = performance.now();
+const sending = Promise.all(Array.from({ length: SENDERS }, send));
+let restarted = 0;
+for (let kill = 1; kill <= wanted.kills; kill++) {
+  await sleep(BETWEEN_MS);
+  const victim = kill % services.length;
+  services[victim]?.child.kill('SIGKILL');
+  services[victim] = await start();
+  if (restarted < wanted.restarts && kill % Math.ceil(wanted.kills / (wanted.restarts + 1)) === 0) {
+    restarted += 1;
+    await database.crash();
+  }
+}
+isOver = true;
+await sending;
+console.log(
+  `${accepted.size} executions are started after ${seconds()}, ${wanted.kills} kills and ${restarted} crashes`,
+);
+
+const drainedBy = performance.now() + DRAIN_MS;
+let left = Number.POSITIVE_INFINITY;
+while (left > 0 && performance.now() < drainedBy) {
+  await sleep(500);
+  left = Number(Object(await knex('formula_run').count({ count: '*' }).first()).count);
+}
+console.log(`${left} are left after ${seconds()}`);
+for (const service of services) await service.stop();
+
+const executions = await knex('formula_execution').select('id', 'status');
+const statusOf = new Map(executions.map(({ id, status }) => [Number(id), status]));
+const lost = [...accepted.values()].filter((id) => !statusOf.has(id)).length;
+const failed = executions.filter(({ status }) => status !== 'success').length;
+const { rows: paths } = await knex.raw<{ rows: { id: number; path: string; restarted: string[] | null }[] }>(
+  `select execution_id as id, string_agg(step_name, ' ' order by ordinal) as path,
+     array_agg(step_name) filter (where is_restarted) as restarted
+   from formula_step group by 1`,
+);
+const wrong = paths.filter(({ id, path }) => statusOf.get(Number(id)) === 'success' && path !== PATH.join(' '));
+const restartedOf = (name: string) => paths.filter(({ restarted: names }) => names?.includes(name)).length;
+const twice = [...provider.done.values()].filter((count) => count > 1).length;
+const { rows: made } = await knex.raw<{ rows: { name: string; count: number }[] }>(
+  `select name, count(*)::integer as count from formula where name like 'made-%' group by 1`,
+);
+const doubled = made.filter(({ count }) => count > 1).length;
+const { rows: reasons } = await knex.raw<{ rows: { step: string; reason: string; count: number }[] }>(
+  `select step_name as step, left(content::text, 300) as reason, count(*)::integer as count from formula_step where is_fault
+   group by 1, 2 order by 3 desc limit 5`,
+);
+for (const { step, reason, count } of reasons) console.log(`${count} × ${step}: ${reason}`);
+await provider.stop();
+await database.stop();
+await rm(dataDir, { recursive: true, force: true });
+clearTimeout(limit);
+
+const results: readonly Promised[] = [
+  {
+    promise: `${wanted.kills} SIGKILLs, ${restarted} crashes of PostgreSQL: lost = 0`,
+    found: `${accepted.size} acknowledged, ${unanswered} unanswered, ${executions.length} executions, ${lost} lost`,
+    kept: lost === 0 && accepted.size >= wanted.executions && restarted === wanted.restarts,
+  },
+  { promise: 'stuck = 0', found: `${left} left`, kept: left === 0 },
+  { promise: 'every execution succeeds', found: `${failed} failed`, kept: failed === 0 },
+  { promise: 'no step is stored twice or left out', found: `${wrong.length} other paths`, kept: wrong.length === 0 },
+  {
+    promise: 'calls of the provider twice only where a crash broke them off',
+    found: `${twice} twice, ${restartedOf('charge')} restarted, ${provider.refused()} refused or hung`,
+    kept: twice <= restartedOf('charge'),
+  },
+  {
+    promise: 'calls of the own API twice only where a crash broke them off',
+    found: `${doubled} twice, ${restartedOf('create')} restarted, ${made.length} made`,
+    kept: doubled <= restartedOf('create'),
+  },
+];
+console.table(results.map(({ kept, promise, found }) => ({ kept: kept ? 'yes' : 'NO', promise, found })));
+process.exitCode = results.every(({ kept }) => kept) ? 0 : 1;
