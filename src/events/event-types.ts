@@ -172,7 +172,30 @@ const FORMULA = {
   formulaInstanceId: 88,
   formulaInstanceName: 'Acme',
 } as const;
-const FORMULA_URLS = 'The URLs in the setting `notification.webhook.url` of the formula instance.';
+/** Event types of formulas, which go to the URLs of the formula instance and are not listed as notifications. */
+export const FORMULA_EVENT_TYPES = {
+  'formula.execution.failed': {
+    schema: 'FormulaExecutionFailedEvent',
+    meaning: 'An execution of a formula failed.',
+    sent: 'An execution ends with the status `failed`, or it is not run because of a limit.',
+    receivers: 'The URLs in the setting `notification.webhook.url` of the formula instance.',
+    reaction:
+      'Read the failed steps with `GET /formulas/instances/executions/{executionId}/errors`, and correct the cause. Then run the execution again with `PUT /formulas/instances/executions/{executionId}/retries`.',
+    example: {
+      ...HEAD,
+      type: 'formula.execution.failed',
+      data: {
+        ...FORMULA,
+        executionId: 61,
+        status: 'failed',
+        createdDate: '2026-02-02T08:30:52.000Z',
+        error: { stepName: 'post', message: 'The response has the status 500.' },
+        accountId: 12,
+      },
+    },
+  },
+} as const satisfies Readonly<Record<string, DocumentedEventType>>;
+
 const POLL_RECEIVERS = `${OPERATIONS_URL} The callback URL of the instance gets it, too. If both are the same URL, it gets one event, that of the instance.`;
 
 /** Event types of the platform itself, which it also lists as notifications. */
@@ -328,26 +351,6 @@ export const OPERATIONAL_EVENT_TYPES = {
       },
     },
   },
-  'formula.execution.failed': {
-    schema: 'FormulaExecutionFailedEvent',
-    meaning: 'An execution of a formula failed.',
-    sent: 'An execution ends with the status `failed`, or it is not run because of a limit.',
-    receivers: `${FORMULA_URLS} It is not listed with \`GET /notifications\`.`,
-    reaction:
-      'Read the failed steps with `GET /formulas/instances/executions/{executionId}/errors`, and correct the cause. Then run the execution again with `PUT /formulas/instances/executions/{executionId}/retries`.',
-    example: {
-      ...HEAD,
-      type: 'formula.execution.failed',
-      data: {
-        ...FORMULA,
-        executionId: 61,
-        status: 'failed',
-        createdDate: '2026-02-02T08:30:52.000Z',
-        error: { stepName: 'post', message: 'The response has the status 500.' },
-        accountId: 12,
-      },
-    },
-  },
   'formula.instance.failing': {
     schema: 'FormulaInstanceEvent',
     meaning: 'Fifty executions of a formula instance failed in a row.',
@@ -396,8 +399,15 @@ export const OPERATIONAL_EVENT_TYPES = {
   },
 } as const satisfies Readonly<Record<string, DocumentedEventType>>;
 
+/** Event type of formulas, see `FORMULA_EVENT_TYPES`. */
+export type FormulaEventType = keyof typeof FORMULA_EVENT_TYPES;
+
 /** Event type of the platform itself, see `OPERATIONAL_EVENT_TYPES`. */
 export type OperationalType = keyof typeof OPERATIONAL_EVENT_TYPES;
 
 /** Every event type. One without an entry in the catalogue does not compile. */
-export type EventType = `${string}.${RecordAction}` | keyof typeof INSTANCE_EVENT_TYPES | OperationalType;
+export type EventType =
+  | `${string}.${RecordAction}`
+  | keyof typeof INSTANCE_EVENT_TYPES
+  | FormulaEventType
+  | OperationalType;

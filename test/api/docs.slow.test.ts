@@ -3,7 +3,12 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { ERROR_STATUS } from '../../src/errors.ts';
-import { INSTANCE_EVENT_TYPES, OPERATIONAL_EVENT_TYPES, RECORD_EVENT_TYPES } from '../../src/events/event-types.ts';
+import {
+  FORMULA_EVENT_TYPES,
+  INSTANCE_EVENT_TYPES,
+  OPERATIONAL_EVENT_TYPES,
+  RECORD_EVENT_TYPES,
+} from '../../src/events/event-types.ts';
 import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
@@ -115,7 +120,9 @@ describe('the pages of the documentation', () => {
 
   it('have each event type with its receivers and an example', () => {
     const text = pages.get('/docs/reference/event-types')?.text ?? '';
-    const types = [RECORD_EVENT_TYPES, INSTANCE_EVENT_TYPES, OPERATIONAL_EVENT_TYPES].flatMap(Object.keys);
+    const types = [RECORD_EVENT_TYPES, INSTANCE_EVENT_TYPES, FORMULA_EVENT_TYPES, OPERATIONAL_EVENT_TYPES].flatMap(
+      Object.keys,
+    );
     for (const type of types) {
       const [, section = ''] = text.split(`<section id="${type}">`);
       expect(section.split('</section>')[0], type)

@@ -1,5 +1,6 @@
 import {
   type DocumentedEventType,
+  FORMULA_EVENT_TYPES,
   INSTANCE_EVENT_TYPES,
   OPERATIONAL_EVENT_TYPES,
   RECORD_EVENT_TYPES,
@@ -27,6 +28,11 @@ const GROUPS: readonly Group[] = [
     title: 'Events of bulk jobs',
     introduction: '`data.object` has the status of the job, as `GET /bulk/{id}/status` returns it.',
     types: Object.entries(INSTANCE_EVENT_TYPES),
+  },
+  {
+    title: 'Events of formulas',
+    introduction: 'They go to the URLs of the formula instance, and are not listed as notifications.',
+    types: Object.entries(FORMULA_EVENT_TYPES),
   },
   {
     title: 'Notifications',

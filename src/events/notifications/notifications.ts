@@ -3,7 +3,7 @@ import type { Settings } from '../../accounts/settings.ts';
 import { listPage, type PageQuery } from '../../db/listing.ts';
 import type { Platform } from '../../platform.ts';
 import { createEventIds, showEventId } from '../event-id.ts';
-import type { OperationalType } from '../event-types.ts';
+import type { FormulaEventType, OperationalType } from '../event-types.ts';
 import { FILTERABLE_NOTIFICATION } from '../filter.ts';
 import { wantsType } from '../model.ts';
 import { printRecord, recordOfOwn } from '../record.ts';
@@ -25,6 +25,9 @@ export interface NotificationNeighbours {
 
 /** Stores an event within the transaction, and its delivery if the account has a callback URL for it. */
 export type Publisher = (via: Knex, type: OperationalType, data: object) => Promise<void>;
+
+/** Stores an event for one URL, and its delivery, as a part of the transaction. */
+export type EventPublisher = (via: Knex, type: FormulaEventType, data: object) => Promise<void>;
 
 export type Notifications = ReturnType<typeof createNotifications>;
 
@@ -67,7 +70,11 @@ export function createNotifications(
   async function send(
     via: Knex,
     { subscriptionId, eventTypes, state }: Awaited<ReturnType<typeof toTarget>>,
-    { accountId, type, data }: { readonly accountId: number; readonly type: OperationalType; readonly data: object },
+    {
+      accountId,
+      type,
+      data,
+    }: { readonly accountId: number; readonly type: OperationalType | FormulaEventType; readonly data: object },
   ): Promise<void> {
     if (isAbout(data, subscriptionId) || !wantsType(eventTypes, type)) return;
     const eventId = nextEventId();
@@ -91,7 +98,7 @@ export function createNotifications(
     prepare,
 
     /** Prepares events for a URL that belong to a transaction. They are not listed as notifications. */
-    prepareEvent: async (accountId: number, url: string): Promise<Publisher> => {
+    prepareEvent: async (accountId: number, url: string): Promise<EventPublisher> => {
       const target = await toTarget(accountId, url, await settings.get(accountId));
       return (via, type, data) => send(via, target, { accountId, type, data });
     },

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Publisher } from '../../events/notifications/notifications.ts';
+import type { EventPublisher, Publisher } from '../../events/notifications/notifications.ts';
 import { createAlarm } from '../../events/timers.ts';
 import type { Platform } from '../../platform.ts';
 import { announceChange } from '../changes.ts';
@@ -13,7 +13,7 @@ export interface TellerPorts {
   /** Prepares notifications of an account, see `Notifications`. */
   readonly prepareNotice: (accountId: number) => Promise<Publisher>;
   /** Prepares events for a URL of an account. */
-  readonly prepareEvent: (accountId: number, url: string) => Promise<Publisher>;
+  readonly prepareEvent: (accountId: number, url: string) => Promise<EventPublisher>;
   /** Undefined: mail is only listed as notifications. */
   readonly sendMail: SendMail | undefined;
 }

@@ -33,7 +33,7 @@ interface Followed extends FormulaExecution {
   readonly stepExecutions: ShownStep[];
 }
 
-/** Of a value or a reason in a table. */
+/** Maximum number of characters of a value or a reason in a table. */
 const WIDEST_VALUE = 1_000;
 const PAGE_SIZE = 200;
 const VALUES = 'show the values of the steps; secrets are shown as ********';

@@ -1,5 +1,12 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import type { Causeway, Formula, FormulaBody, FormulaFinding, ListedFormulaInstance } from '@causeway/client';
+import {
+  ApiError,
+  type Causeway,
+  type Formula,
+  type FormulaBody,
+  type FormulaFinding,
+  type ListedFormulaInstance,
+} from '@causeway/client';
 import type { AddCommands } from '../command.js';
 import { CAUSEWAY } from '../command-name.js';
 import { DifferentError, UsageError } from '../failures.js';
@@ -28,12 +35,12 @@ interface FormulaInFile {
   readonly body: FormulaBody;
 }
 
-/** What became of one file. With --check, what would become of it. */
+/** The outcome of one file. With --check, the outcome that it would have. */
 interface Applied {
   readonly action: 'created' | 'changed' | 'unchanged';
   readonly file: string;
   readonly name: string;
-  /** Of the formula; none while it is still to be created. */
+  /** Id of the formula. It is absent until the formula is created. */
   readonly id?: number;
   readonly changes: readonly FormulaChange[];
   readonly findings: readonly FormulaFinding[];
@@ -135,7 +142,7 @@ async function apply(session: Session, files: readonly string[], { check }: Appl
   async function* applied(): AsyncGenerator<Applied, void> {
     for (const formula of formulas) {
       const outcome = await applyOne(platform, formula, { accountId, check, signal }).catch((error) => {
-        if (!signal.aborted) output.note(`${formula.file} is not applied.`);
+        if (!signal.aborted) output.note(`${formula.file} is not applied${placesOf(error)}.`);
         throw error;
       });
       counts[outcome.action]++;
@@ -149,6 +156,14 @@ async function apply(session: Session, files: readonly string[], { check }: Appl
     throw new DifferentError(
       `${differing} of ${counted(formulas.length, 'formula')} ${differing === 1 ? 'is' : 'are'} not as in the files.`,
     );
+}
+
+/** The places of the file that the service rejects. */
+function placesOf(error: unknown): string {
+  const paths =
+    error instanceof ApiError ? error.details.flatMap(({ path = '' }) => path.replace(/^\/body\/?/, '')) : [];
+  const named = [...new Set(paths)].filter((path) => path !== '');
+  return named.length === 0 ? '' : `, because of ${named.map(printable).join(', ')}`;
 }
 
 async function readFiles(files: readonly string[]): Promise<readonly FormulaInFile[]> {
