@@ -21,8 +21,9 @@ export function ScriptEditor({ form: { script, dropsEmpty, flags }, fault, onCha
       <div class="stack tight">
         <p id={`${id}-hint`} class="small soft">
           JavaScript that runs after the fields are mapped: the body of{' '}
-          <code>function (originalObject, transformedObject, fromVendor, done)</code>. It must call{' '}
-          <code>done(transformedObject)</code>. If it fails, the record is returned without its changes.
+          <code>function (originalObject, transformedObject, fromVendor, isWhere, done)</code>. It must call{' '}
+          <code>done(transformedObject)</code>. If it fails, the record is returned without its changes. What it writes
+          to <code>console.log</code> is in the activity of the request.
         </p>
         <label>
           Script
@@ -56,7 +57,7 @@ export function ScriptEditor({ form: { script, dropsEmpty, flags }, fault, onCha
             checked={flags.has('applyJSOnQueryFieldValue')}
             onChange={({ currentTarget }) => onFlag('applyJSOnQueryFieldValue', currentTarget.checked)}
           />
-          Run the script on the values of filters too
+          The script changes the values of filters (<code>isWhere</code>); records that they do not find are missing
         </label>
       </div>
     </details>

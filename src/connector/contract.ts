@@ -162,8 +162,6 @@ export interface ListPage {
   readonly next?: string;
   /** Number of all rows of the query, where the provider reports it without an extra request. */
   readonly total?: number;
-  /** Number of rows of the provider's page that are not among the records. Default 0. */
-  readonly dropped?: number;
 }
 
 /** The list operation of an object, with the size and the positions of its pages. */

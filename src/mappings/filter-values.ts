@@ -20,7 +20,7 @@ import { isScalar, local, plain, textLiteral } from './rewritten.ts';
 
 /**
  * The values of a filter as the script of a mapping sees and changes them (`applyJSOnQueryFieldValue`). A changed value decides which rows
- * the provider is requested to return. The core checks them against the filter as it was written, so no wrong row is returned, but the rows that the
+ * the provider returns. The core checks them against the filter as it was written, so no wrong row is returned, but the rows that the
  * changed value does not find are missing.
  */
 

@@ -212,8 +212,8 @@ export function goOn(
   page: ListPage,
   lastRow: Row | undefined,
 ): Onward {
-  const { next, records, dropped = 0 } = page;
-  const seen = rowsBefore + records.length + dropped;
+  const { next, records } = page;
+  const seen = rowsBefore + records.length;
   // A provider that stops at its result window may not report that there are more rows.
   const isCut = next === undefined ? seen >= resultWindow && seen !== totalOf(page) : seen + start.limit > resultWindow;
   const stretch = after === undefined ? { query } : { query, after };

@@ -38,6 +38,8 @@ const LIMITS: PoolLimits = {
 
 /** Characters of arguments in one message to a thread, beside those of its first call, and calls. What a slice does not reach is sent again. */
 const SLICE_INPUT = { characters: 4 * MIB, calls: 250 };
+/** Characters of arguments of a call that needs much more memory than others. */
+const LARGE_CHARACTERS = MIB;
 /** Calls that may take longer are ended with their thread when nobody waits for them. A new thread takes 0.1 s. */
 const WORTH_A_THREAD_MS = 1000;
 const RETRY_SECONDS = 5;
@@ -80,6 +82,8 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
   const threads = new Set<Thread>();
   const underWay = new Set<Work>();
   let size = 0;
+  /** Resolves when no thread handles a large call. */
+  let largeTurn: Promise<void> = Promise.resolve();
   let isClosed = false;
 
   function run(job: ScriptJob): Promise<readonly ScriptResult[]> {
@@ -181,14 +185,35 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
   async function runCalls(work: Work, chosen: readonly ChosenCall[]): Promise<void> {
     const printed = chosen.reduce((sum, { texts }) => sum + charactersOf(texts), 0);
     count(work, printed);
+    const isLarge = chosen.some(({ texts }) => charactersOf(texts) > LARGE_CHARACTERS);
+    const how = await (isLarge ? inLargeTurn(() => runInThread(work, chosen)) : runInThread(work, chosen));
+    count(work, -printed);
+    if (how !== undefined && !work.isOver) await settle(work, chosen, how);
+  }
+
+  /** Returns undefined for work that is over. */
+  async function runInThread(work: Work, chosen: readonly ChosenCall[]): Promise<ThreadEnd | undefined> {
+    if (work.isOver) return undefined;
     const thread = takeThread();
     work.thread = thread;
     const how = await thread.run(toSlice(work, chosen));
     delete work.thread;
     if (how.kind === 'done') keepThread(thread);
     else await closeThread(thread);
-    count(work, -printed);
-    if (!work.isOver) await settle(work, chosen, how);
+    return how;
+  }
+
+  /** Lets one thread at a time handle a large call, which may need 300 MB. */
+  async function inLargeTurn<Result>(handle: () => Promise<Result>): Promise<Result> {
+    const before = largeTurn;
+    const turn = Promise.withResolvers<void>();
+    largeTurn = turn.promise;
+    await before;
+    try {
+      return await handle();
+    } finally {
+      turn.resolve();
+    }
   }
 
   function finish(work: Work): void {

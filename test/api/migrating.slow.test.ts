@@ -38,14 +38,13 @@ describe('the documents on Cloud Elements', () => {
       .to.include('`/passthrough/{path}`')
       .and.not.to.match(/no request to a path of the provider/);
     expect(paths).to.include('/passthrough/{path}');
-    const [, missing = ''] = /^Not here yet: (.*)$/m.exec(text) ?? [];
-    expect(missing).to.match(/formulas/);
-    expect(paths.filter((path) => /formula/.test(path))).to.deep.equal([]);
+    // Nothing of the paths is missing.
+    expect(text).not.to.match(/^Not here yet/m);
   });
 
   it('lists paths that there are', () => {
     const known = Object.keys(document.paths).map(toPattern);
-    const [, table = ''] = /^## Paths\n([\s\S]*?)^Not here yet/m.exec(read('reference/cloud-elements.md')) ?? [];
+    const [, table = ''] = /^## Paths\n([\s\S]*?)^## /m.exec(read('reference/cloud-elements.md')) ?? [];
     const rows = [...table.matchAll(/^\| (`.*?) \| the same \|/gm)].map(([, cell = '']) => cell);
     const listed = rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path));
     expect(listed).to.have.length.above(30);

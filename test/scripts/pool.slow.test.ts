@@ -151,6 +151,22 @@ describe('the threads of scripts', () => {
     expect(results).to.deep.equal(ids.map((id) => done(id)));
   });
 
+  it('handle large records of several accounts', async () => {
+    sandbox = openSandbox({ threads: 2 });
+    const record = { text: 'x'.repeat(4e6) };
+    const calls = [{ values: { originalObject: record, transformedObject: record, fromVendor: true } }];
+    const running = new AbortController();
+    const aborted = anyFailureOf(sandbox.one('done(1);', { owner: 9, calls, signal: running.signal }));
+    const results = Promise.all(
+      [1, 2, 3, 4].map((owner) => sandbox.one('done(transformedObject.text.length);', { owner, calls })),
+    );
+    running.abort(new Error('enough'));
+    const small = await sandbox.one('done(1);', { owner: 5 });
+    expect(await aborted).to.have.property('message', 'enough');
+    expect(await results).to.deep.equal([1, 2, 3, 4].map(() => done(4e6)));
+    expect(small).to.deep.equal(done(1));
+  });
+
   it('run a batch whose results are large', async () => {
     sandbox = openSandbox();
     const results = await sandbox.many("done('x'.repeat(900000) + originalObject.id);", [1, 2, 3, 4, 5, 6]);

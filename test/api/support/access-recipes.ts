@@ -490,7 +490,7 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   countInstanceFormulaExecutions: OF_THE_MOMENT,
   measureFormulaSteps: OF_THE_MOMENT,
   getOpenFormulaExecutions: OF_THE_MOMENT,
-  listJobs: { of: 'job' },
+  listJobs: { isOfTheMoment: true },
   getJob: { of: 'job', path: byId },
   deleteJob: { of: 'spareJob', path: byId, spends: true },
   forgetFormulaRetry: { of: 'plannedRetry', path: executionParts, spends: true },

@@ -2,6 +2,7 @@ package causeway.client;
 
 import causeway.client.model.FormulaExecution;
 import causeway.client.model.FormulaExecutionStatus;
+import causeway.client.model.FormulaExecutionChange;
 import causeway.client.model.FormulaExecutionUpdate;
 import causeway.client.model.FormulaStepExecution;
 import causeway.client.model.StartedFormulaExecution;
@@ -75,7 +76,7 @@ public final class FormulaRun {
 
   /** Cancels the execution: no further step starts. */
   public FormulaExecution cancel() {
-    return causeway.formulaExecutions().cancelFormulaExecution(id, new FormulaExecutionUpdate(FormulaExecutionUpdate.StatusEnum.cancelled));
+    return causeway.formulaExecutions().cancelFormulaExecution(id, new FormulaExecutionUpdate(FormulaExecutionChange.cancelled));
   }
 
   private void sleep(Duration pause) {
