@@ -206,11 +206,18 @@ const { rows: made } = await knex.raw<{ rows: { name: string; count: number }[] 
   `select name, count(*)::integer as count from formula where name like 'made-%' group by 1`,
 );
 const doubled = made.filter(({ count }) => count > 1).length;
-const { rows: reasons } = await knex.raw<{ rows: { step: string; reason: string; count: number }[] }>(
-  `select step_name as step, left(content::text, 300) as reason, count(*)::integer as count from formula_step where is_fault
-   group by 1, 2 order by 3 desc limit 5`,
+const { rows: faults } = await knex.raw<{ rows: { step: string; content: [string[], unknown][] }[] }>(
+  'select step_name as step, content from formula_step where is_fault',
 );
-for (const { step, reason, count } of reasons) console.log(`${count} × ${step}: ${reason}`);
+const reasonOf = (content: readonly [string[], unknown][]) =>
+  content
+    .filter(([path]) => ['response.code', 'response.body', 'error'].includes(path.join('.')))
+    .map(([, value]) => Object(value).message ?? value)
+    .join(' ');
+for (const [reason, alike = []] of Object.entries(
+  Object.groupBy(faults, ({ step, content }) => `${step}: ${reasonOf(content)}`),
+))
+  console.log(`${alike.length} × ${reason}`.slice(0, 300));
 await provider.stop();
 await database.stop();
 await rm(dataDir, { recursive: true, force: true });

@@ -473,9 +473,32 @@ describe('executions of formulas whose process ended in the middle of a request'
     expect(step).to.include({ stepName: 'send', isRestarted: true });
   });
 
+  it('are sent once more for each time that they were cut off', async () => {
+    const id = await cutOff({ steps: [post] });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const lastOf = (headers: Readonly<Record<string, string>>) => headers['idempotency-key']?.split('-0').at(-1);
+    bench.playApi(async ({ headers }) => {
+      if (lastOf(headers) === '') return { status: 409 };
+      await promise;
+      return { status: 200 };
+    });
+    const second = bench.startWorker();
+    await bench.until(async () => bench.calls[2]);
+    const stopped = second.stop(0);
+    resolve();
+    await stopped;
+    bench.playApi(({ headers }) => ({ status: lastOf(headers) === '-restarted-2' ? 200 : 409 }));
+    bench.startWorker();
+    await bench.untilStatus(1, id, 'success');
+    expect(bench.calls.map(({ headers }) => lastOf(headers))).to.deep.equal([
+      ...['', '', '-restarted-1'],
+      ...['', '-restarted-1', '-restarted-2'],
+    ]);
+  });
+
   it('are sent with another key where the service only knows that the first was cut off', async () => {
     const id = await cutOff({ steps: [post] });
-    bench.playApi(({ headers }) => ({ status: headers['idempotency-key']?.endsWith('-restarted') ? 200 : 409 }));
+    bench.playApi(({ headers }) => ({ status: headers['idempotency-key']?.endsWith('-restarted-1') ? 200 : 409 }));
     bench.startWorker();
     await bench.untilStatus(1, id, 'success');
     expect(bench.calls).to.have.lengthOf(3);

@@ -286,7 +286,7 @@ function createExecution(
       caller: { accountId, userId: instance.userId },
       key: `formula-${run.id}-${ordinal}`,
       retries,
-      isRestarted: begun > 1,
+      begun,
       origin,
       isOfFirstEngine: instance.engine === 'v1',
       signal,

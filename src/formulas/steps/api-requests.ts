@@ -71,15 +71,19 @@ async function sendStep(
     exchange(callApi, { ...request, caller, origin, idempotencyKey, signal });
   const key = isRepeatedByKey(request) ? `${input.key}-${retries}` : undefined;
   let sent = await send(key);
-  // The first request with this key was cut off with its process, so nobody knows its outcome. It is sent once more.
-  if (key !== undefined && input.isRestarted && sent.kind === 'response' && sent.status === CONFLICT)
-    sent = await send(`${key}-restarted`);
+  // A request that was cut off with its process holds its key, and nobody knows its outcome. Each restart sends it once more.
+  for (let restart = 1; restart < input.begun && key !== undefined && isConflict(sent); restart++)
+    sent = await send(`${key}-restarted-${restart}`);
   if (sent.kind === 'broken') {
     if (mayRetry(rule, undefined, retries, matchesCodes)) return { kind: 'retry', afterMs: rule.delayMs };
     return fail([...shown, errorValue(sent.reason)]);
   }
   if (mayRetry(rule, sent.status, retries, matchesCodes)) return { kind: 'retry', afterMs: rule.delayMs };
   return judge(properties, sent.status, [...shown, ...showResponse(sent)]);
+}
+
+function isConflict(sent: Awaited<ReturnType<typeof exchange>>): boolean {
+  return sent.kind === 'response' && sent.status === CONFLICT;
 }
 
 /** Returns the outcome of a request step by the codes that it accepts. */

@@ -13,8 +13,8 @@ export interface StepInput {
   readonly key: string;
   /** Number of retries that were made. */
   readonly retries: number;
-  /** Whether the step was running before when its process ended. */
-  readonly isRestarted: boolean;
+  /** How many times this run of the step has begun. Above 1, processes ended in the middle of it. */
+  readonly begun: number;
   /** Members of the request that end chains of formulas. */
   readonly origin: Origin;
   /** Whether a step without values fails, and scripts need not call `done`, as in formulas of the first engine. */
