@@ -9,7 +9,7 @@ const CONTACT_FIELDS = 'id,email_addresses,phone_numbers,addresses,custom_fields
 
 const has = (part: RegExp) => (row: Answered) => part.test(JSON.stringify(row));
 
-/** Filters of v2, and what they mean of the rows that are shown. */
+/** Filters of v2, each with the rows that it must match. */
 const FILTERS: readonly (readonly [path: string, filter: string, means: (row: Answered) => unknown])[] = [
   ['contacts', 'ids==1,2,11,8', has(/"id":"(1|2|11)","email/)],
   ['contacts', 'contact_id>=5;contact_id<12', ({ id }) => Number(id) >= 5 && Number(id) < 12],
@@ -222,7 +222,7 @@ describe('the Keap simulator', () => {
 
 type CallRest = readonly [method?: string, body?: object, headers?: Readonly<Record<string, string>>];
 
-/** The tests compare every member they read. */
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
 interface Answered {
   readonly [member: string]: unknown;
 }
