@@ -170,7 +170,7 @@ interface Body {
   readonly meta?: { readonly totalItems: number };
 }
 
-/** The tests compare every member they read. */
+/** Reads a body of JSON. The type is not checked, because the tests compare every member that they read. */
 async function readJson(response: Response): Promise<Body> {
   return (await response.json()) as Body;
 }
