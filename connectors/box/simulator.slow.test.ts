@@ -191,7 +191,7 @@ function formOf(name: string, text: string): FormData {
 
 type More = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** The tests compare every member they read. */
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
 interface Answered {
   readonly [member: string]: unknown;
   readonly context_info?: Readonly<Record<string, unknown>>;
