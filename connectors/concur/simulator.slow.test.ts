@@ -7,7 +7,7 @@ const at = (host: string) => ({ forwarded: `host=${host}.api.concursolutions.com
 const TRAVELER = 'J.Traveler+1@example.com';
 const REPORTS = '/api/v3.0/expense/reports';
 const ENTRIES = '/api/v3.0/expense/entries';
-/** The members and types of the provider's OpenAPI document of Reports v3; null is what its examples show as null. */
+/** The members and types of the provider's OpenAPI document of Reports v3. Members are nullable if its examples show null. */
 const KINDS: readonly (readonly [members: string, kind: RegExp])[] = [
   ['(Personal|TotalApproved|TotalClaimed)Amount|AmountDue(CompanyCard|Employee)|Total', /^-?\d+(\.\d\d?)?$/],
   ['EverSentBack|HasException|ReceiptsReceived', /^(true|false)$/],
@@ -189,5 +189,5 @@ describe('the SAP Concur simulator', () => {
 });
 
 type Row = Readonly<Record<string, unknown>>;
-/** The tests compare every member they read. */
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
 type Answered = Row & { readonly Items?: readonly Row[]; readonly Error?: Row };
