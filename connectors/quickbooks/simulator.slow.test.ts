@@ -6,7 +6,7 @@ import { DAY_MS } from '#connector/simulator';
 import { type ServedSimulator, serveSimulator } from '#connector/testing';
 import { createSimulator, DEMO_ACCESS_TOKEN, deliver, REALM_ID, VERIFIER_TOKEN } from './simulator.ts';
 
-/** Its own types describe another way to import it. */
+/** The package's own types describe another way to import it. */
 const QuickBooks: new (...settings: readonly unknown[]) => QuickBooksClient = createRequire(import.meta.url)(
   'node-quickbooks',
 );
@@ -14,7 +14,7 @@ const QuickBooks: new (...settings: readonly unknown[]) => QuickBooksClient = cr
 type Callback = (error: unknown, response: unknown) => void;
 type QuickBooksClient = Record<string, (...given: unknown[]) => void> & { endpoint: string | undefined };
 
-/** Intuit's own clients must take the simulator for QuickBooks. */
+/** Intuit's own clients must work with the simulator as they do with QuickBooks. */
 describe('the QuickBooks simulator', () => {
   let simulator: ServedSimulator;
   let client: QuickBooksClient;
@@ -33,7 +33,7 @@ describe('the QuickBooks simulator', () => {
   after(() => simulator.stop());
   beforeEach(() => simulator.reset());
 
-  /** A call of node-quickbooks; what the provider refuses is answered with its fault. */
+  /** Calls node-quickbooks. Returns the fault if the provider rejects the request. */
   function ask(method: string, ...given: unknown[]): Promise<Answered> {
     return new Promise((resolve, reject) => {
       const done: Callback = (error, response) => {
@@ -341,7 +341,7 @@ type Response = Readonly<Partial<Record<'Customer' | 'Vendor' | 'Invoice' | 'Ite
   readonly totalCount?: number;
 };
 
-/** The tests compare every member they read. */
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
 interface Answered {
   readonly [member: string]: unknown;
   readonly QueryResponse?: Response;

@@ -1,4 +1,4 @@
-/** A page with one line, by the rules of ISO 32000-1: the places of its objects are where the table says. */
+/** Creates a PDF with one page and one line, by the rules of ISO 32000-1. Its table has the offsets of its objects. */
 export function makePdf(line: string): Buffer {
   const shown = line.replace(/[^ -~]/g, '?').replace(/[\\()]/g, '\\$&');
   const content = `BT /F1 18 Tf 72 720 Td (${shown}) Tj ET`;
@@ -9,7 +9,7 @@ export function makePdf(line: string): Buffer {
     `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
   ];
-  // The second line tells those who move files that there are bytes above 127.
+  // The second line shows programs that transfer the file that it contains bytes above 127.
   const parts = ['%PDF-1.4\n%âãÏÓ\n'];
   const places: number[] = [];
   for (const [index, object] of objects.entries()) {
