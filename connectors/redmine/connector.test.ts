@@ -6,7 +6,7 @@ import redmine from './index.ts';
 import { attachments, issues, projects, timeEntries } from './objects.ts';
 import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
-/** The conditions that a filter becomes, as a query. */
+/** Returns the conditions of a filter as a query. */
 function asked(where: string, name = 'issues'): string {
   const object = objectOf({ issues, projects, 'time-entries': timeEntries }, name);
   const { native } = prepareQuery({ where }, object).plan;

@@ -11,7 +11,7 @@ import { present, type Resource } from './office.ts';
 
 const TOLD = ['issue', 'time_entry'];
 
-/** Webhooks as Redmine 7 sends them; the rest of this Redmine is older. */
+/** Creates webhooks as Redmine 7 sends them. The simulator otherwise has the behaviour of an older version. */
 export function createWebhooks(send: SimulatorOptions['send'], clock: MovableClock) {
   const entered = createEnteredWebhooks(send);
   return {
