@@ -15,7 +15,7 @@ describe('ServiceNow', () => {
   });
   after(() => provider.stop());
 
-  /** Returns the requests to ServiceNow, one call after the other. */
+  /** Returns the queries of the requests to ServiceNow in their order. */
   const asked = (where: string) => (prepareQuery({ where }, incident).plan.queries ?? []).map(({ native }) => native);
 
   const queryOf = (request: string) => new URL(request.slice(4)).searchParams;
@@ -26,7 +26,7 @@ describe('ServiceNow', () => {
       const { fields } = await connection.describe('cmdb_ci_server');
       const paths = connection.requests.map((request) => new URL(request.slice(4)).pathname.split('/').at(-1));
       expect(paths.sort()).to.deep.equal(['sys_audit_delete', 'sys_db_object', 'sys_dictionary', 'sys_dictionary']);
-      // Its own, and those of the table that it extends.
+      // The table's own fields, and those of the table that it extends.
       expect(fields).to.include.keys('ram', 'ip_address');
     });
 

@@ -111,7 +111,7 @@ describe('the ServiceNow simulator', () => {
     expect(second.some(({ sys_id }) => seen.has(sys_id))).to.equal(true);
   });
 
-  // In the manner of «Operators available for filters and queries», «OR conditions» and KB0715430 (fields without a value).
+  // The conditions follow «Operators available for filters and queries», «OR conditions» and KB0715430 (fields without a value).
   const CONDITIONS: readonly (readonly [query: string, matches: (row: Row) => boolean])[] = [
     ['active=true^assigned_toISNOTEMPTY', ({ active, assigned_to }) => active === 'true' && assigned_to !== ''],
     ['active=true^priority=1^ORpriority=2', (row) => row.active === 'true' && /^[12]$/.test(row.priority)],
@@ -131,7 +131,7 @@ describe('the ServiceNow simulator', () => {
     ['closed_at<2024-02-01 00:00:00', (row) => row.closed_at !== '' && row.closed_at < '2024-02'],
     ['caller_idSTARTSWITHabel', (row) => row['caller_id.name'].startsWith('Abel')],
     ['caller_id.name=beth 1^assigned_to=NULL', (row) => `${row['caller_id.name']}${row.assigned_to}` === 'beth 1'],
-    // What cannot be understood is left out: more is found than was meant.
+    // ServiceNow ignores conditions that it does not understand, and returns more rows.
     ['nope=1^ORpriority=1', ({ priority }) => priority === '1'],
     ['priority=abc^nope.name=x^active=false^rubbish^', ({ active }) => active === 'false'],
   ];
@@ -275,7 +275,7 @@ interface CallOptions {
   readonly at?: string;
 }
 
-/** The tests compare every member they read. */
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
 type Answered = Readonly<Record<string, unknown>>;
 type Changes = Readonly<Record<'created' | 'updated' | 'removed', readonly string[]>>;
 type Row = Readonly<

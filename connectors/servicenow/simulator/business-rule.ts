@@ -7,7 +7,7 @@ import {
   type WebhookDelivery,
 } from '#connector/simulator';
 
-/** A business rule on every table but those of the platform, with the script of the README. */
+/** Creates a business rule on every table except those of the platform, with the script of the README. */
 export function createBusinessRule(send: SimulatorOptions['send'], clock: MovableClock) {
   const entered = createEnteredWebhooks(send);
   return {
