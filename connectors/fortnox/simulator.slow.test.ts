@@ -6,8 +6,8 @@ const SECRET = { 'client-secret': CLIENT_SECRET };
 const HEADERS = { ...SECRET, 'access-token': ACCESS_TOKEN, 'content-type': 'application/json' };
 
 /**
- * Members and their kinds of answers that were recorded at the real one: a list, and a record that was just made. Of articles, a price
- * and a rate of value-added tax were null in all of them: the reference has texts.
+ * Members and their kinds in recorded responses of Fortnox: a list, and a newly created record. A price and a VAT rate of articles were
+ * null in all of them; the reference has texts.
  */
 const RECORDED = {
   customers: {
@@ -252,11 +252,11 @@ describe('the Fortnox simulator', () => {
 
   it('knows what changed since a minute, by the clocks of Sweden', async () => {
     const changed = async (lastmodified: string) => (await list('customers', { lastmodified })).length;
-    // 22:58 UTC is 23:58 there, in winter.
+    // 22:58 UTC is 23:58 in Sweden in winter.
     expect(await changed('2024-02-28 23:58')).to.equal(130);
     expect(await changed('2024-02-28 23:58:01')).to.equal(128);
     expect(await changed('2024-02-29')).to.equal(128);
-    // Summer time begins on March 31: two hours ahead from then on.
+    // Summer time begins on March 31. From then on Sweden is two hours ahead.
     expect([await changed('2024-03-31 14:00'), await changed('2024-03-31 14:10')]).to.deep.equal([4, 2]);
     const minute = new Intl.DateTimeFormat('sv-SE', {
       timeZone: 'Europe/Stockholm',
@@ -348,7 +348,7 @@ interface CallOptions {
   readonly headers?: Headers;
 }
 
-/** The tests compare every member they read. */
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
 interface Answered {
   readonly [member: string]: unknown;
   readonly Authorization?: { readonly AccessToken?: string };
