@@ -8,7 +8,7 @@ import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION, MERCHANT_ID } f
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Parts without rows included: only the first one asks for the merchant. */
+/** Lists all parts, including empty ones. The first part has no rows, because it only requests the merchant. */
 async function walk(connection: Connection, input: Partial<ListInput<unknown>>): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (let cursor: string | undefined; ; ) {

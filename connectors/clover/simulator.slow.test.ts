@@ -111,7 +111,7 @@ describe('the Clover simulator', () => {
   it('shows 90 days of orders and payments at a time: the last of what is asked for', async () => {
     const now = Date.now();
     const dayBefore = (days: number) => now - days * DAY_MS;
-    // Every sixth is in no list.
+    // Every sixth order has no state, so it is in no list.
     expect(await list('orders')).to.have.length(34);
     expect(await list('payments', `createdTime>=${dayBefore(500)}`)).to.have.length(40);
     expect(await list('orders', `createdTime>=${dayBefore(500)}`, `createdTime<${dayBefore(200)}`)).to.have.length(7);
@@ -150,7 +150,7 @@ interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The tests compare every member they read. */
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
 interface Answered {
   readonly [member: string]: unknown;
   readonly elements?: readonly Readonly<Record<string, unknown>>[];

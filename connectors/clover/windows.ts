@@ -9,31 +9,34 @@ import {
 import { boundsOf, listOf, RECENT } from './lists.ts';
 
 /**
- * Orders and payments come out of 90 days at most: of a longer range Clover answers the most recent part and says nothing. So a list walks
- * from window to window, and each call names both ends of its own. Source: "Apply filters to API requests".
+ * Clover returns at most 90 days of orders and payments: for a longer range it silently returns the most recent part. So a list walks from
+ * window to window, and each call names both ends of its window. Source: "Apply filters to API requests".
  *
- * Conditions on some fields restrict a list of orders to the last 90 days. Whether that holds beside the ends of an older window is not
- * documented, so requests for older windows leave them out. Source: "Clover API updates - May 2023".
+ * Conditions on some fields restrict a list of orders to the last 90 days. Clover does not document whether this applies beside the ends of
+ * an older window, so requests for older windows leave these conditions out. Source: "Clover API updates - May 2023".
  */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** "Less than 90 days" lie between the ends. The first window ends in a day, so that it begins within the last 90 days. */
+/**
+ * Length of a window. "Less than 90 days" lie between its ends. The first window ends one day in the future, so that it begins within the
+ * last 90 days.
+ */
 const WINDOW_MS = 90 * DAY_MS;
-/** Start of the time that is listed for a merchant without a known start: before Clover's first merchant. */
+/** Start of the listed time if a merchant's start is unknown. It is before Clover's first merchant. */
 const EARLIEST_MS = Date.UTC(2010, 0, 1);
 
 type Axis = 'createdTime' | 'modifiedTime';
 
-/** The row that comes next: the windows cover `first` to `last`, both included. */
+/** The position of the next row. The remaining windows cover `first` to `last`, both included. */
 interface Place {
   readonly axis: Axis;
   readonly first: number;
   readonly last: number;
-  /** Whether the oldest window is the first. Default order of Clover: the newest. */
+  /** Whether the oldest window is the first. By default Clover lists the newest rows first. */
   readonly isRising: boolean;
-  /** In the window. */
+  /** Number of rows to skip in the window. */
   readonly offset: number;
-  /** Windows that begin then or later lie within the last 90 days. */
+  /** Windows that begin at this time or later lie within the last 90 days. */
   readonly recentFrom: number;
 }
 
@@ -42,7 +45,7 @@ type Input = ListInput<Inputs>;
 /** The names of fields whose bounds make the windows. */
 export const WINDOWED = ['createdTime', 'modifiedTime'] as const satisfies readonly Axis[];
 
-/** Position from which the next page of a list continues. */
+/** The position from which the next page of a list continues. */
 interface Cursor {
   readonly place: Place;
   /** The last row that was found. */
@@ -63,7 +66,7 @@ export function listInWindows(collection: string): ListOperation<Inputs> {
   }
   return {
     maxPageSize: page.maxPageSize,
-    // The request that explains a query. `run` adds the window.
+    // The request that explain shows. `run` adds the window.
     request: page.request,
     read: page.read,
     run: async (context, input) => {
@@ -89,7 +92,7 @@ function readCursor(cursor: string): Cursor {
   return JSON.parse(cursor);
 }
 
-/** Nothing is older than its merchant, or newer than Clover's clock. */
+/** Returns the start of a list. No record is older than its merchant, or newer than Clover's clock. */
 async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input): Promise<Place> {
   const { body, headers } = await send({});
   const since = json.at(body, 'createdTime');
@@ -107,8 +110,8 @@ async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input
 }
 
 /**
- * What was changed since some day is looked for by the time of the change. With any other condition beside it Clover looks at the time of
- * creation only, so that the change is left to be checked here.
+ * Returns the time that bounds the windows. A list with only a lower bound on `modifiedTime` has windows by the time of the change. With
+ * any other condition Clover applies the time of creation only, so the service checks the change itself.
  */
 function axisOf(filter: Inputs, orderBy: Input['orderBy']): Axis {
   const changes: readonly string[] = Object.values(boundsOf('modifiedTime'));
@@ -117,7 +120,7 @@ function axisOf(filter: Inputs, orderBy: Input['orderBy']): Axis {
   return isOnly && isBounded && orderBy.length === 0 ? 'modifiedTime' : 'createdTime';
 }
 
-/** Both ends included; times are whole milliseconds. */
+/** Returns the bounds of a filter, both included. Times are whole milliseconds. */
 function spanOf(filter: Inputs, axis: Axis) {
   const bounds = boundsOf(axis);
   const read = (operator: keyof typeof bounds) => [filter[bounds[operator]] ?? []].flat().map(Number);
