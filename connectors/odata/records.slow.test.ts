@@ -13,7 +13,7 @@ import odata from './index.ts';
 import { compositeId, keyPredicate } from './key.ts';
 import { createSimulator, DEMO_CONFIGURATION, type ODataSimulatorOptions } from './simulator.ts';
 
-/** Reached through the made-up host demo.example.com, as the platform does it. */
+/** Starts the simulator. The connector reaches it through the fictitious host demo.example.com, as the platform does. */
 const startSimulator = (options: Partial<ODataSimulatorOptions> = {}) =>
   startProvider(odata, (given) => createSimulator({ ...given, ...options }), DEMO_CONFIGURATION);
 
