@@ -3,7 +3,7 @@ import jsforce from 'jsforce';
 import { type ServedSimulator, serveSimulator } from '#connector/testing';
 import { CLIENTS, createSimulator } from './simulator.ts';
 
-/** Salesforce's own client for JavaScript must take the simulator for Salesforce. */
+/** Salesforce's own client for JavaScript must work with the simulator as it does with Salesforce. */
 describe('the Salesforce simulator, to jsforce', () => {
   let simulator: ServedSimulator;
   let connection: jsforce.Connection;
@@ -59,7 +59,7 @@ describe('the Salesforce simulator, to jsforce', () => {
     const other = await logIn(simulator.url, 'demo-client');
     await other.query('SELECT Id FROM User');
     await other.oauth2.revokeToken(other.accessToken ?? '');
-    // Without the way to a new one.
+    // This client cannot obtain a new access token.
     const bare = new jsforce.Connection({
       instanceUrl: simulator.url,
       accessToken: other.accessToken ?? '',
@@ -203,7 +203,7 @@ async function logIn(url: string, clientId: string): Promise<jsforce.Connection>
   return connection;
 }
 
-/** The name of the error that a call must end in. */
+/** Returns the name of the error of a call, which must fail. */
 async function nameOf(call: PromiseLike<unknown>): Promise<string> {
   try {
     await call;
