@@ -21,12 +21,12 @@ export interface Check {
   /**
    * Looks for faults.
    * @returns each fault as a sentence
-   * @throws Error where it cannot check, which is a fault too
+   * @throws Error if it cannot check, which is a fault, too
    */
   readonly find: (subject: Subject) => Promise<readonly string[]>;
 }
 
-/** The checks, in the order in which a fault is easiest to understand. The last ones examine what the others left behind. */
+/** The checks, ordered by how easy their faults are to understand. The last ones examine what the others left behind. */
 export const CHECKS: readonly Check[] = [
   {
     name: 'has rows to measure by',
@@ -95,7 +95,10 @@ async function faultsOf<Item>(
 
 const LEAST_SHARE = 0.15;
 
-/** Fewer filters would pass or fail by chance. They are not sent to a provider, so they cost almost nothing. */
+/**
+ * Minimum and maximum number of filters for the check of telling filters. Fewer filters would pass or fail by chance. They are not sent to
+ * a provider, so they cost almost nothing.
+ */
 const LEAST_TELLING = 60;
 const MOST_TELLING = 150;
 
@@ -114,7 +117,7 @@ const KINDS = ['everything', 'pushed', 'residual', 'sparse', 'sorted'];
 
 async function walkAll({ target, listings, large, effort }: Subject): Promise<readonly string[]> {
   const kinds = new Set<string>();
-  // The larger listings first, because they have queries of every kind.
+  // The larger listings come first, because they have queries of every kind.
   const chosen = [...new Set([...large, ...listings])].slice(0, effort.pagedListings);
   const faults = await faultsOf(chosen, async (listing) => {
     const queries = await findQueries(target, listing, effort);

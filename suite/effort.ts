@@ -1,6 +1,6 @@
-/** How much of the suite runs. */
+/** The parts of the suite that run. */
 export interface Effort {
-  /** Maximum number of listings, and of objects that are written. `FULL` includes those that are left out. */
+  /** Maximum number of listings, and of objects that are written. `FULL` includes all of them. */
   readonly listings: number;
   /** Maximum number of random filters on each listing, and on all of them together. */
   readonly filters: number;
@@ -16,10 +16,10 @@ export interface Effort {
   readonly tried: number;
   /** Whether queries of every kind must be found. */
   readonly everyKind: boolean;
-  /** Maximum number of listings that are paged through, and of ways to do so for each. */
+  /** Maximum number of listings that are paged through, and of ways to page through each of them. */
   readonly pagedListings: number;
   readonly walks: number;
-  /** Approximate maximum number of pages of a walk. With more rows, the pages are larger. */
+  /** Approximate maximum number of pages per walk. With more rows, the pages are larger. */
   readonly pages: number;
   readonly sortedFields: number;
   readonly sortedFieldsInAll: number;

@@ -45,7 +45,7 @@ export async function assertAnswers(target: Target, listing: Listing, filter: Fi
   if (difference !== undefined) throw new Error(`${listing.name} where ${where}: ${difference}`);
 }
 
-/** Describes how the returned ids differ from those of the matching rows. Undefined when they don't differ. */
+/** Describes how the returned ids differ from those of the matching rows. Undefined if they don't differ. */
 export function describeDifference(listing: Listing, filter: Filter, found: readonly string[]): string | undefined {
   const meant = idsOf(
     listing,
@@ -70,7 +70,7 @@ interface Claim {
   readonly exactness: Exactness;
 }
 
-/** How much is measured of a listing. */
+/** Limits of the measurement of a listing. */
 export interface ClaimEffort {
   /** Maximum number of declared operators, spread over all fields. */
   readonly claims: number;

@@ -11,7 +11,7 @@ export interface WriteSample {
    * does not stand for them.
    */
   readonly create: (number: number) => Row;
-  /** Text fields that may hold anything. Default: every text that can be set and has no list of values and no format. */
+  /** Text fields that accept any text. Default: every text that can be set and has no list of values and no format. */
   readonly freeTexts?: readonly string[];
   /** Texts that the provider is known to store as something else. */
   readonly alteredTexts?: readonly string[];
@@ -20,7 +20,7 @@ export interface WriteSample {
 }
 
 const LONGEST_TEXT = 60;
-/** Short enough for any column. */
+/** Hostile texts that are short enough for any column. */
 const TEXTS = HOSTILE_TEXTS.filter(({ length }) => length <= LONGEST_TEXT);
 
 interface Written {
@@ -144,7 +144,7 @@ interface Refused {
   readonly path: string;
   readonly method: 'POST' | 'PATCH';
   readonly body: Row;
-  /** The fields that the rejection must name, one detail each. */
+  /** The fields that the rejection must name, with one detail for each. */
   readonly paths: readonly string[];
 }
 
@@ -162,7 +162,7 @@ async function expectRefusal(target: Target, { path, method, body, paths }: Refu
   return [`${method} ${JSON.stringify(body)} returned ${response.status} ${JSON.stringify(response.body)}`];
 }
 
-/** Fields that a replacement leaves out must become empty. */
+/** Checks a replacement: the fields that it leaves out must become empty. */
 async function replace(target: Target, path: string, fields: Readonly<Record<string, FieldSpec>>, body: Row) {
   const settable = Object.fromEntries(Object.entries(body).filter(([name]) => fields[name]?.updateable === true));
   const replaced = await getOk(target, path, { method: 'PUT', body: settable });
