@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Simulator, SimulatorOptions } from '#connector/simulator';
 import { stopServer } from './stop-server.ts';
 
-/** Creates a simulator. */
 export type CreateSimulator = (options: SimulatorOptions) => Simulator;
 
 /** A request to a simulator, as the provider would see it. */

@@ -27,7 +27,6 @@ export interface Target {
   readonly problems: readonly string[];
   /** The provider if it is a simulator. */
   readonly provider: ServedSimulator | undefined;
-  /** The database of the service. */
   readonly databaseUrl: string;
   readonly stop: () => Promise<void>;
 }
@@ -180,7 +179,6 @@ export function idOf({ idField }: Pick<Listing, 'idField'>, row: Row): string {
   return idField === undefined ? JSON.stringify(row) : String(row[idField]);
 }
 
-/** Returns the ids of rows. */
 export function idsOf(listing: Pick<Listing, 'idField'>, rows: readonly Row[]): readonly string[] {
   return rows.map((row) => idOf(listing, row));
 }

@@ -75,7 +75,6 @@ export interface DiscoveredConnection extends Connection {
   readonly object: (name: string) => ObjectSpec;
 }
 
-/** Options of a connection to a provider. */
 export interface ConnectOptions {
   readonly config: Config;
   /** The address of the simulators. If it is set, the instance is one on a simulator. */

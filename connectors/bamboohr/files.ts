@@ -27,7 +27,6 @@ const FIELDS: Fields = {
   canDeleteFile: BOOLEAN,
 };
 
-/** The files of the company. */
 export const companyFiles = defineObject<never>({
   label: 'Company files',
   native: 'files',
@@ -41,7 +40,6 @@ const listOfEmployee = list<never>({
   paging: { kind: 'whole' },
 });
 
-/** The files of one employee. */
 export const employeeFiles = defineObject<never>({
   label: 'Files of the employee',
   native: 'files',

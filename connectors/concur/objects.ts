@@ -67,7 +67,6 @@ export const entries = defineObject<Inputs>({
   ...records({ get: (id, _natives, config) => oneOf('entries', id, personIn(config)) }),
 });
 
-/** The entries of one report. */
 const entriesOfReport = defineObject<Inputs>({
   label: 'Entries of the report',
   native: 'entries',

@@ -18,7 +18,6 @@ const parser = new XMLParser({
   isArray: (_name, _path, _isLeaf, isAttribute) => !isAttribute,
 });
 
-/** A CSDL document. */
 export interface Csdl {
   readonly schemas: readonly Element[];
   /** Resolves a name: an alias before the last dot becomes its namespace. `Self.Product` becomes `Shop.Product`. */

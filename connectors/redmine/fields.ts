@@ -75,7 +75,6 @@ export const FOUND = {
 
 export const flag = (native: string) => ({ type: 'boolean', native, nullable: false }) as const satisfies FieldSpec;
 
-/** A number of hours. */
 export const hours = (native: string) => ({ type: 'number', native }) as const satisfies FieldSpec;
 export const foundHours = (native: string) =>
   ({
@@ -85,7 +84,6 @@ export const foundHours = (native: string) =>
   }) as const satisfies FieldSpec;
 
 const BOUNDED = can.only('superset', '=', ...BOUNDS);
-/** A day. */
 export const day = (native: string) => ({ type: 'date', native, filter: BOUNDED }) as const satisfies FieldSpec;
 export const moment = (native: string) =>
   ({ type: 'datetime', native, domain: { step: 'second' } }) as const satisfies FieldSpec;

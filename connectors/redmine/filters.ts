@@ -1,7 +1,6 @@
 import { type PushedField, plainText, type Translator, type Value } from '#connector';
 import { hasSign } from './fields.ts';
 
-/** A condition on one field. */
 export interface Condition {
   readonly field: string;
   readonly operator: string;

@@ -116,7 +116,6 @@ const TIME_ENTRY = {
   custom_fields: { ...CUSTOM, ...WRITABLE },
 } as const satisfies Fields;
 
-/** The object of time entries. */
 export const timeEntries = defineObject<Conditions>({
   label: 'Time entries',
   native: 'time_entries',

@@ -55,7 +55,6 @@ export async function discoverObjects(context: ConnectorContext): Promise<Object
 interface ServiceNowInstance {
   readonly byName: ReadonlyMap<string, Table>;
   readonly tellsDeletions: boolean;
-  /** The table of time entries. */
   readonly timeEntries: string | undefined;
 }
 

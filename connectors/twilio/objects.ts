@@ -133,7 +133,6 @@ const RECORDING = {
   ...OWN,
 } as const satisfies Fields;
 
-/** Recordings of calls. */
 export const recordings = defineObject<Inputs>({
   label: 'Recordings',
   native: 'Recordings',

@@ -103,7 +103,6 @@ export interface FilterContext {
   readonly rule: TextRule;
 }
 
-/** Returns the error 400. */
 export function badRequest(message: string, field?: string): Fault {
   return new Fault(400, 'INVALID_ARGUMENT', message, field === undefined ? {} : { fields: [field] });
 }
