@@ -46,7 +46,7 @@ export function createSimulator(options: KeapSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const login = createLogin(shareMemory(memory, 'login'), clock);
   const hooks = createHooks({ memory: shareMemory(memory, 'hooks'), clock, send });
-  const records = createRecords(clock, hooks.tell);
+  const records = createRecords(clock, hooks.notify);
   return simulate(
     {
       clock,

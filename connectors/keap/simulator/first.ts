@@ -49,7 +49,7 @@ export function createFirstVersion(records: Records): Routes {
   const lists: readonly (readonly [string, List])[] = Object.entries<List>(official.first);
   const routes = lists.map(([path, list]) => [
     `GET ${ROOT}/${path}`,
-    (call: Call) => answer(records, path, list, call),
+    (call: Call) => respond(records, path, list, call),
   ]);
   const show = (list: List) => (row: TableRow, _: Call, status?: number) => json(showRow(list, row), status);
   const { appointments, transactions } = official.first;
@@ -73,7 +73,7 @@ export function createFirstVersion(records: Records): Routes {
 const USUAL = 1000;
 
 /** Responds with a list. Its links may lead to pages without rows, so only `count` shows the end. */
-function answer(records: Records, path: string, list: List, { query, origin, isStuck }: Call): SimulatedResponse {
+function respond(records: Records, path: string, list: List, { query, origin, isStuck }: Call): SimulatedResponse {
   const { of, filters, orders = {} } = list;
   const { table, members } = Object.values(records).find(({ name }) => name === of) ?? records.tasks;
   const given = Object.keys(filters).flatMap((name): readonly Criterion[] => {

@@ -97,7 +97,7 @@ export function createHooks({ memory, send, clock }: HookOptions) {
       },
     } satisfies Routes,
     /** Sends simultaneous changes together: one batch for each kind of event. */
-    tell: (table: string, { key, before, after }: TableChange): void => {
+    notify: (table: string, { key, before, after }: TableChange): void => {
       const noun = NOUNS[table];
       if (noun === undefined) return;
       const event = `${noun}.${before === undefined ? 'add' : after === undefined ? 'delete' : 'edit'}`;
