@@ -113,7 +113,7 @@ interface AccountOptions {
 }
 
 /** Creates the account: the same employees every time, and the webhooks of the owner of the key, which survive a restart. */
-export function createAccount({ clock, memory, notify: tell }: AccountOptions): Account {
+export function createAccount({ clock, memory, notify: report }: AccountOptions): Account {
   return createCollections<keyof Account, CollectionSpec>({
     clock,
     read: {
@@ -128,7 +128,7 @@ export function createAccount({ clock, memory, notify: tell }: AccountOptions): 
     refuse: ([first]) =>
       first?.reason === 'other' ? refusal(400, first.message) : refusal(409, `Invalid value for ${first?.member}`),
     absent: (_, id) => refusal(404, `No webhook was found with ID: ${id}.`),
-    onChange: (name, change) => name === 'employees' && tell(change),
+    onChange: (name, change) => name === 'employees' && report(change),
     of: {
       employees: {
         members: MEMBERS,
