@@ -51,7 +51,10 @@ export interface FolderPart {
 
 /** The state that a page token of a list holds: the row with which the next page begins. */
 interface Cursor {
-  /** Position of the part to read. Absent for the first part, and when only `kept` is left. */
+  /**
+   * Position of the part to read. Absent for the first part, and when only `kept` is left. It keeps this name, because page tokens contain
+   * it.
+   */
   readonly place?: string | undefined;
   /** Number of rows of that part that earlier pages returned. */
   readonly skip?: number;
@@ -65,20 +68,20 @@ interface Cursor {
  * @param read returns the part at a position, or the first part if the position is undefined
  */
 export function listParts<Native>(
-  read: (context: ConnectorContext, input: ListInput<Native>, place: string | undefined) => Promise<FolderPart>,
+  read: (context: ConnectorContext, input: ListInput<Native>, position: string | undefined) => Promise<FolderPart>,
 ): ListOperation<Native> {
   return {
     maxPageSize: PAGE,
     run: async (context, input) => {
       const cursor: Cursor = input.cursor === undefined ? {} : JSON.parse(input.cursor);
-      const { place, skip = 0, kept } = cursor;
+      const { place: position, skip = 0, kept } = cursor;
       const rows = kept === undefined ? [] : [kept];
-      if (place === undefined && kept !== undefined) return { records: rows };
-      const part = await read(context, input, place);
+      if (position === undefined && kept !== undefined) return { records: rows };
+      const part = await read(context, input, position);
       rows.push(...part.rows.slice(skip));
       return toPage(rows, input, {
         nextPart: part.next,
-        restOfPart: { place, skip: skip + input.limit - (kept === undefined ? 0 : 1) },
+        restOfPart: { place: position, skip: skip + input.limit - (kept === undefined ? 0 : 1) },
       });
     },
   };
@@ -105,9 +108,9 @@ function toPage(
 
 /** Lists all files or all folders. Box has no such list, so this reads one folder after the other. */
 export function listAll(type: 'file' | 'folder'): ListOperation<never> {
-  return listParts((context, { fields }, place) =>
+  return listParts((context, { fields }, position) =>
     walk(context, {
-      place: place ?? ROOT,
+      position: position ?? ROOT,
       members: membersOf(fields.map(({ native }) => native)),
       isKept: (item) => item.type === type,
     }),
@@ -116,7 +119,7 @@ export function listAll(type: 'file' | 'folder'): ListOperation<never> {
 
 export interface Walk {
   /** The folders that are still to be read, the next one first. A folder of which a part was read has its marker. */
-  readonly place: string;
+  readonly position: string;
   readonly members: string;
   readonly isKept: (item: Json) => boolean;
 }
@@ -131,14 +134,14 @@ const WALKED_PAGE = 100;
  * Reads one part of a folder. Its subfolders are read before its next part, so that few of them wait.
  * @throws PROVIDER_PROTOCOL when Box returns a folder, or a page of one, that waits already
  */
-export async function walk({ send }: ConnectorContext, { place, members, isKept }: Walk): Promise<FolderPart> {
-  const [first = ROOT, ...later] = place.split(' ');
+export async function walk({ send }: ConnectorContext, { position, members, isKept }: Walk): Promise<FolderPart> {
+  const [first = ROOT, ...later] = position.split(' ');
   const [folder = ROOT, begun] = first.split(':');
   const marker = begun === undefined ? undefined : decodeURIComponent(begun);
   // A folder that was deleted in the meantime has no content left.
   const body = await send(itemsOf(folder, { limit: WALKED_PAGE, marker, fields: members })).then(
     (response) => response.body,
-    (error: unknown) => (isNotFound(error) && place !== ROOT ? { entries: [] } : Promise.reject(error)),
+    (error: unknown) => (isNotFound(error) && position !== ROOT ? { entries: [] } : Promise.reject(error)),
   );
   const items = entriesOf(body);
   const next = nextMarker(body);
@@ -154,11 +157,11 @@ export async function walk({ send }: ConnectorContext, { place, members, isKept 
  * Finds the folder at a path from the root. Box ignores letter case in names.
  * @throws AppError NOT_FOUND
  */
-export async function findFolder(context: ConnectorContext, place: string): Promise<string> {
+export async function findFolder(context: ConnectorContext, folderPath: string): Promise<string> {
   let folder = ROOT;
-  for (const name of place.split('/').filter((part) => part !== '')) {
+  for (const name of folderPath.split('/').filter((part) => part !== '')) {
     const found = await findInside(context, folder, name.toLowerCase());
-    if (found === undefined) throw notFound(`Box has no folder '${place}': its part '${name}' does not exist.`);
+    if (found === undefined) throw notFound(`Box has no folder '${folderPath}': its part '${name}' does not exist.`);
     folder = found;
   }
   return folder;

@@ -72,12 +72,12 @@ type Input = ListInput<Inputs>;
  * Lists the results of a search. Box searches for words only. Without any word, this reads one folder after the other. Sources: "Search for
  * content", "Query operators", "Filter search results".
  */
-export const found = listParts<Inputs>(async (context, input, place) => {
+export const found = listParts<Inputs>(async (context, input, position) => {
   const wanted = readWanted(input);
   const { query, path, members, isKept } = wanted;
   if (query !== undefined)
-    return ask(context, { input, wanted, place: place ?? `0 ${await findFolder(context, path)}` });
-  return walk(context, { place: place ?? (await findFolder(context, path)), members, isKept });
+    return ask(context, { input, wanted, position: position ?? `0 ${await findFolder(context, path)}` });
+  return walk(context, { position: position ?? (await findFolder(context, path)), members, isKept });
 });
 
 /** Maximum offset of a search. Source: "Queries with offset parameter value exceeding 10000 will be rejected." */
@@ -87,11 +87,11 @@ interface Asked {
   readonly input: Input;
   readonly wanted: Wanted;
   /** The offset, and the id of the folder to search, separated by a blank. */
-  readonly place: string;
+  readonly position: string;
 }
 
-async function ask({ send }: ConnectorContext, { input, wanted, place }: Asked): Promise<FolderPart> {
-  const [offset = 0, folder = ROOT] = place.split(' ');
+async function ask({ send }: ConnectorContext, { input, wanted, position }: Asked): Promise<FolderPart> {
+  const [offset = 0, folder = ROOT] = position.split(' ');
   if (Number(offset) >= MOST_FOUND) {
     throw rejected(
       `Box returns only the first ${MOST_FOUND} results of a search, and this search has more. Narrow the search.`,
@@ -104,12 +104,12 @@ async function ask({ send }: ConnectorContext, { input, wanted, place }: Asked):
   return { rows: entriesOf(body).filter(wanted.isKept), next: next < total ? `${next} ${folder}` : undefined };
 }
 
-interface Place {
+interface FolderOffset {
   readonly offset: string | number;
   readonly folder: string;
 }
 
-function searchFor({ filter = {}, limit }: Input, wanted: Wanted, { offset, folder }: Place): ProviderRequest {
+function searchFor({ filter = {}, limit }: Input, wanted: Wanted, { offset, folder }: FolderOffset): ProviderRequest {
   const { name: _, ...columns } = COLUMNS.and?.([filter, wanted.bounds]) ?? {};
   const plain = Object.entries(columns).filter(([name]) => !/[<>]$/.test(name));
   return {

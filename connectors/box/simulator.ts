@@ -42,8 +42,8 @@ export function createSimulator(options: BoxSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const login = createLogin(shareMemory(memory, 'login'), clock);
   const webhooks = createWebhooks(() => drive, { clock, memory: shareMemory(memory, 'webhooks'), send });
-  const drive: Drive = createDrive(clock, webhooks.tellChange);
-  const content = createContent(drive, clock, (row) => webhooks.tell('file', 'DOWNLOADED', row));
+  const drive: Drive = createDrive(clock, webhooks.notifyOfChange);
+  const content = createContent(drive, clock, (row) => webhooks.notify('file', 'DOWNLOADED', row));
   const api: Routes = {
     'GET /2.0/users/me': () => json({ ...ME, status: 'active', language: 'en', timezone: 'America/Los_Angeles' }),
     'GET /2.0/search': (call) => search(drive, call),

@@ -99,8 +99,8 @@ export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Su
   }
 
   return {
-    tell: notify,
-    tellChange: (kind: Kind, change: TableChange): void => {
+    notify,
+    notifyOfChange: (kind: Kind, change: TableChange): void => {
       for (const done of happeningsOf(change)) notify(kind, done, change.after ?? change.before ?? {}, change.before);
     },
     routes: recordRoutes('/2.0/webhooks', webhooks, {
