@@ -31,7 +31,7 @@ describe('the SAP Concur simulator', () => {
     const options = { headers: as(DEMO_ACCESS_TOKEN), redirect: 'manual', ...init } as const;
     const response = await fetch(simulator.url + path, options);
     const text = await response.text();
-    const body: Answered = text.startsWith('{') ? JSON.parse(text) : {};
+    const body: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
     const location = new URL(response.headers.get('location') ?? simulator.url);
     return { status: response.status, location, text, body };
   }
@@ -159,8 +159,9 @@ describe('the SAP Concur simulator', () => {
     const queries = ['limit=0', 'offset=25', 'hasVAT=1', 'paidDateAfter=2024-02-30', 'paidDateAfter=2024-03-05T00:00'];
     const bodies = [{}, { Name: 5 }, { Name: 'x'.repeat(41) }, { Name: 'x', UserDefinedDate: 'now' }];
     const lists = queries.map((query) => call(`${REPORTS}?${query}`));
-    const answers = await Promise.all([...lists, ...bodies.map((body) => send('POST', REPORTS, body))]);
-    for (const { status, body } of answers) expect([status, typeof body.Error?.Message]).to.deep.equal([400, 'string']);
+    const responses = await Promise.all([...lists, ...bodies.map((body) => send('POST', REPORTS, body))]);
+    for (const { status, body } of responses)
+      expect([status, typeof body.Error?.Message]).to.deep.equal([400, 'string']);
   });
 
   it('answers XML to those who do not accept JSON', async () => {
@@ -190,4 +191,4 @@ describe('the SAP Concur simulator', () => {
 
 type Row = Readonly<Record<string, unknown>>;
 /** A response body. Its type is not checked, because the tests compare every member that they read. */
-type Answered = Row & { readonly Items?: readonly Row[]; readonly Error?: Row };
+type ResponseBody = Row & { readonly Items?: readonly Row[]; readonly Error?: Row };

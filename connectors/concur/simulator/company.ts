@@ -39,14 +39,14 @@ export const ADMINISTRATOR = {
   login: 'ws.admin@example.com',
   name: "Zoë O'Brien",
   ...{ isTestUser: false, reimbursement: 'CNQRPAY', group: protectedId('group', 'United States') },
-  place: { CurrencyCode: 'USD', Country: 'US', CountrySubdivision: 'US-WA' },
+  location: { CurrencyCode: 'USD', Country: 'US', CountrySubdivision: 'US-WA' },
 };
 export type User = typeof ADMINISTRATOR | typeof TRAVELER;
 export const TRAVELER = {
   login: 'J.Traveler+1@example.com',
   name: 'Müller & Söhne, <Jürgen>',
   ...{ isTestUser: true, reimbursement: 'APCHECK', group: protectedId('group', 'Deutschland') },
-  place: { CurrencyCode: 'EUR', Country: 'DE', CountrySubdivision: null },
+  location: { CurrencyCode: 'EUR', Country: 'DE', CountrySubdivision: null },
 };
 const USERS: readonly User[] = [ADMINISTRATOR, TRAVELER];
 
@@ -55,8 +55,8 @@ export function findUser(login: unknown): User | undefined {
 }
 
 /** Returns the values of a report that come from its owner. */
-function ownedBy({ login, name, group, place }: User): TableRow {
-  return { OwnerLoginID: login, OwnerName: name, PolicyID: protectedId('policy', group), ...place };
+function ownedBy({ login, name, group, location }: User): TableRow {
+  return { OwnerLoginID: login, OwnerName: name, PolicyID: protectedId('policy', group), ...location };
 }
 
 /** The custom fields of the company's forms. All other custom fields are null, and writes ignore them. */
