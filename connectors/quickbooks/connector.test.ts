@@ -55,12 +55,12 @@ describe('QuickBooks Online', () => {
 
   it('leads to production or to the sandbox, and to one company', () => {
     const { auth, baseUrl, hosts } = quickbooks;
-    const placesOf = (config: Config) => [baseUrl(config), typeof hosts === 'function' && hosts(config)[2]];
-    expect(placesOf({ realmId: '1', 'quickbooks.sandbox': true })).to.deep.equal([
+    const addressesOf = (config: Config) => [baseUrl(config), typeof hosts === 'function' && hosts(config)[2]];
+    expect(addressesOf({ realmId: '1', 'quickbooks.sandbox': true })).to.deep.equal([
       'https://sandbox-quickbooks.api.intuit.com/v3/company/1',
       'sandbox-quickbooks.api.intuit.com',
     ]);
-    expect(placesOf({ realmId: '1' })).to.deep.equal([
+    expect(addressesOf({ realmId: '1' })).to.deep.equal([
       'https://quickbooks.api.intuit.com/v3/company/1',
       'quickbooks.api.intuit.com',
     ]);

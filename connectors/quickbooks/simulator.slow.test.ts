@@ -34,12 +34,12 @@ describe('the QuickBooks simulator', () => {
   beforeEach(() => simulator.reset());
 
   /** Calls node-quickbooks. Returns the fault if the provider rejects the request. */
-  function ask(method: string, ...given: unknown[]): Promise<Answered> {
+  function ask(method: string, ...given: unknown[]): Promise<ResponseBody> {
     return new Promise((resolve, reject) => {
       const done: Callback = (error, response) => {
         const fault = Object(response).Fault ?? Object(Object(error).response).data?.Fault;
         if (error !== null && fault === undefined) reject(error);
-        else resolve(fault === undefined ? (response as Answered) : { Fault: fault });
+        else resolve(fault === undefined ? (response as ResponseBody) : { Fault: fault });
       };
       client[method]?.call(client, ...given, done);
     });
@@ -52,7 +52,7 @@ describe('the QuickBooks simulator', () => {
       headers: { authorization, accept: 'application/json', ...headers },
     });
     const text = await response.text();
-    return { status: response.status, text, body: (text.startsWith('{') ? JSON.parse(text) : {}) as Answered };
+    return { status: response.status, text, body: (text.startsWith('{') ? JSON.parse(text) : {}) as ResponseBody };
   }
 
   const query = async (statement: string) => (await call(`query?query=${encodeURIComponent(statement)}`)).body;
@@ -219,7 +219,7 @@ describe('the QuickBooks simulator', () => {
     const url = `${strict.url}/v3/company/${REALM_ID}/query?format=json&query=`;
     const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
     const response = await fetch(`${url}select+count(*)+from+Customer+where+CompanyName='CAESAR'`, { headers });
-    const { QueryResponse } = (await response.json()) as Answered;
+    const { QueryResponse } = (await response.json()) as ResponseBody;
     await strict.stop();
     expect(QueryResponse?.totalCount).to.be.below((await count('Customer', "CompanyName = 'CAESAR'")) ?? 0);
   });
@@ -326,7 +326,7 @@ async function errorOf(asked: Promise<unknown>): Promise<unknown> {
   );
 }
 
-function codeOf({ Fault }: Answered): string | undefined {
+function codeOf({ Fault }: ResponseBody): string | undefined {
   return Fault?.Error[0]?.code;
 }
 
@@ -342,7 +342,7 @@ type Response = Readonly<Partial<Record<'Customer' | 'Vendor' | 'Invoice' | 'Ite
 };
 
 /** A response body. Its type is not checked, because the tests compare every member that they read. */
-interface Answered {
+interface ResponseBody {
   readonly [member: string]: unknown;
   readonly QueryResponse?: Response;
   readonly CDCResponse?: readonly { readonly QueryResponse: readonly Response[] }[];

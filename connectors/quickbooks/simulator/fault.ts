@@ -56,8 +56,8 @@ export function printFault(fault: Fault, nowMs: number): SimulatedResponse {
   const [element] = fault.fields;
   const error = { Message: messageOf(code), Detail: detail, code, ...(element !== undefined && { element }) };
   const type = status < 500 ? 'ValidationFault' : 'SystemFault';
-  const answered = status === 405 ? 400 : status;
-  return json({ Fault: { Error: [error], type }, time: printMoment(nowMs) }, answered, headers);
+  const sentStatus = status === 405 ? 400 : status;
+  return json({ Fault: { Error: [error], type }, time: printMoment(nowMs) }, sentStatus, headers);
 }
 
 function messageOf(code: string): string {
