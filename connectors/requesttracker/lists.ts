@@ -54,9 +54,9 @@ export const searchOf = (searched: (parentId: string) => Searched) =>
     ...ROWS,
   });
 
-export const listAt = (place: (parentId: string) => string, more: Query = {}) =>
+export const listAt = (pathOf: (parentId: string) => string, more: Query = {}) =>
   list<string>({
-    request: (input) => ({ path: place(input.parentId ?? ''), query: { ...more, ...parametersOf(input) } }),
+    request: (input) => ({ path: pathOf(input.parentId ?? ''), query: { ...more, ...parametersOf(input) } }),
     ...ROWS,
   });
 

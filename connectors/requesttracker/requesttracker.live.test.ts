@@ -4,7 +4,7 @@ import { describeSubject } from '#connector/suite';
 import { type Connection, connect } from '#connector/testing';
 import { predicatesFor } from '../../suite/filters.ts';
 import { NOWHERE } from '../../suite/literals.ts';
-import { assertAnswers, assertSound, measureClaims } from '../../suite/soundness.ts';
+import { assertFilter, assertSound, measureClaims } from '../../suite/soundness.ts';
 import { type Subject, startSubject } from '../../suite/subject.ts';
 import requesttracker from './index.ts';
 import { tickets, transactions } from './objects.ts';
@@ -63,7 +63,7 @@ if (url === undefined) {
         expect(texts).to.include('\ufffd');
         const literals = texts.map((text) => ({ kind: 'string', text, loc: NOWHERE }) as const);
         await Promise.all(
-          predicatesFor('=', 'subject', literals).map((filter) => assertAnswers(target, listing, filter)),
+          predicatesFor('=', 'subject', literals).map((filter) => assertFilter(target, listing, filter)),
         );
       });
     });

@@ -30,7 +30,7 @@ export const DEMO_CONFIGURATION = { url: `https://${HOST}`, username: 'root', pa
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
   const clock = createMovableClock();
   const scrip = createScrip(options.send, clock);
-  const desk = createDesk(clock, scrip.tell);
+  const desk = createDesk(clock, scrip.notify);
   const { tickets, transactions, attachments, users, queues } = desk;
   const root = '/REST/2.0';
   const search = (collection: Collection<Resource>) => (call: Call) =>

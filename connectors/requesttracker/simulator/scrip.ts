@@ -14,7 +14,7 @@ export function createScrip(send: SimulatorOptions['send'], clock: MovableClock)
   let transaction = 1_000_000;
   return {
     commands: entered.commands,
-    tell: ({ key, before, after }: TableChange): void => {
+    notify: ({ key, before, after }: TableChange): void => {
       const isDeletion = after === undefined || (after.Status === 'deleted' && before?.Status !== 'deleted');
       const change = isDeletion
         ? { type: 'Status', field: 'Status', new: 'deleted' }
