@@ -35,7 +35,7 @@ export const DEMO_CONFIGURATION = {
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
   const clock = createMovableClock();
   const webhooks = createWebhooks(options.send, clock);
-  const office: Office = createOffice(clock, (name, change) => webhooks.tell(office[name], change));
+  const office: Office = createOffice(clock, (name, change) => webhooks.notify(office[name], change));
   const { issues, time_entries, projects, users, attachments } = office;
   return simulate(
     {
