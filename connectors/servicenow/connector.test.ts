@@ -174,22 +174,22 @@ describe('ServiceNow', () => {
 
   it('goes to one instance and nowhere else', () => {
     const { baseUrl, hosts, configuration } = servicenow;
-    const placesOf = (name: string) => {
+    const addressesOf = (name: string) => {
       const config = { 'company.name': name };
       return [baseUrl(config), typeof hosts === 'function' && hosts(config)];
     };
     for (const name of ['Acme', 'acme.service-now.com']) {
-      expect(placesOf(name)).to.deep.equal(['https://acme.service-now.com/api/now', ['acme.service-now.com']]);
+      expect(addressesOf(name)).to.deep.equal(['https://acme.service-now.com/api/now', ['acme.service-now.com']]);
     }
     const government = 'acme.servicenowservices.com';
-    expect(placesOf(government)).to.deep.equal([`https://${government}/api/now`, [government]]);
+    expect(addressesOf(government)).to.deep.equal([`https://${government}/api/now`, [government]]);
     for (const name of [
       'evil.example',
       'a.b.service-now.com',
       'service-now.com',
       'acme.service-now.com.evil.example',
     ]) {
-      expect(placesOf(name)[1], name).to.deep.equal([]);
+      expect(addressesOf(name)[1], name).to.deep.equal([]);
     }
     const pattern = configuration.find(({ key }) => key === 'company.name')?.pattern;
     const others = ['evil.example/acme', 'acme@evil', 'acme.evil.example:443', '.', 'a..b', ''];

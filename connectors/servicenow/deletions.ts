@@ -22,8 +22,8 @@ export function deletionsOf(classes: readonly string[]): Operation<ChangesInput,
   const wanted = new Set(classes);
   const scope = classes.length <= MOST_CLASSES ? `tablenameIN${classes.join(',')}^` : '';
   const rows = listOf(DELETED_RECORDS);
-  const toList = ({ since, ...place }: ChangesInput): ListInput<string> => ({
-    ...place,
+  const toList = ({ since, ...position }: ChangesInput): ListInput<string> => ({
+    ...position,
     filter: `${scope}sys_created_on>=${instantOf(since)}`,
     parameters: {},
     fields: FIELDS,

@@ -41,12 +41,12 @@ const RIGHTS = 'The user of this instance must be allowed to read sys_db_object 
  * @throws AppError PROVIDER_PROTOCOL when ServiceNow returns no tables
  */
 export async function discoverObjects(context: ConnectorContext): Promise<Objects> {
-  const [tables, tellsDeletions] = await Promise.all([readTables(context), canReadDeletions(context)]);
+  const [tables, reportsDeletions] = await Promise.all([readTables(context), canReadDeletions(context)]);
   if (tables.length === 0) throw unusable(`ServiceNow shows no tables. ${RIGHTS}`);
   const byName = new Map(tables.map((table) => [table.name, table]));
   const instance: ServiceNowInstance = {
     byName,
-    tellsDeletions,
+    reportsDeletions,
     timeEntries: TIME_ENTRIES.find((name) => byName.has(name)),
   };
   return Object.fromEntries(tables.map((table) => [table.name, outlineOf(table, instance)]));
@@ -54,7 +54,7 @@ export async function discoverObjects(context: ConnectorContext): Promise<Object
 
 interface ServiceNowInstance {
   readonly byName: ReadonlyMap<string, Table>;
-  readonly tellsDeletions: boolean;
+  readonly reportsDeletions: boolean;
   readonly timeEntries: string | undefined;
 }
 
@@ -80,7 +80,7 @@ function outlineOf(table: Table, instance: ServiceNowInstance): ObjectSpec {
     ...namesOf(table, instance),
     fields: {},
     outline: { operations: abilitiesOf(name), children: childrenOf(table, instance).map(([child]) => child) },
-    changes: isDated ? { tells: instance.tellsDeletions ? ALL : ALL.slice(0, 2) } : undefined,
+    changes: isDated ? { tells: instance.reportsDeletions ? ALL : ALL.slice(0, 2) } : undefined,
     describe: (context) => describeTable(context, table, instance),
   });
 }
@@ -117,12 +117,12 @@ async function describeTable(
 
 const ALL = ['created', 'updated', 'deleted'] as const;
 
-function changesOf(table: Table, { tellsDeletions }: ServiceNowInstance, fields: ObjectSpec['fields']) {
+function changesOf(table: Table, { reportsDeletions }: ServiceNowInstance, fields: ObjectSpec['fields']) {
   if (!Object.hasOwn(fields, CHANGED)) return {};
   const changes: Changes = {
     updated: CHANGED,
     ...(Object.hasOwn(fields, CREATED) && { created: CREATED }),
-    ...(tellsDeletions && { feed: deletionsOf(table.classes) }),
+    ...(reportsDeletions && { feed: deletionsOf(table.classes) }),
   };
   return { changes };
 }

@@ -16,7 +16,7 @@ describe('the ServiceNow simulator', () => {
   async function call(path: string, { method = 'GET', body, headers = BASIC, at = simulator.url }: CallOptions = {}) {
     const response = await fetch(at + path, { method, headers, redirect: 'manual', ...(body && { body }) });
     const text = await response.text();
-    const parsed: Answered = text.startsWith('{') ? JSON.parse(text) : {};
+    const parsed: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
     return { status: response.status, headers: response.headers, body: parsed };
   }
 
@@ -34,15 +34,15 @@ describe('the ServiceNow simulator', () => {
   it('lets in its user by name and by token, and nobody at another instance', async () => {
     const path = '/api/now/table/incident?sysparm_limit=1';
     const bearer = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       call(path),
       call(path, { headers: { ...bearer, forwarded: 'host=demo.service-now.com' } }),
       call(path, { headers: { authorization: 'Bearer nope' } }),
       call(path, { headers: { ...bearer, forwarded: 'host=other.service-now.com' } }),
     ]);
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 401, 404]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 401, 404]);
     const error = { message: 'User Not Authenticated', detail: 'Required to provide Auth information' };
-    expect(answers[2]?.body).to.deep.equal({ error, status: 'failure' });
+    expect(responses[2]?.body).to.deep.equal({ error, status: 'failure' });
   });
 
   it('gives an access token for a code or for a refresh token that stays, and one answer to all that is wrong', async () => {
@@ -276,7 +276,7 @@ interface CallOptions {
 }
 
 /** A response body. Its type is not checked, because the tests compare every member that they read. */
-type Answered = Readonly<Record<string, unknown>>;
+type ResponseBody = Readonly<Record<string, unknown>>;
 type Changes = Readonly<Record<'created' | 'updated' | 'removed', readonly string[]>>;
 type Row = Readonly<
   Record<

@@ -43,7 +43,7 @@ export function createSimulator(options: ServiceNowSimulatorOptions): Simulator 
   const clock = createMovableClock();
   const login = createLogin(options.memory, clock);
   const rule = createBusinessRule(options.send, clock);
-  const instance = createInstance(clock, rule.tell);
+  const instance = createInstance(clock, rule.notify);
   const { callsPerHour: calls } = options;
   const headers = ({ resetMs }: { readonly resetMs: number }) => ({
     'x-ratelimit-limit': String(calls),

@@ -12,7 +12,7 @@ export function createBusinessRule(send: SimulatorOptions['send'], clock: Movabl
   const entered = createEnteredWebhooks(send);
   return {
     commands: entered.commands,
-    tell: (table: string, { key, before, after }: TableChange): void => {
+    notify: (table: string, { key, before, after }: TableChange): void => {
       if (table.startsWith('sys_') && !table.startsWith('sys_user')) return;
       const { sys_mod_count: count, sys_updated_on: changed } = after ?? before ?? {};
       const body = {

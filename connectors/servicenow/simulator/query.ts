@@ -79,7 +79,7 @@ function compileCondition(condition: string, context: QueryContext): Test | unde
   const isPattern = /LIKE|WITH/.test(operator);
   // An equality compares the id of a reference, but a pattern compares the displayed value.
   const target = isPattern && kind === 'reference' ? { ...field, read: displayed(field, context.instance) } : field;
-  const tree = TREES[operator]?.({ kind: isPattern && kind === 'reference' ? 'string' : kind, value, place: context });
+  const tree = TREES[operator]?.({ kind: isPattern && kind === 'reference' ? 'string' : kind, value, context });
   return tree && compileFilter(tree, { field: () => filterField(target, context.rules) });
 }
 
@@ -94,7 +94,7 @@ function assertPlain(value: string): void {
 interface Literal {
   readonly kind: ReturnType<typeof kindOf>;
   readonly value: string;
-  readonly place: QueryContext;
+  readonly context: QueryContext;
 }
 
 type MakeTree = (literal: Literal) => FilterTree | undefined;
@@ -108,7 +108,7 @@ const compare =
   (literal) =>
     test(operator, literal, [literal.value]);
 const pattern = (operator: 'LIKE' | 'NOT LIKE', before: string, after: string): MakeTree => {
-  return ({ kind, value, place: context }) => {
+  return ({ kind, value, context }) => {
     if (kind !== 'string') return undefined;
     const text = context.rules.wildcards === 'active' ? value.replaceAll('\\', '\\\\') : escapePattern(value);
     return { kind: 'test', field: '', operator, values: [before + text + after] };
