@@ -115,7 +115,7 @@ describe('the Fortnox simulator', () => {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const parsed: Answered = text === '' ? {} : JSON.parse(text);
+    const parsed: ResponseBody = text === '' ? {} : JSON.parse(text);
     return { status: response.status, headers: response.headers, body: parsed };
   }
 
@@ -156,9 +156,9 @@ describe('the Fortnox simulator', () => {
     );
     const get = async (headers: Headers) => (await fetch(`${strict.url}/3/customers`, { headers })).json();
     const code = { ...SECRET, 'authorization-code': 'demo-1' };
-    const { Authorization } = (await get(code)) as Answered;
+    const { Authorization } = (await get(code)) as ResponseBody;
     await get(code);
-    const ended = (await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) })) as Answered;
+    const ended = (await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) })) as ResponseBody;
     await strict.stop();
     expect(ended.ErrorInformation?.Code).to.equal(2000310);
   });
@@ -174,11 +174,11 @@ describe('the Fortnox simulator', () => {
     const kept = await serveSimulator('fortnox', (options) => createSimulator({ ...options, memory }));
     const get = (headers: Headers) => fetch(`${kept.url}/3/customers`, { headers });
     const code = { ...SECRET, 'authorization-code': 'demo-1' };
-    const { Authorization } = (await (await get(code)).json()) as Answered;
+    const { Authorization } = (await (await get(code)).json()) as ResponseBody;
     kept.reset();
-    const answers = [await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) }), await get(code)];
+    const responses = [await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) }), await get(code)];
     await kept.stop();
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200]);
   });
 
   it('wants a token with its secret, or as a bearer, at its own host', async () => {
@@ -190,10 +190,10 @@ describe('the Fortnox simulator', () => {
       { ...HEADERS, forwarded: 'host=api.fortnox.se' },
       { ...HEADERS, forwarded: 'host=apps.fortnox.se' },
     ];
-    const answers = await Promise.all(callers.map((headers) => call('customers', { headers })));
-    expect(answers.map(({ status }) => status)).to.deep.equal([403, 403, 200, 401, 200, 404]);
-    expect(answers.map(({ body }) => body.ErrorInformation?.Code).slice(0, 2)).to.deep.equal([2000311, 2000310]);
-    expect(answers[3]?.body).to.deep.equal({ message: 'unauthorized' });
+    const responses = await Promise.all(callers.map((headers) => call('customers', { headers })));
+    expect(responses.map(({ status }) => status)).to.deep.equal([403, 403, 200, 401, 200, 404]);
+    expect(responses.map(({ body }) => body.ErrorInformation?.Code).slice(0, 2)).to.deep.equal([2000311, 2000310]);
+    expect(responses[3]?.body).to.deep.equal({ message: 'unauthorized' });
   });
 
   for (const [name, { short, long, create }] of Object.entries(RECORDED)) {
@@ -349,7 +349,7 @@ interface CallOptions {
 }
 
 /** A response body. Its type is not checked, because the tests compare every member that they read. */
-interface Answered {
+interface ResponseBody {
   readonly [member: string]: unknown;
   readonly Authorization?: { readonly AccessToken?: string };
   readonly MetaInformation?: Row;
