@@ -28,7 +28,7 @@ const EARLIEST_MS = Date.UTC(2010, 0, 1);
 type Axis = 'createdTime' | 'modifiedTime';
 
 /** The position of the next row. The remaining windows cover `first` to `last`, both included. */
-interface Place {
+interface Position {
   readonly axis: Axis;
   readonly first: number;
   readonly last: number;
@@ -47,7 +47,8 @@ export const WINDOWED = ['createdTime', 'modifiedTime'] as const satisfies reado
 
 /** The position from which the next page of a list continues. */
 interface Cursor {
-  readonly place: Place;
+  /** Keeps this name, because page tokens contain it. */
+  readonly place: Position;
   /** The last row that was found. */
   readonly kept?: unknown;
 }
@@ -58,11 +59,11 @@ interface Cursor {
  */
 export function listInWindows(collection: string): ListOperation<Inputs> {
   const page = listOf(collection);
-  async function find({ send, config }: ConnectorContext, input: Input, place: Place) {
-    if (isOver(place)) return { records: [], after: place };
-    const part = { ...input, filter: withinWindow(input.filter, place), cursor: String(place.offset) };
+  async function find({ send, config }: ConnectorContext, input: Input, position: Position) {
+    if (isOver(position)) return { records: [], after: position };
+    const part = { ...input, filter: withinWindow(input.filter, position), cursor: String(position.offset) };
     const { records, next } = page.read(await send(page.request(part, config)), part);
-    return { records, after: next === undefined ? leaveWindow(place) : { ...place, offset: Number(next) } };
+    return { records, after: next === undefined ? leaveWindow(position) : { ...position, offset: Number(next) } };
   }
   return {
     maxPageSize: page.maxPageSize,
@@ -71,20 +72,20 @@ export function listInWindows(collection: string): ListOperation<Inputs> {
     read: page.read,
     run: async (context, input) => {
       if (input.cursor === undefined) return toPart([], await begin(context, input), input);
-      const { place, kept } = readCursor(input.cursor);
-      const { records, after } = await find(context, input, place);
+      const { place: position, kept } = readCursor(input.cursor);
+      const { records, after } = await find(context, input, position);
       return toPart(kept === undefined ? records : [kept, ...records], after, input);
     },
   };
 }
 
-function toPart(rows: readonly unknown[], place: Place, { limit }: Input): ListPage {
-  if (isOver(place) && rows.length <= limit) return { records: rows };
-  const next: Cursor = { place, kept: rows.at(-1) };
+function toPart(rows: readonly unknown[], position: Position, { limit }: Input): ListPage {
+  if (isOver(position) && rows.length <= limit) return { records: rows };
+  const next: Cursor = { place: position, kept: rows.at(-1) };
   return { records: rows.slice(0, -1), next: JSON.stringify(next) };
 }
 
-function isOver({ first, last }: Place): boolean {
+function isOver({ first, last }: Position): boolean {
   return first > last;
 }
 
@@ -93,7 +94,7 @@ function readCursor(cursor: string): Cursor {
 }
 
 /** Returns the start of a list. No record is older than its merchant, or newer than Clover's clock. */
-async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input): Promise<Place> {
+async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input): Promise<Position> {
   const { body, headers } = await send({});
   const since = json.at(body, 'createdTime');
   const now = Date.parse(json.text(headers.date, 'the time of its creation'));
@@ -130,22 +131,22 @@ function spanOf(filter: Inputs, axis: Axis) {
   };
 }
 
-function windowOf({ first, last, isRising }: Place): readonly [start: number, end: number] {
+function windowOf({ first, last, isRising }: Position): readonly [start: number, end: number] {
   return isRising ? [first, Math.min(last, first + WINDOW_MS - 1)] : [Math.max(first, last - WINDOW_MS + 1), last];
 }
 
-function leaveWindow(place: Place): Place {
-  const [start, end] = windowOf(place);
-  return { ...place, offset: 0, ...(place.isRising ? { first: end + 1 } : { last: start - 1 }) };
+function leaveWindow(position: Position): Position {
+  const [start, end] = windowOf(position);
+  return { ...position, offset: 0, ...(position.isRising ? { first: end + 1 } : { last: start - 1 }) };
 }
 
 const BOUNDS: ReadonlySet<string> = new Set(WINDOWED.flatMap((axis) => Object.values(boundsOf(axis))));
 
-function withinWindow(filter: Inputs = {}, place: Place): Inputs {
-  const [start, end] = windowOf(place);
-  const bounds = boundsOf(place.axis);
+function withinWindow(filter: Inputs = {}, position: Position): Inputs {
+  const [start, end] = windowOf(position);
+  const bounds = boundsOf(position.axis);
   const others = Object.entries(filter).filter(
-    ([name]) => !BOUNDS.has(name) && (name !== RECENT || start >= place.recentFrom),
+    ([name]) => !BOUNDS.has(name) && (name !== RECENT || start >= position.recentFrom),
   );
   return { ...Object.fromEntries(others), [bounds['>=']]: String(start), [bounds['<=']]: String(end) };
 }
