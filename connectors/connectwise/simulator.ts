@@ -16,7 +16,7 @@ import {
   type TableRow,
   type TextRule,
 } from '#connector/simulator';
-import { type CallbackOptions, COMPANY, KEY_PATH, notify, tellKey } from './simulator/callbacks.ts';
+import { type CallbackOptions, COMPANY, KEY_PATH, notify, respondWithKey } from './simulator/callbacks.ts';
 import {
   type Company,
   createCompany,
@@ -76,7 +76,7 @@ export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator
       authenticate: assertCaller,
       limits: { urlCharacters: 10_000 },
       budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock }),
-      open: { [`GET ${KEY_PATH}`]: tellKey },
+      open: { [`GET ${KEY_PATH}`]: respondWithKey },
       routes: {
         ...Object.assign({}, ...Object.values(company).map((collection) => routesOf(company, collection, text))),
       },

@@ -85,7 +85,7 @@ export function signCallback(body: unknown, signingKey = SIGNING_KEY): WebhookDe
 }
 
 /** Returns the key that verifies callbacks. The request needs no credentials. */
-export function tellKey({ query }: Call): SimulatedResponse {
+export function respondWithKey({ query }: Call): SimulatedResponse {
   const id = query.get('id') ?? '';
   if (id !== KEY_ID || query.get('companyName') !== COMPANY) throw absent({ singular: 'Callback key' }, id);
   return json({ signing_key: SIGNING_KEY });

@@ -123,7 +123,7 @@ export interface CompanyOptions {
 }
 
 /** Creates one company of the cloud with some hundred records. */
-export function createCompany({ clock, memory, notify: tell }: CompanyOptions): Company {
+export function createCompany({ clock, memory, notify: report }: CompanyOptions): Company {
   const by = { updatedBy: API_MEMBER.identifier, enteredBy: API_MEMBER.identifier };
   const about = (name: Name, rows: number, start: number, { vary, initial, ...more }: Partial<Resource> = {}) => {
     const { path, noun, label, info, ...schema } = official.schemas[name];
@@ -143,7 +143,7 @@ export function createCompany({ clock, memory, notify: tell }: CompanyOptions): 
     entries,
     refuse,
     absent,
-    onChange: tell,
+    onChange: report,
     read: {
       // The first of id, identifier and name that the reference has counts.
       reference: (value, { refersTo = '' }) => {
