@@ -47,9 +47,9 @@ function describeObject(object: ObjectSpec | undefined): Promise<ObjectSpec> {
   return object.describe(contextOf(''));
 }
 
-async function messageOf(work: Promise<unknown>): Promise<string> {
+async function messageOf(call: Promise<unknown>): Promise<string> {
   try {
-    await work;
+    await call;
   } catch (error) {
     if (isAppError(error, 'PROVIDER_PROTOCOL')) return error.message;
     throw error;

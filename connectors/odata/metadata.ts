@@ -78,7 +78,7 @@ export function openService(model: Model): Service {
     return JSON.parse(details.get(name) ?? '{}');
   }
 
-  function place(name: string, typeName: string, terms: Terms): EntitySet {
+  function createSet(name: string, typeName: string, terms: Terms): EntitySet {
     const likeness = `${typeName} ${JSON.stringify(terms)}`;
     const stated = capabilitiesOf(model, terms);
     const capabilities = isMedia(lineageOf(model, typeName)) ? ofMedia(stated) : stated;
@@ -87,7 +87,7 @@ export function openService(model: Model): Service {
 
   function set(name: string): EntitySet {
     const { type, terms } = detailOf(name);
-    return place(name, type, terms);
+    return createSet(name, type, terms);
   }
 
   return {
@@ -100,7 +100,7 @@ export function openService(model: Model): Service {
           target: () => {
             const boundTo = Object.hasOwn(bound, name) ? bound[name] : undefined;
             const terms = Object.hasOwn(contained, name) ? contained[name] : undefined;
-            return boundTo === undefined ? place(targetType, targetType, terms ?? containerTerms) : set(boundTo);
+            return boundTo === undefined ? createSet(targetType, targetType, terms ?? containerTerms) : set(boundTo);
           },
         })),
       );

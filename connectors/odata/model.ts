@@ -189,19 +189,19 @@ interface Statements {
 function createStatements({ find }: Annotations): Statements {
   const texts: string[] = [];
   const statements: Statement[] = [];
-  const places = new Map<Element, number>();
+  const indexes = new Map<Element, number>();
   const capabilities = new Map<string, Capabilities>();
 
-  function positionOf(target: string, term: CapabilityTerm): number | undefined {
+  function indexOf(target: string, term: CapabilityTerm): number | undefined {
     const element = find(target, `${CAPABILITIES}.${term}`);
     if (element === undefined) return undefined;
-    const known = places.get(element);
+    const known = indexes.get(element);
     if (known !== undefined) return known;
     const statement = statementOf(element);
     const text = JSON.stringify(statement);
     assertWithin(`characters in ${term} of ${shorten(target)}`, text.length, CAPS.statement);
     statements.push(statement);
-    places.set(element, texts.length);
+    indexes.set(element, texts.length);
     return texts.push(text) - 1;
   }
 
@@ -210,8 +210,8 @@ function createStatements({ find }: Annotations): Statements {
     termsOf: (target) =>
       Object.fromEntries(
         CAPABILITY_TERMS.flatMap((term) => {
-          const place = positionOf(target, term);
-          return place === undefined ? [] : [[term, place] as const];
+          const index = indexOf(target, term);
+          return index === undefined ? [] : [[term, index] as const];
         }),
       ),
     capabilitiesOf: (terms) => {

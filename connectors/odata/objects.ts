@@ -92,12 +92,12 @@ function childOutline(context: Context, { name, target }: Collection, parent: En
   return { native: name, fields: {}, describe: async () => defineObject(listing(context, target(), { name, parent })) };
 }
 
-function listing({ fieldsOf }: Context, set: EntitySet, place: ListSource): ObjectSpec<string> {
+function listing({ fieldsOf }: Context, set: EntitySet, source: ListSource): ObjectSpec<string> {
   const idField = idFieldOf(set.type);
   const { capabilities } = set;
   const fields = fieldsOf(set);
   return {
-    native: place.name,
+    native: source.name,
     fields,
     ...(idField !== undefined && { idField }),
     shape: { kind: 'any' },
@@ -106,7 +106,7 @@ function listing({ fieldsOf }: Context, set: EntitySet, place: ListSource): Obje
       .map((property) => property.replaceAll('/', '.'))
       .filter((name) => Object.hasOwn(fields, name)),
     translator,
-    ...(capabilities.readable && { list: listOperation(set, place) }),
+    ...(capabilities.readable && { list: listOperation(set, source) }),
   };
 }
 

@@ -49,7 +49,7 @@ export function createSimulator(settings: ODataSimulatorOptions): Simulator {
   const { quirks = {} } = settings;
   const clock = createMovableClock();
   const broker = createBroker(settings.send, clock);
-  const shelves = createShelves(broker.tell).map((shelf): Served => ({ ...shelf, settings }));
+  const shelves = createShelves(broker.notify).map((shelf): Served => ({ ...shelf, settings }));
   const isDemo = basic('demo', ({ username, password }) => username === 'demo' && password === 'demo-password');
   const stamp = () => ({ ChangedAt: new Date(clock.now()).toISOString() });
   const changeable = (shelf: Shelf): Changeable => ({

@@ -13,7 +13,7 @@ export function createBroker(send: SimulatorOptions['send'], clock: MovableClock
   const entered = createEnteredWebhooks(send);
   return {
     commands: entered.commands,
-    tell: ({ name: set, key }: EntitySet, { before, after }: TableChange): void => {
+    notify: ({ name: set, key }: EntitySet, { before, after }: TableChange): void => {
       const verb = before === undefined ? 'Created' : after === undefined ? 'Deleted' : 'Changed';
       const row = after ?? before ?? {};
       const event = {
