@@ -53,10 +53,10 @@ function readLook({ body }: ProviderResponse): NativeLook {
  */
 function endOf(what: 'query' | 'ingest') {
   return ({ id, isDone, isKept = false }: NativeEnd): readonly ProviderRequest[] => {
-    const place = path`/jobs/${what}/${id}`;
+    const jobPath = path`/jobs/${what}/${id}`;
     return [
-      ...(isDone ? [] : [{ method: 'PATCH', path: place, json: { state: 'Aborted' } } as const]),
-      ...(isKept ? [] : [{ method: 'DELETE', path: place } as const]),
+      ...(isDone ? [] : [{ method: 'PATCH', path: jobPath, json: { state: 'Aborted' } } as const]),
+      ...(isKept ? [] : [{ method: 'DELETE', path: jobPath } as const]),
     ];
   };
 }
@@ -230,7 +230,10 @@ const RESULTS: Readonly<Record<string, OutcomeOf>> = {
     id: json.key(row.get('sf__Id'), 'the id of a record'),
     isNew: row.get('sf__Created') === 'true',
   }),
-  failedResults: (row) => ({ kind: 'failed', answer: answerOf(json.text(row.get('sf__Error'), 'the error of a row')) }),
+  failedResults: (row) => ({
+    kind: 'failed',
+    answer: responseOf(json.text(row.get('sf__Error'), 'the error of a row')),
+  }),
   unprocessedrecords: () => ({ kind: 'unprocessed' }),
 };
 
@@ -238,7 +241,7 @@ const RESULTS: Readonly<Record<string, OutcomeOf>> = {
  * Parses the error of a row into the response to a call for a single record, which has three members: `REQUIRED_FIELD_MISSING:Required
  * fields are missing: [Name]:Name --`.
  */
-function answerOf(error: string) {
+function responseOf(error: string) {
   const [, errorCode, message = error, fields = ''] = /^([A-Z_]+):(.*):(.*)--$/s.exec(error) ?? [];
   return { status: 400, body: [{ errorCode, message, fields: fields.split(/[\s,]+/).filter((name) => name !== '') }] };
 }
@@ -252,12 +255,12 @@ function* resultsIn(
   rows: IngestRows['rows'],
 ): Generator<IngestResult, void> {
   const { columns, cells } = tableOf(rows);
-  const places = Map.groupBy(cells.keys(), (row) => JSON.stringify(cells[row]));
-  for (const same of places.values()) same.reverse();
+  const rowsByContent = Map.groupBy(cells.keys(), (row) => JSON.stringify(cells[row]));
+  for (const same of rowsByContent.values()) same.reverse();
   for (const [outcomeOf, body] of lists) {
     for (const found of tableIn(body)) {
       const content = JSON.stringify(columns.map((name) => found.get(name) ?? ''));
-      yield { row: places.get(content)?.pop(), ...outcomeOf(found) };
+      yield { row: rowsByContent.get(content)?.pop(), ...outcomeOf(found) };
     }
   }
 }

@@ -123,7 +123,7 @@ interface Relationship {
 /** Returns a child list as an outline. Hundreds of objects refer to some objects, and few of these relationships are used. */
 function childOutline(child: Described, { parent, name, field }: Relationship): ObjectSpec {
   const aliases = ALIASES[child.name]?.filter((alias) => alias === name.toLowerCase());
-  const place = { parent: parent.name, hasParents: parent.retrieveable === true, field };
+  const below = { parent: parent.name, hasParents: parent.retrieveable === true, field };
   const own = defined({
     native: name,
     label: json.findText(child.label),
@@ -136,7 +136,7 @@ function childOutline(child: Described, { parent, name, field }: Relationship): 
     fields: {},
     describe: async (context) => {
       const { fields } = await readDescription(context, child);
-      return defineObject({ ...own, fields, ...FILTERING, list: listBelow(child.name, place) });
+      return defineObject({ ...own, fields, ...FILTERING, list: listBelow(child.name, below) });
     },
   };
 }

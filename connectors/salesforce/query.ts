@@ -83,8 +83,8 @@ export function listBelow(objectName: string, { parent, hasParents, field }: Bel
  */
 export function deletionsOf(objectName: string): Operation<ChangesInput, ChangesPage> {
   const rows = listOperation(objectName);
-  const toList = ({ since, ...place }: ChangesInput) => ({
-    ...place,
+  const toList = ({ since, ...position }: ChangesInput) => ({
+    ...position,
     filter: `${DELETED} = true AND ${CHANGED} >= ${since}`,
     parameters: { [INCLUDE_DELETED]: { kind: 'boolean', value: true } as const },
     fields: [ID, CHANGED].map((native) => ({ name: native, native, type: 'string' as const })),

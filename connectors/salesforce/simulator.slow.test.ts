@@ -50,8 +50,8 @@ describe('the Salesforce simulator, to jsforce', () => {
 
   it('keeps a refresh token, and rotates it for an application that has it so', async () => {
     const [kept, rotated] = await Promise.all([refreshTwice('demo-client'), refreshTwice('rotating-client')]);
-    expect(kept).to.deep.equal({ answered: undefined, again: 'a token' });
-    expect(rotated.answered).to.match(/^5Aep861/);
+    expect(kept).to.deep.equal({ returned: undefined, again: 'a token' });
+    expect(rotated.returned).to.match(/^5Aep861/);
     expect(rotated.again).to.equal('invalid_grant');
   });
 
@@ -172,12 +172,12 @@ describe('the Salesforce simulator, to jsforce', () => {
   async function refreshTwice(clientId: string) {
     const oauth2 = createOAuth2(simulator.url, clientId);
     const { refresh_token: first = '' } = await oauth2.requestToken(await approve(oauth2));
-    const { refresh_token: answered } = await oauth2.refreshToken(first);
+    const { refresh_token: returned } = await oauth2.refreshToken(first);
     const again = await oauth2.refreshToken(first).then(
       () => 'a token',
       (error: Error) => error.name,
     );
-    return { answered, again };
+    return { returned, again };
   }
 });
 

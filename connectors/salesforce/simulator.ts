@@ -49,7 +49,7 @@ const FOLDS: Readonly<Record<NonNullable<SalesforceSimulatorOptions['text']>, (t
 export function createSimulator(options: SalesforceSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const outbound = createOutboundMessages(options.send);
-  const organization = createOrganization(clock, outbound.tell);
+  const organization = createOrganization(clock, outbound.notify);
   const queries = createQueryEngine(organization, FOLDS[options.text ?? 'ignoring case']);
   const office = createJobOffice(clock);
   const login = createLogin(options.memory, clock);

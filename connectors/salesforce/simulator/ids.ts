@@ -1,10 +1,10 @@
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PLACES = 7;
+const DIGIT_COUNT = 7;
 
 /** Returns the id of 18 characters for a number. */
 export function makeId(keyPrefix: string, number: number): string {
   let digits = '';
-  for (let left = number, place = 0; place < PLACES; place++, left = Math.floor(left / DIGITS.length)) {
+  for (let left = number, digit = 0; digit < DIGIT_COUNT; digit++, left = Math.floor(left / DIGITS.length)) {
     digits = DIGITS.charAt(left % DIGITS.length) + digits;
   }
   return withChecksum(`${keyPrefix}5g000${digits}`);
@@ -25,9 +25,9 @@ function withChecksum(id: string): string {
 
 function checkLetter(id: string, start: number): string {
   let bits = 0;
-  for (let place = 0; place < 5; place++) {
-    const character = id.charAt(start + place);
-    if (character >= 'A' && character <= 'Z') bits += 1 << place;
+  for (let index = 0; index < 5; index++) {
+    const character = id.charAt(start + index);
+    if (character >= 'A' && character <= 'Z') bits += 1 << index;
   }
   return 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345'.charAt(bits);
 }
@@ -36,7 +36,7 @@ function checkLetter(id: string, start: number): string {
 export function numberOfId(keyPrefix: string, id: string): number | undefined {
   const start = `${keyPrefix}5g000`;
   if (!id.startsWith(start)) return undefined;
-  return [...id.slice(start.length, start.length + PLACES)].reduce(
+  return [...id.slice(start.length, start.length + DIGIT_COUNT)].reduce(
     (number, digit) => number * DIGITS.length + DIGITS.indexOf(digit),
     0,
   );

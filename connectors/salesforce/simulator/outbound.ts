@@ -36,7 +36,7 @@ export function createOutboundMessages(send: SimulatorOptions['send']) {
   return {
     commands: entered.commands,
     /** A deletion sends no message. */
-    tell: (objectName: string, { after }: TableChange): void => {
+    notify: (objectName: string, { after }: TableChange): void => {
       if (after === undefined) return;
       if (waiting.size === 0) queueMicrotask(flush);
       const notifications = waiting.get(objectName) ?? [];

@@ -31,7 +31,7 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
     makeId: (number) => `0r85g00000${String(number).padStart(5, '0')}AAA`,
   });
 
-  function answer(found: Found, { start, id }: { start: number; id?: string }, options: PageOptions): Json {
+  function respond(found: Found, { start, id }: { start: number; id?: string }, options: PageOptions): Json {
     const { rows, object, fields } = found;
     const end = start + options.batchSize;
     const records = takeRows(rows, start, end).map((row) => showRecord(object.name, row, { ...options, fields }));
@@ -74,7 +74,7 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
       const statement = parseStatement(soql);
       const found = find(statement, includeDeleted);
       if (statement.isCount) return { totalSize: found.rows.length, done: true, records: [] };
-      return answer(found, { start: 0 }, options);
+      return respond(found, { start: 0 }, options);
     },
     /**
      * Returns the next page of a result.
@@ -84,7 +84,7 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
       const [, id = '', start = ''] = /^(\w+)-(\d+)$/.exec(locator) ?? [];
       const [found] = results.find(id) ?? [];
       if (found === undefined) throw new Fault(400, 'INVALID_QUERY_LOCATOR', 'invalid query locator');
-      return answer(found, { start: Number(start), id }, options);
+      return respond(found, { start: Number(start), id }, options);
     },
   };
 }

@@ -125,7 +125,7 @@ function printOutcomes(second: string, reported: (outcome: Outcome) => readonly 
     for (const [index, outcome] of content.outcomes.entries()) {
       const values = reported(outcome);
       const sent = rows[index]?.cells ?? [];
-      if (values !== false) yield printRow([...values, ...cells.map((_, place) => sent[place] ?? '')], terms);
+      if (values !== false) yield printRow([...values, ...cells.map((_, column) => sent[column] ?? '')], terms);
     }
   };
 }

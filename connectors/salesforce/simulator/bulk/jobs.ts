@@ -14,7 +14,7 @@ export interface JobTerms extends CsvStyle {
 }
 
 /** The work of a job in progress. */
-export interface Work {
+export interface JobContent {
   readonly total: () => number;
   /** Processes the unprocessed records before this number. */
   readonly advance: (until: number) => void;
@@ -25,7 +25,7 @@ export interface Work {
   readonly bytes: number;
 }
 
-export interface Job<Content extends Work = Work> {
+export interface Job<Content extends JobContent = JobContent> {
   readonly id: string;
   /** API version of the job, such as `62.0`. Its results can be requested only with the same version. */
   readonly version: string;
@@ -89,7 +89,7 @@ const MOST_KEPT_BYTES = 600_000_000;
 /** Time in milliseconds after which jobs that have ended are deleted: a week, as documented. */
 const LIFETIME_MS = 7 * 24 * 3_600_000;
 
-export interface JobKind<Content extends Work> {
+export interface JobKind<Content extends JobContent> {
   readonly root: string;
   readonly jobType: 'V2Query' | 'V2Ingest';
   /** States in which a job can be deleted, in addition to those of jobs that have ended. */
@@ -102,7 +102,7 @@ export interface JobKind<Content extends Work> {
 }
 
 /** Creates the jobs of one kind. A job progresses when it is read: all work up to the current time is done then. */
-export function createJobs<Content extends Work>(office: JobOffice, kind: JobKind<Content>) {
+export function createJobs<Content extends JobContent>(office: JobOffice, kind: JobKind<Content>) {
   const { root, jobType, deletable = [], close } = kind;
   const { clock } = office;
   const jobs = new Map<string, Job<Content>>();
@@ -146,8 +146,8 @@ export function createJobs<Content extends Work>(office: JobOffice, kind: JobKin
   function create(call: Call, terms: JobTerms, content: Content): Job<Content> {
     forget();
     const nowMs = clock.now();
-    const place = { id: office.nextId(), version: versionOf(call), createdMs: nowMs, changedMs: nowMs };
-    const job: Job<Content> = { ...place, terms, content, pace: office.pace() };
+    const identity = { id: office.nextId(), version: versionOf(call), createdMs: nowMs, changedMs: nowMs };
+    const job: Job<Content> = { ...identity, terms, content, pace: office.pace() };
     if (jobs.size >= MOST_JOBS) throw new Fault(400, 'EXCEEDEDQUOTA', `There are ${MOST_JOBS} jobs already.`);
     jobs.set(job.id, job);
     return job;

@@ -3,13 +3,13 @@ import { completeId } from '../ids.ts';
 import { getObject, type Organization, readTime } from '../organization.ts';
 import type { Field } from '../schema.ts';
 import { type CsvRow, readRows } from './csv.ts';
-import type { JobTerms, Work } from './jobs.ts';
+import type { JobContent, JobTerms } from './jobs.ts';
 
 /** The result of a row. */
 export type Outcome = { readonly id: string } & ({ readonly created: boolean } | { readonly error: string });
 
 /** The uploaded rows, and the results of the processed ones. */
-export interface Load extends Work {
+export interface Load extends JobContent {
   readonly put: (text: string) => void;
   readonly uploads: () => number;
   /** Returns the rows, the first of which is the header. Empty for a file that cannot be read, which fails the job. */

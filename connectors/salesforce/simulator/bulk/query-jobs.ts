@@ -7,16 +7,16 @@ import {
   badState,
   createJobs,
   type Job,
+  type JobContent,
   type JobOffice,
   readStyle,
   readWord,
   showJob,
-  type Work,
 } from './jobs.ts';
 
 const ROOT = '/services/data/{version}/jobs/query';
 
-interface Query extends Work {
+interface Query extends JobContent {
   readonly found: Found;
 }
 
