@@ -24,15 +24,15 @@ export function findLeaks({ target }: Subject): readonly string[] {
     const value = configuration[key];
     return typeof value === 'string' && value.length >= SHORTEST_SECRET ? [{ key, value }] : [];
   });
-  const places = {
+  const sources = {
     'a line of the log': logged,
     'an error': problems,
     'an address': (provider?.seen ?? []).map(({ target: address }) => address),
   };
-  return Object.entries(places).flatMap(([place, texts]) =>
+  return Object.entries(sources).flatMap(([source, texts]) =>
     secrets
       .filter(({ value }) => texts.some((text) => spellings(value).some((spelling) => text.includes(spelling))))
-      .map(({ key }) => `the value of '${key}' stands in ${place}`),
+      .map(({ key }) => `the value of '${key}' stands in ${source}`),
   );
 }
 

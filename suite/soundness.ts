@@ -17,7 +17,7 @@ export interface Sample {
  * @throws Error with the smallest filter whose response is wrong
  */
 export async function assertSound(target: Target, listing: Listing, { filters, seed }: Sample): Promise<void> {
-  const property = fc.asyncProperty(filtersOn(listing), (filter) => assertAnswers(target, listing, filter));
+  const property = fc.asyncProperty(filtersOn(listing), (filter) => assertFilter(target, listing, filter));
   const run = await fc.check(property, { numRuns: filters, seed, verbose: 0 });
   if (!run.failed) return;
   const reason = run.errorInstance instanceof Error ? run.errorInstance.message : String(run.errorInstance);
@@ -38,7 +38,7 @@ export function shareOfTellingFilters(listing: Listing, { filters, seed }: Sampl
  * Sends a filter and compares the rows of the response with those that match.
  * @throws Error when rows are missing, occur twice or do not match
  */
-export async function assertAnswers(target: Target, listing: Listing, filter: Filter): Promise<void> {
+export async function assertFilter(target: Target, listing: Listing, filter: Filter): Promise<void> {
   const where = printFilter(filter);
   const found = await listAll(target, listing.path, { where, pageSize: 5000, ...idOnly(listing) });
   const difference = describeDifference(listing, filter, idsOf(listing, found));

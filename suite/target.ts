@@ -150,16 +150,16 @@ async function findChildren(target: Target, parent: Listing): Promise<readonly L
 }
 
 /** Reads a list. Undefined for a record without a list below it, for which the provider may report 404. */
-async function tryListing(target: Target, place: Pick<Listing, 'name' | 'path' | 'object'>) {
-  const { status } = await target.call(place.path, { query: { pageSize: 1 } });
-  return status === 404 ? undefined : readListing(target, place);
+async function tryListing(target: Target, listing: Pick<Listing, 'name' | 'path' | 'object'>) {
+  const { status } = await target.call(listing.path, { query: { pageSize: 1 } });
+  return status === 404 ? undefined : readListing(target, listing);
 }
 
-async function readListing(target: Target, place: Pick<Listing, 'name' | 'path' | 'object'>): Promise<Listing> {
-  const idField = place.object.idField ?? 'id';
-  const object = asListed(place.object);
-  const rows = await listAll(target, place.path, { pageSize: 5000, ...allFields(object) });
-  return { ...place, object, idField: Object.hasOwn(object.fields, idField) ? idField : undefined, rows };
+async function readListing(target: Target, listing: Pick<Listing, 'name' | 'path' | 'object'>): Promise<Listing> {
+  const idField = listing.object.idField ?? 'id';
+  const object = asListed(listing.object);
+  const rows = await listAll(target, listing.path, { pageSize: 5000, ...allFields(object) });
+  return { ...listing, object, idField: Object.hasOwn(object.fields, idField) ? idField : undefined, rows };
 }
 
 /** Returns an object with only the fields that the rows of a list have. */

@@ -104,8 +104,8 @@ async function meet(stage: Stage, each: Case): Promise<readonly string[]> {
     ];
   }
   const reported = 'retryAfterSeconds' in outcome ? outcome.retryAfterSeconds : undefined;
-  const isTold = retryAfterSeconds === undefined || reported === retryAfterSeconds;
-  return isTold ? [] : [`'${trouble}' makes a caller wait ${reported} s, not ${retryAfterSeconds}`];
+  const isReported = retryAfterSeconds === undefined || reported === retryAfterSeconds;
+  return isReported ? [] : [`'${trouble}' makes a caller wait ${reported} s, not ${retryAfterSeconds}`];
 }
 
 function toError(error: unknown): Error {
