@@ -29,16 +29,16 @@ export interface Check {
 /** The checks, ordered by how easy their faults are to understand. The last ones examine what the others left behind. */
 export const CHECKS: readonly Check[] = [
   {
-    name: 'has rows to measure by',
+    name: 'has enough rows to test filters',
     find: async ({ large }) => (large.length > 0 ? [] : ['No listing has as many as 15 rows.']),
   },
   { name: 'describes its objects as they are declared', find: ({ target }) => compareDiscovery(target) },
   {
-    name: 'refuses operations that are not declared, and names those that are',
+    name: 'rejects undeclared operations, and names the declared ones',
     find: ({ target, listings }) => callUndeclared(target, listings),
   },
   {
-    name: 'has measured every declared operator: exact ones are exact, supersets lack nothing',
+    name: 'measures every declared operator: exact ones are exact, supersets miss no row',
     find: ({ target, large, effort }) => faultsOf(large, (listing) => measureClaims(target, listing, effort)),
   },
   {
@@ -49,16 +49,16 @@ export const CHECKS: readonly Check[] = [
         return [];
       }),
   },
-  { name: 'gets random filters that match some rows, and not all', find: askTelling },
+  { name: 'gets random filters that match some rows, but not all', find: askTelling },
   { name: 'returns the same rows in pages of any size, and marks the last page', find: walkAll },
-  { name: 'refuses the page token of another query', find: mistakeTokens },
+  { name: 'rejects the page token of another query', find: mistakeTokens },
   {
-    name: 'sorts by the type of the field and loses nothing by it',
+    name: 'sorts by the type of the field without losing rows',
     find: ({ target, large, effort: { sortedFields }, samples: { ownTextOrder = false } }) =>
       faultsOf(large, (listing) => checkOrders(target, listing, { ownTextOrder, sortedFields })),
   },
   {
-    name: 'says precisely what is wrong with a query',
+    name: 'reports the faults of a query with their positions',
     find: ({ target, listings, effort }) =>
       faultsOf(spread(listings, effort.listings), (listing) => makeMistakes(target, listing)),
   },
@@ -68,7 +68,7 @@ export const CHECKS: readonly Check[] = [
   },
   { name: 'has a sample of every record that can be created', find: compareSamples },
   {
-    name: 'stores records as they are given, and nothing of a request that fails',
+    name: 'stores records unchanged, and nothing of a failed request',
     find: async ({ target, effort: { listings, mostTexts }, samples: { writes = {} } }) =>
       faultsOf(spread(Object.entries(writes), listings), async ([name, sample]) => [
         ...(await uploadFiles(target, { name, sample })),
@@ -76,11 +76,11 @@ export const CHECKS: readonly Check[] = [
         ...(await writeHostileIds(target, { name, sample, mostTexts })),
       ]),
   },
-  { name: 'reports what goes wrong at the provider as what it is', find: meetTroubles },
+  { name: 'reports each failure of the provider with the right error', find: meetTroubles },
   { name: 'reports every change that it declares, and each one once', find: followChanges },
   { name: 'rejects webhooks that its provider has not signed', find: forgeWebhooks },
   { name: 'calls no host that is not its own', find: async (subject) => findStrangeHosts(subject) },
-  { name: 'leaves no secret in logs, errors and addresses', find: async (subject) => findLeaks(subject) },
+  { name: 'leaves no secret in logs, errors and URLs', find: async (subject) => findLeaks(subject) },
   { name: 'has a README that explains every setting', find: checkReadme },
 ];
 
@@ -109,7 +109,7 @@ async function askTelling({ large, effort: { filters, seed } }: Subject): Promis
       filters: Math.min(Math.max(2 * filters, LEAST_TELLING), MOST_TELLING),
       seed,
     });
-    return share > LEAST_SHARE ? [] : [`${listing.name}: only ${share} of the filters match some rows and not all`];
+    return share > LEAST_SHARE ? [] : [`${listing.name}: only ${share} of the filters match some rows, but not all`];
   });
 }
 
@@ -157,6 +157,6 @@ async function compareSamples({ target, samples: { writes = {} } }: Subject): Pr
     ...creatable.filter((name) => writes[name] === undefined).map((name) => `'${name}' has no sample`),
     ...Object.keys(writes)
       .filter((name) => !creatable.includes(name))
-      .map((name) => `'${name}' has a sample and cannot be created`),
+      .map((name) => `'${name}' has a sample, but cannot be created`),
   ];
 }

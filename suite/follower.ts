@@ -104,7 +104,7 @@ export function createFollower(followed: Followed): Follower {
         );
         if (end === undefined) return found;
       }
-      throw new Error(`A poll of '${objectName}' did not come to its end in ${MOST_RUNS} runs.`);
+      throw new Error(`A poll of '${objectName}' did not end within ${MOST_RUNS} runs.`);
     },
   };
 }

@@ -40,7 +40,8 @@ async function checkOrder(target: Target, listing: Listing, { name, spec, direct
     pageSize: Math.max(40, Math.ceil(listing.rows.length / 3)),
   });
   const ids = [...idsOf(listing, listing.rows)].sort().join('\n');
-  if ([...idsOf(listing, rows)].sort().join('\n') !== ids) return 'pages in this order have other rows';
+  if ([...idsOf(listing, rows)].sort().join('\n') !== ids)
+    return 'pages in this order have other rows than the list without an order';
   if ([...idsOf(listing, whole.body)].sort().join('\n') !== ids) return 'it has other rows';
   if (idsOf(listing, rows).join() !== idsOf(listing, whole.body).join())
     return 'pages have another order than the whole';

@@ -253,14 +253,17 @@ function judgePage({ body, headers }: ApiAnswer, { walk, query, isLast }: Contex
   const calls = Number(headers.get('elements-provider-calls'));
   const when = (condition: boolean, fault: string) => (condition ? [fault] : []);
   return [
-    ...when(rows.length > walk.pageSize, `a page has ${rows.length} rows`),
-    ...when(headers.get('elements-returned-count') !== String(rows.length), 'Elements-Returned-Count is not the count'),
+    ...when(rows.length > walk.pageSize, `a page of at most ${walk.pageSize} rows has ${rows.length}`),
+    ...when(
+      headers.get('elements-returned-count') !== String(rows.length),
+      'Elements-Returned-Count is not the number of rows',
+    ),
     ...when(
       hasNext && rows.length < walk.pageSize && !isCut,
-      `a page before the end has ${rows.length} rows only, and is not called partial`,
+      `a page before the last has only ${rows.length} rows, and is not marked as partial`,
     ),
-    ...when(isCut && (!hasNext || rows.length === walk.pageSize), 'a page that is full or the last is called partial'),
-    ...when(isLast && hasNext, 'a token, although there is no more'),
+    ...when(isCut && (!hasNext || rows.length === walk.pageSize), 'a full page, or the last one, is marked as partial'),
+    ...when(isLast && hasNext, 'the last page has a token'),
     ...when(
       isLast && rows.length === 0 && query.rows > 0 && walk.maxProviderCalls === undefined,
       'the last page is empty: the page before should have had no token',

@@ -27,12 +27,12 @@ export function findLeaks({ target }: Subject): readonly string[] {
   const sources = {
     'a line of the log': logged,
     'an error': problems,
-    'an address': (provider?.seen ?? []).map(({ target: address }) => address),
+    'a URL': (provider?.seen ?? []).map(({ target: address }) => address),
   };
   return Object.entries(sources).flatMap(([source, texts]) =>
     secrets
       .filter(({ value }) => texts.some((text) => spellings(value).some((spelling) => text.includes(spelling))))
-      .map(({ key }) => `the value of '${key}' stands in ${source}`),
+      .map(({ key }) => `the value of '${key}' occurs in ${source}`),
   );
 }
 

@@ -57,7 +57,7 @@ export function describeDifference(listing: Listing, filter: Filter, found: read
   const faults = [
     ...(missing.length > 0 ? [`${missing.length} rows are missing (${missing.slice(0, 3).join(', ')})`] : []),
     ...(extra.length > 0 ? [`${extra.length} rows do not match (${extra.slice(0, 3).join(', ')})`] : []),
-    ...(doubles > 0 && listing.idField !== undefined ? [`${doubles} rows come twice`] : []),
+    ...(doubles > 0 && listing.idField !== undefined ? [`${doubles} rows occur twice`] : []),
   ];
   return faults.length === 0 ? undefined : faults.join('; ');
 }
@@ -120,7 +120,7 @@ async function measureClaim(target: Target, listing: Listing, claim: Claim, most
       );
     }
   }
-  if (pushed === 0) faults.push(`${listing.name}: ${operator} is declared for '${name}' and was never pushed`);
+  if (pushed === 0) faults.push(`${listing.name}: ${operator} is declared for '${name}', but was never pushed`);
   return faults;
 }
 

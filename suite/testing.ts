@@ -286,7 +286,7 @@ export function normalise(object: ObjectSpec, record: unknown, fields = allField
  */
 export async function failureOf(call: Promise<unknown>): Promise<AppError> {
   const outcome = await call.then(
-    () => new Error('The call succeeded, though it must not.'),
+    () => new Error('The call succeeded, but it must fail.'),
     (error: unknown) => error,
   );
   if (outcome instanceof AppError) return outcome;

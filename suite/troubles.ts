@@ -100,12 +100,12 @@ async function meet(stage: Stage, each: Case): Promise<readonly string[]> {
   const code = 'code' in outcome ? outcome.code : undefined;
   if (!expected.some((one) => one === code)) {
     return [
-      `'${trouble}' at a ${operation} is taken for ${code ?? outcome.name}, not ${expected.join(' or ')}: ${wordsOf(outcome)}`,
+      `'${trouble}' at a ${operation} is reported as ${code ?? outcome.name} instead of ${expected.join(' or ')}: ${wordsOf(outcome)}`,
     ];
   }
   const reported = 'retryAfterSeconds' in outcome ? outcome.retryAfterSeconds : undefined;
   const isReported = retryAfterSeconds === undefined || reported === retryAfterSeconds;
-  return isReported ? [] : [`'${trouble}' makes a caller wait ${reported} s, not ${retryAfterSeconds}`];
+  return isReported ? [] : [`'${trouble}' tells the caller to wait ${reported} s instead of ${retryAfterSeconds} s`];
 }
 
 function toError(error: unknown): Error {
@@ -133,7 +133,7 @@ async function recover(stage: Stage): Promise<readonly string[]> {
     const connection = connectTo(stage, { retry: true });
     const list = () => connection.list(stage.listing.object).then(() => undefined, toError);
     const error = await withTrouble(stage, { trouble, times: 1 }, list);
-    if (error !== undefined) faults.push(`one '${trouble}' at a list is not repeated: ${wordsOf(error)}`);
+    if (error !== undefined) faults.push(`a list is not retried after one '${trouble}': ${wordsOf(error)}`);
   }
   return faults;
 }

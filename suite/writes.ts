@@ -136,7 +136,7 @@ async function failToCreate(target: Target, name: string, body: Row): Promise<re
     const without = Object.fromEntries(Object.entries(body).filter(([field]) => !required.includes(field)));
     faults.push(...(await expectRefusal(target, { path: `/${name}`, method: 'POST', body: without, paths: required })));
   }
-  if (object?.list !== undefined && (await count()) !== before) faults.push('a refused create left a record');
+  if (object?.list !== undefined && (await count()) !== before) faults.push('a rejected creation left a record');
   return faults;
 }
 

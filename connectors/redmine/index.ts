@@ -39,7 +39,7 @@ const CONFIGURATION = [
     type: 'string',
     warning: true,
     description:
-      'Set by Causeway, which ignores other values: Causeway would not notice that the key is no longer valid. Absent if it would.',
+      'Set by Causeway, which ignores other values: a warning that Causeway cannot notice when the key becomes invalid. Absent if it can.',
   },
 ] as const satisfies readonly ConfigField[];
 
