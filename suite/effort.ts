@@ -95,9 +95,9 @@ const BOUNDLESS = {
 };
 
 /**
- * Returns the effort for a connector. CONFORMANCE=smoke runs each check with few calls. CONFORMANCE=full runs everything, for the connectors in
- * CONFORMANCE_OF (their keys) if that is set. CONFORMANCE_RUNS sets the number of random filters. Their seed is then random, unless
- * CONFORMANCE_SEED sets it.
+ * Returns the effort for a connector. CONFORMANCE=smoke runs each check with few calls. CONFORMANCE=full runs everything, for the
+ * connectors in CONFORMANCE_OF (their keys) if that is set. CONFORMANCE_RUNS sets the number of random filters. Their seed is then random,
+ * unless CONFORMANCE_SEED sets it.
  */
 export function readEffort(environment: Readonly<Record<string, string | undefined>>, connector: string): Effort {
   const { CONFORMANCE, CONFORMANCE_OF: chosen, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;

@@ -8,7 +8,7 @@ import { evaluate } from './reference.ts';
 import { choose, spread } from './soundness.ts';
 import { type Connection, fieldOf, normalise, type Row } from './testing.ts';
 
-/** How a provider evaluates an operator on a field, as far as some rows and literals show. */
+/** The provider's evaluation of an operator on a field, as far as some rows and literals show it. */
 export interface Measured {
   readonly object: string;
   readonly field: string;

@@ -81,7 +81,7 @@ export interface ConnectOptions {
   readonly simulatorsUrl?: string;
   /** The access tokens of a connector with OAuth. Default: `oauth.user.token` of the configuration, without expiry. */
   readonly tokens?: AccessTokens;
-  /** Called for every successful call. */
+  /** A function that is called after every successful call. */
   readonly onExchange?: (request: ProviderRequest, response: ProviderResponse) => void;
   /** Whether to retry temporary failures, without waiting. Default false. */
   readonly retry?: boolean;

@@ -4,7 +4,7 @@ import { readField } from './reference.ts';
 import { spread } from './soundness.ts';
 import { getOk, type Row, type Target } from './target.ts';
 
-/** How records of an object can be created. */
+/** Sample data for records of an object. */
 export interface WriteSample {
   /**
    * Returns a valid body, a different one for each number. For an object with files, it has the values that are sent with a file whose name

@@ -227,8 +227,8 @@ export function readCreatedId({ headers, body }: ProviderResponse): string {
 }
 
 /**
- * Updates an employee. BambooHR returns 200 whether it accepts a field or not. The values before the update show which fields it ignored, as
- * opposed to those that it stores in another spelling.
+ * Updates an employee. BambooHR returns 200 whether it accepts a field or not. The values before the update show which fields it ignored,
+ * as opposed to those that it stores in another spelling.
  * @throws what `send` throws; rejected when a field kept its value
  */
 async function updateEmployee(ports: Ports, input: UpdateInput): Promise<Json> {

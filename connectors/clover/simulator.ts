@@ -33,8 +33,8 @@ export const DEMO_CONFIGURATION: Config = { merchantId: MERCHANT_ID };
 
 export interface CloverSimulatorOptions extends SimulatorOptions {
   /**
-   * How texts compare, which Clover does not document. Default `ignoring case`, which also ignores blanks at the end and reads a wildcard
-   * in names of items.
+   * The rule for comparing texts, which Clover does not document. Default `ignoring case`, which also ignores blanks at the end and reads a
+   * wildcard in names of items.
    */
   readonly text?: TextRule;
   /** Maximum number of calls per token and second. Clover allows 16. Default: no limit, so that tests need not wait. */

@@ -28,7 +28,7 @@ export { CLIENTS, DEMO_ACCESS_TOKEN, GEOLOCATION, TRAVELER_ACCESS_TOKEN } from '
 export const DEMO_CONFIGURATION: Config = { geolocation: GEOLOCATION };
 
 export interface ConcurSimulatorOptions extends SimulatorOptions {
-  /** How texts compare. Default `ignoring case`, which also ignores blanks at the end. */
+  /** The rule for comparing texts. Default `ignoring case`, which also ignores blanks at the end. */
   readonly text?: TextRule;
   /** The status for a token that has expired. Default 403, as documented for this version of the API. */
   readonly badToken?: 401 | 403;

@@ -44,7 +44,8 @@ export const DEMO_CONFIGURATION: Config = {
 
 export interface ConnectWiseSimulatorOptions extends SimulatorOptions, Pick<CallbackOptions, 'keyHost'> {
   /**
-   * How texts compare, which ConnectWise does not document. Default `ignoring case`, which also ignores blanks at the end in equalities.
+   * The rule for comparing texts, which ConnectWise does not document. Default `ignoring case`, which also ignores blanks at the end in
+   * equalities.
    */
   readonly text?: TextRule;
   /** Maximum number of calls per minute. The guide mentions limits above 1,000. Default: no limit, so that tests need not wait. */

@@ -68,7 +68,9 @@ function wordsOf(body: unknown): string | undefined {
 const WINDOW_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** Returns the limit of calls by minute or by day, whichever has less left. Keap does not report when a window ends, so its length counts. */
+/**
+ * Returns the limit of calls by minute or by day, whichever has less left. Keap does not report when a window ends, so its length counts.
+ */
 function readLimits(headers: ProviderResponse['headers']): RateLimitState | undefined {
   const read = (name: string, resetSeconds: number) => {
     const [limit, remaining] = ['limit', 'available'].map((part) => Number(headers[`x-keap-product-${name}-${part}`]));

@@ -32,7 +32,7 @@ export { CLIENTS, DEMO_ACCESS_KEY, DEMO_ACCESS_TOKEN } from './simulator/login.t
 export const DEMO_CONFIGURATION = {};
 
 export interface KeapSimulatorOptions extends SimulatorOptions {
-  /** How texts compare. Keap documents it only for prefixes, which ignore case. Default `ignoring case`. */
+  /** The rule for comparing texts. Keap documents it only for prefixes, which ignore case. Default `ignoring case`. */
   readonly text?: TextRule;
   /** Maximum number of calls per minute. Keap allows 1,500. Default: no limit, so that tests need not wait. */
   readonly callsPerMinute?: number;

@@ -34,7 +34,10 @@ export { type ChangeEvent, deliver, VERIFIER_TOKEN } from './simulator/webhook.t
 export const DEMO_CONFIGURATION: Config = { realmId: REALM_ID, 'quickbooks.sandbox': false };
 
 export interface QuickBooksSimulatorOptions extends SimulatorOptions {
-  /** How texts compare, which QuickBooks does not document. Measurements showed that case does not count. Default `ignoring case`. */
+  /**
+   * The rule for comparing texts, which QuickBooks does not document. Measurements showed that case does not count. Default `ignoring
+   * case`.
+   */
   readonly text?: TextRule;
   /** Maximum number of calls per company and minute. QuickBooks allows 500. Default: no limit, so that tests need not wait. */
   readonly callsPerMinute?: number;

@@ -34,8 +34,8 @@ export const DEMO_CONFIGURATION: Config = { 'api.version': '62.0', 'instance.url
 
 export interface SalesforceSimulatorOptions extends SimulatorOptions {
   /**
-   * How texts compare. Case never counts. Salesforce does not document accents and blanks at the ends, so tests try both. Default `ignoring
-   * case`.
+   * The rule for comparing texts. Case never counts. Salesforce does not document accents and blanks at the ends, so tests try both.
+   * Default `ignoring case`.
    */
   readonly text?: 'ignoring case' | 'ignoring accents and blanks';
 }

@@ -6,7 +6,7 @@ export type Test = (row: TableRow) => boolean;
 export type Filters = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
 
 export interface SearchOptions {
-  /** How texts compare, which the documents do not define. */
+  /** The rule for comparing texts, which the documents do not define. */
   readonly rule: TextRule;
   /** Returns the records to which the first word of a path leads. */
   readonly related: (row: TableRow, name: string) => readonly TableRow[];

@@ -13,7 +13,7 @@ import type { Expression } from './parse-filter.ts';
 import type { Quirks } from './quirks.ts';
 import { CATEGORIES, type Properties, typeOfPath } from './schema.ts';
 
-/** How text compares, which OData leaves to the service. */
+/** The rule for comparing text, which OData leaves to the service. */
 export type Collation = 'binary' | 'ignoring case';
 
 export interface Scope {

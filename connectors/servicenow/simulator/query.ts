@@ -2,7 +2,7 @@ import { compileFilter, escapePattern, type FilterTree, type RowOrder, type Tabl
 import { displayed, type Field, type FieldContext, resolve } from './fields.ts';
 import { kindOf, READERS } from './schema.ts';
 
-/** How texts are compared. */
+/** The rules for comparing texts. */
 export interface TextRules {
   /**
    * Whether case counts. Queries of GlideRecord ignore it, but the page of the Table API says that values are case-sensitive. Default
