@@ -21,7 +21,7 @@ export interface Check {
   /**
    * Looks for faults.
    * @returns each fault as a sentence
-   * @throws Error if it cannot check, which is a fault, too
+   * @throws Error if the check cannot run, which counts as a fault
    */
   readonly find: (subject: Subject) => Promise<readonly string[]>;
 }
@@ -96,8 +96,8 @@ async function faultsOf<Item>(
 const LEAST_SHARE = 0.15;
 
 /**
- * Minimum and maximum number of filters for the check of telling filters. Fewer filters would pass or fail by chance. They are not sent to
- * a provider, so they cost almost nothing.
+ * Minimum and maximum number of filters for the check that filters match some rows, but not all. Fewer filters would pass or fail by
+ * chance. They are not sent to a provider, so they cost almost nothing.
  */
 const LEAST_TELLING = 60;
 const MOST_TELLING = 150;
@@ -130,7 +130,7 @@ async function walkAll({ target, listings, large, effort }: Subject): Promise<re
   return [...faults, ...missing.map((kind) => `No query was found that is ${kind}.`)];
 }
 
-/** Returns whether some filter can be pushed as a whole. */
+/** Returns whether the connector declares an operator exact, so that a filter can be pushed as a whole. */
 function claimsExact({ object: { fields } }: Listing): boolean {
   return Object.values(fields).some(({ filter = {} }) => Object.values(filter).includes('exact'));
 }

@@ -7,8 +7,8 @@ import { getOk, type Row, type Target } from './target.ts';
 /** Sample data for records of an object. */
 export interface WriteSample {
   /**
-   * Returns a valid body, a different one for each number. For an object with files, it has the values that are sent with a file whose name
-   * does not stand for them.
+   * Returns a valid body, a different one for each number. For an object with files, it returns the metadata of an upload, without the
+   * values that the name of the file provides.
    */
   readonly create: (number: number) => Row;
   /** Text fields that accept any text. Default: every text that can be set and has no list of values and no format. */

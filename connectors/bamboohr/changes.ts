@@ -7,8 +7,8 @@ const ACTIONS: Readonly<Record<string, RecordChange['action']>> = {
 };
 
 /**
- * Lists the last change of each employee since a time, on a single page. BambooHR gives the times of changes in seconds, so an employee may
- * change once more within the second of a change; changes within the last seconds are left to the next call. Sources: "Last Change
+ * Lists the last change of each employee since a time, on a single page. BambooHR returns the times of changes in seconds, so an employee
+ * may change again within the second of a change. The next call returns changes within the last seconds. Sources: "Last Change
  * Information", "Gets all updated employee IDs".
  */
 export const changedEmployees: Operation<ChangesInput, ChangesPage> = {

@@ -210,7 +210,7 @@ describe('one employee', () => {
       findIgnored({ written: { x }, before: { x: before }, after: { x: after } }),
     );
     expect(ignored.map(({ length }) => length)).to.deep.equal([0, 0, 0, 0, 0, 0, 1, 1, 1]);
-    // The response of the employee endpoint lacks fields that the endpoint does not know.
+    // The response of the employee endpoint omits fields that the endpoint does not know.
     expect(findIgnored({ written: { x: 'b' }, before: {}, after: {} })).to.deep.equal(['x']);
   });
 

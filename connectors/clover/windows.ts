@@ -47,7 +47,7 @@ export const WINDOWED = ['createdTime', 'modifiedTime'] as const satisfies reado
 
 /** The position from which the next page of a list continues. */
 interface Cursor {
-  /** Keeps this name, because page tokens contain it. */
+  /** The position of the next row. The member keeps this name, because page tokens contain it. */
   readonly place: Position;
   /** The last row that was found. */
   readonly kept?: unknown;
