@@ -130,6 +130,45 @@ describe('executions of formulas over HTTP', function overHttp() {
     expect(await untilExecutions(instanceId, 2)).to.have.lengthOf(2);
   });
 
+  it('are stored before the response of their request is sent, and once for a repeated request', async () => {
+    const { id, token } = await service.createInstance('servicenow', SERVICENOW);
+    const properties = { ...ON_DESK, method: 'POST', api: '/incident' };
+    const instanceId = await createFormula(
+      { configuration: [DESK], triggers: [{ type: 'elementRequest', properties, onSuccess: ['end'] }], steps: [END] },
+      { desk: id },
+    );
+    const [{ caller_id }] = ok(await service.call('/incident', { token, query: { pageSize: '1' } }));
+    const headers = { 'Idempotency-Key': 'stored-before' };
+    const create = () =>
+      service.call('/incident', { method: 'POST', token, headers, body: { short_description: 'Broken', caller_id } });
+    let hasResponse = false;
+    const responded = await withDatabase(service, (knex) =>
+      knex.transaction(async (via) => {
+        await via.raw('lock table formula_execution in share row exclusive mode');
+        const sent = create().finally(() => {
+          hasResponse = true;
+        });
+        await until(async () => {
+          const { rows } = await knex.raw(
+            "select from pg_locks where relation = 'formula_execution'::regclass and not granted",
+          );
+          return rows.length > 0;
+        });
+        // Another request has its response meanwhile.
+        ok(await service.call('/incident', { token, query: { pageSize: '1' } }));
+        expect(hasResponse).to.equal(false);
+        return { sent };
+      }),
+    );
+    const first = ok(await responded.sent);
+    const stored = await withDatabase(service, (knex) =>
+      knex('formula_execution').where({ formula_instance_id: instanceId }),
+    );
+    expect(stored).to.have.lengthOf(1);
+    expect(ok(await create())).to.deep.equal(first);
+    expect(await untilExecutions(instanceId, 1)).to.have.lengthOf(1);
+  });
+
   it('begin by hand, with one execution for each event of a notification', async () => {
     const { id } = await service.createInstance('servicenow', SERVICENOW);
     const instanceId = await createFormula(
