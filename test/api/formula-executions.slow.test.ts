@@ -184,6 +184,38 @@ describe('executions of formulas over HTTP', function overHttp() {
     expectProblem(await service.call(path, { method: 'POST', body: {} }), 'REQUEST_INVALID', /"events"/);
   });
 
+  it('have the body as their arguments, whatever JSON it is', async () => {
+    const instanceId = await createFormula({
+      triggers: [{ type: 'manual', onSuccess: ['end'] }],
+      steps: [{ ...END, properties: { body: 'done({ seen: trigger.args, type: typeof trigger.args });' } }],
+    });
+    const seen: Record<string, readonly (string | undefined)[]> = {};
+    const bodies = ['{"a":[null]}', '[]', '[1,{"b":null},null]', '"text"', '"7"', '""', '7', '-1.5e3', 'true', 'false'];
+    for (const body of [...bodies, 'null', '{}']) {
+      const [{ id }] = await change('POST', `/formulas/instances/${instanceId}/executions`, body);
+      await until(async () => (await get(`/formulas/instances/executions/${id}`)).status === 'success');
+      const [trigger, end] = [await valuesOf(id, 'trigger'), await valuesOf(id, 'end')];
+      seen[body] = [trigger['trigger.args'], end['end.seen'], end['end.type']];
+    }
+    expect(seen).to.deep.equal({
+      '{"a":[null]}': ['{"a":[null]}', '{"a":[null]}', 'object'],
+      '[]': ['[]', '[]', 'object'],
+      '[1,{"b":null},null]': ['[1,{"b":null},null]', '[1,{"b":null},null]', 'object'],
+      '"text"': ['"text"', 'text', 'string'],
+      '"7"': ['"7"', '7', 'string'],
+      '""': ['""', '', 'string'],
+      '7': ['7', '7', 'number'],
+      '-1.5e3': ['-1500', '-1500', 'number'],
+      true: ['true', 'true', 'boolean'],
+      false: ['false', 'false', 'boolean'],
+      null: ['null', 'null', 'object'],
+      '{}': ['{}', '{}', 'object'],
+    });
+    const [{ id }] = await change('POST', `/formulas/instances/${instanceId}/executions`);
+    await until(async () => (await get(`/formulas/instances/executions/${id}`)).status === 'success');
+    expect(await valuesOf(id, 'trigger')).to.deep.equal({ 'trigger.args': '{}' });
+  });
+
   it('are counted, paged and kept from other formulas', async () => {
     const instanceId = await createFormula({ triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] });
     const path = `/formulas/instances/${instanceId}/executions`;

@@ -59,6 +59,8 @@ describe('formulas as resources', () => {
     expect((await run('/sync-request', id, { body: { request: 7 } })).body).to.deep.equal({ args: { request: 7 } });
     expect((await run('/sync-request', id, { body: [1, 'a'] })).body).to.deep.equal({ args: [1, 'a'] });
     expect((await run('/sync-request', id, { body: '"plain"' })).body).to.deep.equal({ args: 'plain' });
+    for (const body of ['null', '[]', '[null]', '7', 'false', '""'])
+      expect((await run('/sync-request', id, { body })).body, body).to.deep.equal({ args: JSON.parse(body) });
     expect((await run('/sync-request', id)).body.args).to.have.all.keys('request');
   });
 
