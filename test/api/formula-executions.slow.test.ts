@@ -95,6 +95,34 @@ describe('executions of formulas over HTTP', function overHttp() {
     await change('DELETE', `/instances/${id}`);
   });
 
+  it('begin with a test event, also where only a formula listens', async () => {
+    const { id } = await service.createInstance('servicenow', SERVICENOW);
+    const send = (type: string) => service.call('/events/test', { method: 'POST', body: { instanceId: id, type } });
+    const onEvent = { type: 'event', properties: { ...ON_DESK, objectTypes: 'incident' }, onSuccess: ['end'] };
+    const instanceId = await createFormula({ configuration: [DESK], triggers: [onEvent], steps: [END] }, { desk: id });
+    expectProblem(await send('incident.created'), 'CONFLICT', /^Events are off/);
+    const configure = (configuration: object) => change('PATCH', `/instances/${id}/configuration`, configuration);
+    await configure({ 'event.notification.enabled': true });
+    const sent = await send('incident.created');
+    expect(ok(sent)).to.have.all.keys('eventId');
+    const [execution] = await untilExecutions(instanceId, 1);
+    expect(await valuesOf(execution?.id ?? 0, 'trigger')).to.include({ 'trigger.eventId': sent.body.eventId });
+    expectProblem(
+      await send('problem.created'),
+      'CONFLICT',
+      `Nothing receives the events of instance ${id}. Set event.notification.callback.url in its configuration, or activate a formula instance that the type problem.created starts.`,
+    );
+    const url = 'http://127.0.0.1:9/formulas';
+    await configure({ 'event.notification.callback.url': url });
+    const delivered = ok(await send('incident.created'));
+    expect(delivered).to.have.all.keys('eventId', 'subscriptionId', 'config');
+    const subscription = `/notifications/subscriptions/${delivered.subscriptionId}`;
+    await change('PATCH', subscription, { eventTypes: ['problem.created'] });
+    expect(ok(await send('incident.created'))).to.have.all.keys('eventId');
+    expectProblem(await send('change.created'), 'CONFLICT', /does not receive events of the type change.created/);
+    expect(await untilExecutions(instanceId, 3)).to.have.lengthOf(3);
+  });
+
   it('begin after a successful request of the method and path, by anybody but themselves', async () => {
     const { id, token } = await service.createInstance('servicenow', SERVICENOW);
     const properties = { ...ON_DESK, method: 'POST', api: '/hubs/helpdesk/incident' };
