@@ -68,7 +68,7 @@ export interface AuthorizationParts {
   readonly sessions: Pick<ConsoleSessions, 'find'>;
   readonly sessionCookie: Pick<SessionCookie, 'read' | 'assertOwnPage'>;
   readonly principals: Pick<PrincipalChanges, 'moment' | 'isOutdated' | 'subscribe'>;
-  readonly instances: Pick<Instances, 'findByToken' | 'get'>;
+  readonly instances: Pick<Instances, 'findByToken' | 'getCached'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
   readonly listObjects: Resources['listObjects'];
   /** Returns whether a formula instance of an account has a method and path. Each request on a record calls it, so it must be cheap. */
@@ -297,7 +297,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
    * @throws AppError UNAUTHENTICATED for an unknown token; REQUEST_INVALID and NOT_FOUND for an invalid or unknown id
    */
   async function findInstance(accountId: number, named: NonNullable<Credentials['instance']>): Promise<Instance> {
-    if ('id' in named) return instances.get(accountId, readInstanceId(named.id));
+    if ('id' in named) return instances.getCached(accountId, readInstanceId(named.id));
     const found = await instances.findByToken(accountId, named.token);
     return found ?? refuse('The Element token is not valid, or its instance was deleted.');
   }

@@ -4,7 +4,7 @@ import type { HostileService, HostileSite } from './provider.ts';
 import type { Random } from './random.ts';
 import { authorizationOf, type Tenant } from './tenants.ts';
 
-export type Kind = 'caller' | 'provider' | 'webhook' | 'receiver' | 'socket';
+export type Kind = 'caller' | 'provider' | 'webhook' | 'receiver' | 'socket' | 'formula';
 
 /** Everything an input may use; `signal` ends the attack. */
 export interface Ground {
