@@ -69,12 +69,12 @@ export function createFormulaResources({
     find: async (request: ResourceRequest): Promise<number | undefined> => {
       const found = await store.find(request);
       if (found === undefined) return undefined;
-      const { ownInstanceId, formulaId, namedInstanceId } = found;
+      const { ownInstanceId, formulaIds, namedInstanceId } = found;
       if (namedInstanceId !== null) return namedInstanceId;
       if (ownInstanceId !== null && [undefined, ownInstanceId].includes(request.instanceId)) return ownInstanceId;
-      if (formulaId === null) return undefined;
+      if (formulaIds.length === 0) return undefined;
       if (request.instanceId !== undefined) throw missing('instance of this formula', request.instanceId);
-      const message = `${request.method} ${request.path} runs formula ${formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
+      const message = `${request.method} ${request.path} runs formula ${formulaIds.join(' or ')}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
       throw new AppError('REQUEST_INVALID', message, {
         details: [{ path: pointer('headers', INSTANCE_HEADER), message }],
       });

@@ -176,6 +176,21 @@ describe('formulas as resources', () => {
     expectProblem(await run('/sync-refused', id), 'NOT_FOUND');
   });
 
+  it('share a method and path, and run the instance that the request names', async () => {
+    const one = await createResource('/sync-shared', [script('end', 'done({ n: 1 });')]);
+    const two = await createResource('/sync-shared', [script('end', 'done({ n: 2 });')]);
+    expect((await run('/sync-shared', one.id)).body).to.deep.equal({ n: 1 });
+    expect((await run('/sync-shared', two.id)).body).to.deep.equal({ n: 2 });
+    expectProblem(
+      await run('/sync-shared', undefined),
+      'REQUEST_INVALID',
+      `POST /sync-shared runs formula ${one.formulaId} or ${two.formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`,
+    );
+    await ok(`/formulas/${one.formulaId}`, { method: null, uri: null }, 'PATCH');
+    expectProblem(await run('/sync-shared', one.id), 'NOT_FOUND');
+    expect((await run('/sync-shared', two.id)).body).to.deep.equal({ n: 2 });
+  });
+
   it('answer with the token of an element instance, too', async () => {
     const { token } = await service.createInstance('bamboohr', BAMBOOHR);
     const { id } = await createResource('/sync-token/deep/er/path', [script('end', 'done({ a: trigger.args.a });')]);
