@@ -2,7 +2,7 @@ import type { Schemas } from '../api.ts';
 
 type Scripts = Schemas['ActivityScripts'];
 
-/** What the scripts of mappings wrote during a request, and why they failed. */
+/** Shows the log lines of the scripts of mappings during a request, and the reasons why scripts failed. */
 export function ScriptNotes({ scripts }: { readonly scripts: Scripts }) {
   const { console: lines, moreConsoleLines = 0, failures, reasons } = scripts;
   return (

@@ -2,7 +2,7 @@ import { BASE_PATH } from '../api.ts';
 import { textsOf, type WrittenQuery } from './address.ts';
 import { readFieldNames } from './columns.ts';
 
-/** A query in the languages of those who call the API. Secrets stand in variables of the environment. */
+/** A query in one of the languages in which programs call the API. It reads secrets from environment variables. */
 export interface Snippet {
   readonly title: string;
   readonly text: string;
@@ -29,7 +29,7 @@ function curl(origin: string, objectName: string, query: WrittenQuery): string {
   return lines.join(' \\\n  ');
 }
 
-/** For POSIX shells: nothing between single quotes means anything. */
+/** Quotes a text for POSIX shells. No character has a special meaning between single quotes. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -65,7 +65,7 @@ interface Manner {
   readonly brackets: readonly [open: string, close: string];
 }
 
-/** Texts as JSON writes them are texts of TypeScript and of Python, too. */
+/** Returns the texts of a query as arguments. Texts in JSON are also valid in TypeScript and in Python. */
 function argumentsOf({ where, orderBy, fields }: WrittenQuery, manner: Manner): string {
   const names = readFieldNames(fields);
   const given = [

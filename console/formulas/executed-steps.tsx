@@ -19,16 +19,16 @@ interface ExecutedStepsProps {
   readonly faults: ReadonlySet<number>;
   /** The executed step whose values are shown. */
   readonly opened: StepExecution | undefined;
-  /** Undefined: none is shown any more. */
+  /** Called with the id of the step to show, or with undefined to close it. */
   readonly onOpen: (id: number | undefined) => void;
   readonly types: ReadonlyMap<string, Step['type']>;
 }
 
 const PAGE_SIZE = 100;
-/** The service returns no more of them with an execution. */
+/** Maximum number of steps that the service returns with an execution. */
 const MOST_STEPS = 5_000;
 
-/** The executed steps in their order. */
+/** Lists the executed steps in their order. */
 export function ExecutedSteps({ execution, faults, opened, onOpen, types }: ExecutedStepsProps) {
   const { stepExecutions = [] } = execution;
   const [count, setCount] = useState(PAGE_SIZE);
@@ -82,7 +82,7 @@ interface OutcomeProps {
   readonly type: Step['type'] | undefined;
 }
 
-/** The outcome of a step. A filter that says false, and the end of a loop, are no failures. */
+/** Shows the outcome of a step. A filter that returns false and the end of a loop are no failures. */
 function Outcome({ row: { status }, isFault, type }: OutcomeProps) {
   if (isFault) return <Badge tone="bad">failed</Badge>;
   const words = type === undefined ? undefined : QUIET_ENDS[type];
@@ -96,7 +96,7 @@ interface StepValuesProps {
   readonly onOpen: (id: number | undefined) => void;
 }
 
-/** The values of an executed step, and a run from this step on. */
+/** Shows the values of an executed step, and offers a new run from this step on. */
 function StepValues({ execution, step, onOpen }: StepValuesProps) {
   const { route } = useLocation();
   const needs = useNeeds()('createFormulaInstances');
@@ -141,7 +141,7 @@ function StepValues({ execution, step, onOpen }: StepValuesProps) {
   );
 }
 
-/** Leads to the other runs of the same step. */
+/** Links to the other runs of the same step. */
 function Runs({ execution: { stepExecutions = [] }, step, onOpen }: StepValuesProps) {
   const runs = stepExecutions.filter(({ stepName }) => stepName === step.stepName);
   const place = runs.findIndex(({ id }) => id === step.id);
@@ -162,7 +162,7 @@ function Runs({ execution: { stepExecutions = [] }, step, onOpen }: StepValuesPr
   );
 }
 
-/** The characters of a value that are shown. */
+/** Maximum number of characters of a value that are shown. */
 const MOST_SHOWN = 50_000;
 
 function Value({ name, value }: { readonly name: string; readonly value: string }) {
@@ -186,7 +186,7 @@ function Value({ name, value }: { readonly name: string; readonly value: string 
   );
 }
 
-/** Objects and arrays in JSON are easier to read with lines. */
+/** Prints a JSON object or array on several lines, which are easier to read. */
 function indent(value: string): string {
   if (!/^[[{]/.test(value)) return value;
   try {

@@ -23,7 +23,7 @@ const MEANINGS: Readonly<Record<ExecutionStatus, string>> = {
   unknown: 'The end of the execution is not known.',
 };
 
-/** How often executions in progress are requested. */
+/** Interval between two requests for executions in progress. */
 export const POLL_MS = 1_000;
 
 export function isUnderWay(status: ExecutionStatus): boolean {

@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<FormulaInstance>[] = [
   { title: 'Created', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
 ];
 
-/** The instances of a formula in the account. */
+/** Lists the instances of a formula in the account. */
 export function InstancesPart({ formula }: { readonly formula: Formula }) {
   const { route } = useLocation();
   const needs = useNeeds();

@@ -30,7 +30,7 @@ interface NodeEditorProps {
 
 const UNSAVED: Refused = { disabled: true, title: 'Save your changes first.' };
 
-/** The form of a step or of the trigger, beside the graph. */
+/** Shows the form of a step or of the trigger, beside the graph. */
 export function NodeEditor({ loaded, edited, needs, onChanged, onAdd, onClose }: NodeEditorProps) {
   const { formula, content } = loaded;
   const isTrigger = edited.kind === 'node' && edited.key === TRIGGER_KEY;
@@ -214,7 +214,7 @@ function TextInput({ label, value, hint, messages = [], onChange }: TextInputPro
 
 interface PropertyListProps extends PartProps {
   readonly loaded: LoadedFormula;
-  /** The formula with the step that is edited, for completions. */
+  /** The formula with the edited step in it, for completions. */
   readonly seen: Content;
   readonly at: NodeKey;
 }

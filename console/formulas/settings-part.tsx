@@ -13,7 +13,7 @@ interface SettingsPartProps {
 
 const ENGINES = ['v1', 'v2', 'v3'] as const;
 
-/** The members of a formula that are no variables, trigger and steps. */
+/** Shows and changes the members of a formula other than variables, trigger and steps. */
 export function SettingsPart({ formula, onChanged }: SettingsPartProps) {
   const refused = useFormulaNeeds()(formula, 'editFormulas');
   const save = async (form: FormData) => {

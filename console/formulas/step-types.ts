@@ -1,6 +1,6 @@
 import type { Step, Trigger } from './flow.ts';
 
-/** How a property is edited. */
+/** The kind of control with which a property is edited. */
 export type PropertyKind = 'text' | 'value' | 'code' | 'method' | 'flag' | 'instance' | 'formula' | 'names';
 
 /** A property of a step or a trigger. */
@@ -9,15 +9,15 @@ export interface PropertyField {
   readonly title: string;
   readonly kind: PropertyKind;
   readonly isRequired?: true;
-  /** Folded away until it has a value. */
+  /** Whether the property is folded away until it has a value. */
   readonly isRare?: true;
   readonly hint?: string;
 }
 
-/** A type of steps or triggers, as people choose it. */
+/** The description of a type of step or trigger, for the user who chooses one. */
 export interface TypeInfo {
   readonly title: string;
-  /** What it does or what it waits for. */
+  /** What the step does, or what the trigger waits for, as a sentence. */
   readonly does: string;
   readonly fields: readonly PropertyField[];
 }
@@ -60,7 +60,7 @@ const REQUEST: readonly PropertyField[] = [
 ];
 const SCRIPT_HINT = 'The body of function (trigger, steps, info, config, done).';
 
-/** The types of steps, the most used first. */
+/** The types of steps, most used first. */
 export const STEP_TYPES: Readonly<Record<Step['type'], TypeInfo>> = {
   elementRequest: {
     title: 'Element request',
@@ -183,7 +183,7 @@ export const TRIGGER_TYPES: Readonly<Record<Trigger['type'], TypeInfo>> = {
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** The info of a type of steps, or of triggers. */
+/** Returns the description of a type of step or trigger. */
 export function infoOf(type: Step['type'] | Trigger['type'], isTrigger: boolean): TypeInfo {
   const types: Readonly<Record<string, TypeInfo>> = isTrigger ? TRIGGER_TYPES : STEP_TYPES;
   return types[type] ?? { title: type, does: '', fields: [] };

@@ -69,7 +69,7 @@ function columnsFor(needs: Refused, open: (opened: Opened) => void): readonly Co
   ];
 }
 
-/** The variables of a formula. */
+/** Shows and changes the variables of a formula. */
 export function VariablesPart({ loaded: { formula, content }, onChanged }: VariablesPartProps) {
   const [opened, setOpened] = useState<Opened>();
   const needs = useFormulaNeeds()(formula, 'editFormulas');

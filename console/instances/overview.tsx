@@ -90,7 +90,7 @@ export function Overview({ instance }: { readonly instance: Instance }) {
   );
 }
 
-/** By the names of the form, in its order; then what the service has put there by itself. */
+/** Shows the configuration in the order and with the names of the form, followed by the values that the service has added. */
 function Configuration({ instance: { element, configuration } }: { readonly instance: Instance }) {
   const { value: fields = [] } = useLoad(
     (signal) =>

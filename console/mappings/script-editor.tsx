@@ -3,7 +3,7 @@ import type { Flag, TransformationForm } from './transformation-form.ts';
 
 interface ScriptEditorProps {
   readonly form: Pick<TransformationForm, 'script' | 'dropsEmpty' | 'flags'>;
-  /** The fault of the script, with its position. */
+  /** The fault of the script with its position. */
   readonly fault: string | undefined;
   readonly onChange: (changes: Pick<Partial<TransformationForm>, 'script' | 'dropsEmpty'>) => void;
   readonly onFlag: (flag: Flag, isOn: boolean) => void;
@@ -12,7 +12,7 @@ interface ScriptEditorProps {
 const EXAMPLE = `transformedObject.fullName = originalObject.given_name + ' ' + originalObject.family_name;
 done(transformedObject);`;
 
-/** The script that runs after the fields are mapped. */
+/** Edits the script that runs after the fields are mapped. */
 export function ScriptEditor({ form: { script, dropsEmpty, flags }, fault, onChange, onFlag }: ScriptEditorProps) {
   const id = useId();
   return (

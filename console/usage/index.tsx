@@ -7,7 +7,7 @@ import { CallCharts } from './calls.tsx';
 import { MetricChart } from './metrics.tsx';
 import { RANGES, rangeOf } from './range.ts';
 
-/** Failures, latencies and volumes over time. */
+/** Shows failures, latencies and volumes over time. */
 export function Usage() {
   const may = useMay();
   const address = useQuery();

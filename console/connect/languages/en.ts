@@ -1,4 +1,4 @@
-/** Every word of the connect page. Another language is another table of the same type, and an entry in `LANGUAGES`. */
+/** Every text of the connect page in English. Another language is another table of the same type, and an entry in `LANGUAGES`. */
 export const ENGLISH = {
   choose: {
     title: 'Connect an account',
@@ -83,7 +83,7 @@ export const ENGLISH = {
     said: (name: string) => `${name} says:`,
     unreachable: 'The service cannot be reached at the moment. Try again shortly.',
     retry: 'Try again',
-    /** By code, in place of the service's own words, which are English and are shown below. */
+    /** Texts by error code, in place of the service's own message, which is English and is shown below. */
     codes: {} as Readonly<Record<string, (name: string) => string>>,
     reference: (id: string) => `Reference: ${id}`,
   },
