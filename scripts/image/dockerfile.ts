@@ -2,7 +2,7 @@
 export interface Step {
   /** In capitals. */
   readonly instruction: string;
-  /** The text behind the instruction, on one line. */
+  /** Text of the instruction on one line, without its name. */
   readonly text: string;
 }
 
