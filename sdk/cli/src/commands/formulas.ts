@@ -125,7 +125,7 @@ async function contentOf(file: string): Promise<string | undefined> {
   });
 }
 
-/** Until it is whole, the file has another name. */
+/** Writes a file under a temporary name, and renames it when it is complete. */
 async function replaceFile(file: string, content: string): Promise<void> {
   const part = `${file}.${process.pid}.part`;
   await writeFile(part, content);
@@ -158,7 +158,7 @@ async function apply(session: Session, files: readonly string[], { check }: Appl
     );
 }
 
-/** The places of the file that the service rejects. */
+/** Returns the parts of the file that the service rejects, as text. */
 function placesOf(error: unknown): string {
   const paths =
     error instanceof ApiError ? error.details.flatMap(({ path = '' }) => path.replace(/^\/body\/?/, '')) : [];
@@ -200,7 +200,7 @@ async function applyOne(
   if (changes.length === 0) return { action: 'unchanged', ...about, id, changes, findings: [] };
   if (check) return { action: 'changed', ...about, id, changes, findings: [] };
   await formulas.replaceFormula({ id, formulaBody: body }, { signal });
-  // What the service made of the file counts, and not what the file says.
+  // The formula that the service made of the file is compared, not the file.
   const made = changesBetween(before, await formulas.exportFormula({ id }, { signal }));
   const findings = await findingsOf(id);
   return { action: made.length === 0 ? 'unchanged' : 'changed', ...about, id, changes: made, findings };

@@ -57,7 +57,7 @@ async function listen(session: Session, options: ListenOptions): Promise<void> {
   );
   const { port } = receiver;
   const url = urlOf(options.publicUrl ?? `http://${options.host}:${port}${EVENTS_PATH}`, '--public-url');
-  // Its end is the end of the events, not a failure.
+  // The end of the command ends the events. It is no failure.
   session.signal.addEventListener('abort', () => inbox.end());
   if (secret !== undefined) {
     inbox.trust(session.keep(secret));
@@ -96,7 +96,7 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
   }
 }
 
-/** Verifies what comes. The test event is seen, and goes no further. */
+/** Verifies the events that arrive. The test event is only noted and not passed on. */
 class Inbox {
   readonly events = new PassThrough({ objectMode: true });
   readonly #session: Session;

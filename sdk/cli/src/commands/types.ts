@@ -35,7 +35,7 @@ async function types(session: Session, { out, force }: TypesOptions): Promise<vo
   await output.one({ file: out, types: objects.length }, () => `${counted(objects.length, 'type')} written to ${out}.`);
 }
 
-/** @throws UsageError for a file that somebody else wrote */
+/** Checks that the command may replace the file. @throws UsageError for a file that it did not write */
 async function assertReplaceable(file: string): Promise<void> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
