@@ -15,9 +15,13 @@ const DOCUMENTS = [
   'src/README.md',
   'spec/**/*.yaml',
 ];
-const SOURCES = ['src', 'suite', 'console', 'embedded', 'scripts', 'connectors', 'sdk/*/src'].map(
-  (folder) => `${folder}/**/*.{ts,tsx}`,
-);
+const SOURCES = inFolders('src', 'suite', 'connectors');
+/** Sources in which every doc comment is checked, and not only those of exports. */
+const STRICT_SOURCES = inFolders('console', 'embedded', 'scripts', 'sdk/*/src', 'sdk/*/test', 'test/support');
+
+function inFolders(...folders: readonly string[]): readonly string[] {
+  return folders.map((folder) => `${folder}/**/*.{ts,tsx}`);
+}
 
 interface Rule {
   readonly pattern: RegExp;
@@ -59,11 +63,18 @@ const COMMENT_RULES: readonly Rule[] = [
   { pattern: /(?<=\/\*\*\s+(?:\*\s+)?)The most\b/g, instead: 'Maximum' },
 ];
 
-/** Openings of a fragment, unless a comma or a colon leads to a main clause. */
+/** Openings of a fragment, unless a comma or a colon follows, which leads to a main clause. */
 const PREPOSITIONS =
   'After|Among|As|At|Before|Behind|Below|Beside|By|For|From|In|Into|Like|On|The same|Those|To|Until|Under|With|Without';
 const DOC_COMMENT_OF_EXPORT = /\/\*\*(?<text>(?:(?!\*\/)[\s\S])*)\*\/\s*export\b/g;
-const FRAGMENT = new RegExp(String.raw`^[\s*]*(?<opening>${PREPOSITIONS})\b(?:(?!\.\s)[^,:])*(?:\.\s|$)`);
+const QUESTION_WORDS = 'How|Nobody|Nothing|What|When|Where|Who|Whose|Why';
+const FRAGMENT = fragmentThatOpensWith(PREPOSITIONS);
+const DOC_COMMENT = /\/\*\*(?<text>(?:(?!\*\/)[\s\S])*)\*\//g;
+const STRICT_FRAGMENT = fragmentThatOpensWith(`${PREPOSITIONS}|${QUESTION_WORDS}`);
+
+function fragmentThatOpensWith(openings: string): RegExp {
+  return new RegExp(String.raw`^[\s*]*(?<opening>${openings})\b(?:(?!\.\s)[^,:])*(?:\.\s|$)`);
+}
 
 interface ProseFault {
   readonly line: number;
@@ -81,13 +92,28 @@ export function findInDocument(text: string): readonly ProseFault[] {
  * with a fragment. Inline code is skipped.
  */
 export function findInSource(text: string): readonly ProseFault[] {
-  const phrases = findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
-  return [...phrases, ...findFragments(text)].sort((a, b) => a.line - b.line);
+  return inOrder([...findPhrases(text), ...findFragments(text, DOC_COMMENT_OF_EXPORT, FRAGMENT)]);
 }
 
-function findFragments(text: string): readonly ProseFault[] {
-  return [...text.matchAll(DOC_COMMENT_OF_EXPORT)].flatMap(({ index, groups }) => {
-    const opening = FRAGMENT.exec(groups?.text ?? '')?.groups?.opening;
+/**
+ * Returns the same phrases as `findInSource`, and each doc comment, also of what is not exported, that begins with a fragment or with a
+ * clause without a head.
+ */
+export function findInStrictSource(text: string): readonly ProseFault[] {
+  return inOrder([...findPhrases(text), ...findFragments(text, DOC_COMMENT, STRICT_FRAGMENT)]);
+}
+
+function inOrder(faults: readonly ProseFault[]): readonly ProseFault[] {
+  return faults.toSorted((a, b) => a.line - b.line);
+}
+
+function findPhrases(text: string): readonly ProseFault[] {
+  return findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
+}
+
+function findFragments(text: string, comment: RegExp, fragment: RegExp): readonly ProseFault[] {
+  return [...text.matchAll(comment)].flatMap(({ index, groups }) => {
+    const opening = fragment.exec(groups?.text ?? '')?.groups?.opening;
     return opening === undefined
       ? []
       : [{ line: lineOf(text, index), found: opening, instead: 'a sentence that stands alone' }];
@@ -105,7 +131,7 @@ function findIn(prose: string, rules: readonly Rule[]): readonly ProseFault[] {
   return faults.sort((a, b) => a.line - b.line);
 }
 
-/** Blanks in place of what is skipped keep the lines. */
+/** Returns the prose of a Markdown text. Blanks replace code, so that lines keep their numbers. */
 function proseOfDocument(text: string): string {
   return withoutCode(text.replace(/^(```|~~~).*?^\1/gms, blank));
 }
@@ -189,11 +215,16 @@ function report<Found extends { readonly line: number }>(
 if (import.meta.main) {
   if (process.argv.includes('--hints')) {
     const print = ({ hint }: Hint) => hint;
-    const hints = [...report(DOCUMENTS, hintsInDocument, print), ...report(SOURCES, hintsInSource, print)];
+    const sources = [...SOURCES, ...STRICT_SOURCES];
+    const hints = [...report(DOCUMENTS, hintsInDocument, print), ...report(sources, hintsInSource, print)];
     for (const hint of hints) console.log(hint);
   }
   const print = ({ found, instead }: ProseFault) => `'${found}': write ${instead}`;
-  const faults = [...report(DOCUMENTS, findInDocument, print), ...report(SOURCES, findInSource, print)];
+  const faults = [
+    ...report(DOCUMENTS, findInDocument, print),
+    ...report(SOURCES, findInSource, print),
+    ...report(STRICT_SOURCES, findInStrictSource, print),
+  ];
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;
 }

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { findInDocument, findInSource, hintsInDocument, hintsInSource } from '../scripts/check-prose.ts';
+import {
+  findInDocument,
+  findInSource,
+  findInStrictSource,
+  hintsInDocument,
+  hintsInSource,
+} from '../scripts/check-prose.ts';
 
 describe('the check of prose', () => {
   it('finds a phrase of a document, with its line', () => {
@@ -46,6 +52,22 @@ describe('the check of prose', () => {
       expect(findInSource(`/** ${comment} */\nconst a = 1;\nexport const b = a;\n`)).to.deep.equal([]);
     });
   }
+
+  for (const comment of ['In this turn.', 'What came last.', 'How a value is made.', 'Nobody else.']) {
+    it(`finds '${comment}' above anything in strict sources`, () => {
+      const [opening] = /^\w+/.exec(comment) ?? [];
+      const source = `interface A {\n  /** ${comment} */\n  readonly a: string;\n}\n`;
+      expect(findInStrictSource(source)).to.deep.equal([
+        { line: 2, found: opening, instead: 'a sentence that stands alone' },
+      ]);
+      expect(findInStrictSource(`/** Returns the value. ${comment} */\nconst a = 1;\n`)).to.deep.equal([]);
+    });
+  }
+
+  it('finds phrases in strict sources too', () => {
+    const faults = findInStrictSource('/** A retry goes on. */\nconst a = 1;\n');
+    expect(faults.map(({ found }) => found)).to.deep.equal(['goes on']);
+  });
 
   it('passes over an opening that leads to a sentence', () => {
     const comments = ['In a transaction, nothing is sent.', 'Without a name: returns all.', 'Returns all. In order.'];

@@ -9,7 +9,7 @@ export interface RecordsPage extends Page<Row> {
 
 /** Facts about a list from its response headers. */
 export interface ResponseFacts {
-  /** How much of the filter the provider evaluated. */
+  /** The header that states how much of the filter the provider evaluated. */
   readonly pushdown: string | undefined;
   readonly providerCalls: number | undefined;
   /** The reason why the page ended before it was full. */

@@ -15,7 +15,7 @@ export function pathOfExecution(id: number): string {
   return `${LIST_PATH}/executions/${id}`;
 }
 
-/** What an address below the list of formulas names. */
+/** A page below the list of formulas, as its address names it. */
 export type Place =
   | { readonly kind: 'list' | 'nowhere' }
   | { readonly kind: 'formula'; readonly id: number; readonly tab: FormulaTab }

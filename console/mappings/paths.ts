@@ -31,7 +31,7 @@ function onInstance(path: string, instanceId: number | undefined): string {
   return instanceId === undefined ? path : `${path}?instance=${instanceId}`;
 }
 
-/** What an address below the list of definitions names. */
+/** A page below the list of definitions, as its address names it. */
 export type MappingsAddress =
   | { readonly kind: 'list' | 'catalogue' | 'nowhere' }
   | { readonly kind: 'definition'; readonly name: string; readonly tab: DefinitionTab }

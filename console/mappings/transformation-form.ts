@@ -10,7 +10,7 @@ type Entry = Schemas['ConfigurationEntry'];
 type Body = Schemas['TransformationBody'];
 type StoredField = Schemas['TransformationField'];
 
-/** How the value of a field is made. `script`: the field has no path, and only the script sets it. */
+/** The origin of the value of a field. `script`: the field has no path, and only the script sets it. */
 export type Source = 'path' | 'constant' | 'join' | 'first' | 'script';
 
 /** The directions in which a field is mapped. `read`: only in responses; `write`: only in requests. */

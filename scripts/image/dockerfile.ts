@@ -1,6 +1,6 @@
 /** One instruction of a Dockerfile. */
 export interface Step {
-  /** In capitals. */
+  /** Name of the instruction in capitals. */
   readonly instruction: string;
   /** Text of the instruction on one line, without its name. */
   readonly text: string;
