@@ -214,7 +214,10 @@ const RESULTS: Readonly<Record<string, OutcomeOf>> = {
     id: json.key(row.get('sf__Id'), 'the id of a record'),
     isNew: row.get('sf__Created') === 'true',
   }),
-  failedResults: (row) => ({ kind: 'failed', answer: answerOf(json.text(row.get('sf__Error'), 'the error of a row')) }),
+  failedResults: (row) => ({
+    kind: 'failed',
+    response: answerOf(json.text(row.get('sf__Error'), 'the error of a row')),
+  }),
   unprocessedrecords: () => ({ kind: 'unprocessed' }),
 };
 
