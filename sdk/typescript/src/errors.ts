@@ -41,7 +41,7 @@ export class NotFoundError extends ApiError {
   override name = 'NotFoundError';
 }
 
-/** A filter is invalid, or the provider cannot evaluate it alone. */
+/** A filter is invalid, or the provider cannot evaluate it completely. */
 export class WhereError extends ApiError {
   override name = 'WhereError';
 
