@@ -88,7 +88,7 @@ function SecretFields({ onFile }: { readonly onFile: (file: File) => void }) {
     <>
       <div class="stack tight">
         <p>
-          A new service writes your secrets to <code>credentials.json</code>. Its start prints the path, usually{' '}
+          A new service writes your secrets to <code>credentials.json</code>. It prints the path when it starts, usually{' '}
           <code>.data/credentials.json</code>.
         </p>
         <label>

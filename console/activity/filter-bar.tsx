@@ -55,7 +55,7 @@ function Controls({ query, change }: AddressQuery) {
     <div class="filters">
       <Choice
         name="kind"
-        label="What"
+        label="Kind"
         query={query}
         change={change}
         options={Object.entries(KINDS).filter(([kind]) => kind !== 'all')}

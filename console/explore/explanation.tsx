@@ -41,7 +41,7 @@ export function Explanation({ instanceId, objectName, query, isReady }: Explanat
           <p class="soft small">
             {asked === undefined
               ? 'The explanation appears when the filter is correct.'
-              : 'This is the explanation before the fault in the filter.'}
+              : 'The filter has a fault. This is the last explanation before it.'}
           </p>
         )}
         <Refusal error={loaded.error} />

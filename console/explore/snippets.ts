@@ -35,10 +35,10 @@ function quoteForShell(text: string): string {
 }
 
 function typeScript(objectName: string, query: WrittenQuery): string {
-  return `// Install the client from a clone of Causeway: docs/how-to/sdks.md says how. No registry has it.
+  return `// Install the client from a clone of Causeway, as docs/how-to/sdks.md explains. No registry has the client.
 import { Causeway } from '@causeway/client';
 
-// Of CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
+// Reads CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
 const causeway = Causeway.fromEnvironment();
 const query = ${argumentsOf(query, { orderBy: 'orderBy', separator: ': ', brackets: ['{ ', ' }'] })};
 for await (const record of causeway.records(${JSON.stringify(objectName)}).all(query)) {
@@ -48,10 +48,10 @@ for await (const record of causeway.records(${JSON.stringify(objectName)}).all(q
 }
 
 function python(objectName: string, query: WrittenQuery): string {
-  return `# Install the client from a clone of Causeway: docs/how-to/sdks.md says how. No registry has it.
+  return `# Install the client from a clone of Causeway, as docs/how-to/sdks.md explains. No registry has the client.
 from causeway_client import Causeway
 
-# Of CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
+# Reads CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
 causeway = Causeway.from_environment()
 records = causeway.records(${JSON.stringify(objectName)})
 for record in records.all(${argumentsOf(query, { orderBy: 'order_by', separator: '=', brackets: ['', ''] })}):

@@ -46,7 +46,10 @@ export function ExecutedSteps({ execution, faults, opened, onOpen, types }: Exec
               </button>
               <Outcome row={row} isFault={faults.has(row.id)} type={types.get(row.stepName)} />
               {row.restarted === true && (
-                <Badge tone="warn" title="Its process ended while it ran. What it did may have happened twice.">
+                <Badge
+                  tone="warn"
+                  title="A process ended while it ran the step, so the step may have been executed twice."
+                >
                   ran again
                 </Badge>
               )}
@@ -71,7 +74,7 @@ export function ExecutedSteps({ execution, faults, opened, onOpen, types }: Exec
 }
 
 function sayNothing({ status }: Execution): string {
-  return isUnderWay(status) ? 'No step has run yet.' : 'The steps are no longer kept.';
+  return isUnderWay(status) ? 'No step has run yet.' : 'The steps are no longer stored.';
 }
 
 const QUIET_ENDS: Readonly<Partial<Record<Step['type'], string>>> = { filter: 'false', loop: 'end' };
@@ -126,7 +129,7 @@ function StepValues({ execution, step, onOpen }: StepValuesProps) {
         {({ stepExecutionValues = [] }) =>
           stepExecutionValues.length === 0 ? (
             <Empty title="The step has no values.">
-              <p>It left none, or the formula does not store them.</p>
+              <p>The step returned none, or the formula does not store them.</p>
             </Empty>
           ) : (
             <dl class="values">

@@ -19,8 +19,8 @@ const MEANINGS: Readonly<Record<ExecutionStatus, string>> = {
   success: 'No step failed.',
   failed: 'A step failed.',
   retry: 'The execution ended, and another run is planned.',
-  cancelled: 'Somebody cancelled the execution.',
-  unknown: 'The end of the execution is not known.',
+  cancelled: 'A user cancelled the execution.',
+  unknown: 'The outcome of the execution is unknown.',
 };
 
 /** Interval between two requests for executions in progress. */

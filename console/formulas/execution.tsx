@@ -114,7 +114,7 @@ function Head({ execution, onChanged }: { readonly execution: Execution; readonl
           )}
           {status === 'retry' && (
             <button type="button" {...(forget.isRunning && { disabled: true })} onClick={() => forget.run()} {...needs}>
-              Forget the planned retry
+              Cancel the planned retry
             </button>
           )}
           {!isUnderWay(status) && (

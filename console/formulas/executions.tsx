@@ -70,7 +70,7 @@ export function Executions({ instanceId }: { readonly instanceId: number }) {
       <Show loaded={executions}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title={status === undefined ? 'Nothing ran yet.' : 'No execution has this status.'} />
+            <Empty title={status === undefined ? 'There are no executions yet.' : 'No execution has this status.'} />
           ) : (
             <>
               <Table

@@ -19,8 +19,18 @@ const SETTINGS = [
     hint: 'URLs, separated by commas.',
     placeholder: 'https://ops.example.com/formulas',
   },
-  { name: 'api', title: 'As a resource', hint: 'A method and a path of its own.', placeholder: 'GET /sync' },
-  { name: 'formula.instance.time.to.live', title: 'Delete after seconds', hint: undefined, placeholder: '' },
+  {
+    name: 'api',
+    title: 'As a resource',
+    hint: 'A method and a path under which callers run this instance.',
+    placeholder: 'GET /sync',
+  },
+  {
+    name: 'formula.instance.time.to.live',
+    title: 'Delete after',
+    hint: 'Seconds until the service deletes the instance.',
+    placeholder: '',
+  },
 ] as const;
 
 interface InstanceFormProps {

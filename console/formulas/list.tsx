@@ -95,14 +95,13 @@ export function FormulaList() {
         </span>
       </header>
       <p class="soft">
-        A formula carries out work between providers, step by step. It runs in instances, which choose the connected
-        accounts.
+        A formula runs steps on your connected accounts. Each of its instances chooses the accounts and runs the steps.
       </p>
       <Show loaded={formulas}>
         {({ rows }) =>
           rows.length === 0 ? (
             <Empty title="There are no formulas yet.">
-              <p>Make one, or import the JSON of one.</p>
+              <p>Create one, or import one from a JSON file.</p>
             </Empty>
           ) : (
             <>

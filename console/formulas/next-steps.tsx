@@ -42,7 +42,7 @@ export function NextSteps({ label, names, all, onChange, messages }: NextStepsPr
           currentTarget.value = '';
         }}
       >
-        <option value="">{names.length === 0 ? 'The end. Choose a step to go on with' : 'And then…'}</option>
+        <option value="">{names.length === 0 ? 'The end. Choose the next step' : 'And then…'}</option>
         {others.map((name) => (
           <option key={name} value={name}>
             {name}

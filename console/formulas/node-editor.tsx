@@ -147,7 +147,7 @@ function Head({ form, isTrigger, messages, onChange }: PartProps) {
         <TextInput
           label="Name"
           value={form.name}
-          hint="Other steps refer to its values by it: ${steps.name}."
+          hint="Other steps refer to the values of this step by its name: ${steps.name}."
           messages={messages.get('name')}
           onChange={(name) => onChange({ name })}
         />

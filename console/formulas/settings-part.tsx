@@ -38,7 +38,7 @@ export function SettingsPart({ formula, onChanged }: SettingsPartProps) {
         <Field label="Description" name="description" value={formula.description} maxLength={4000} autocomplete="off" />
         <label class="inline">
           <input type="checkbox" name="singleThreaded" defaultChecked={formula.singleThreaded} />
-          Executions of an instance wait for one another
+          Run the executions of an instance one after the other
         </label>
         <label class="inline">
           <input type="checkbox" name="debugLoggingEnabled" defaultChecked={formula.debugLoggingEnabled} />
@@ -53,7 +53,7 @@ export function SettingsPart({ formula, onChanged }: SettingsPartProps) {
             <label>
               Method
               <select name="method">
-                <option value="">None: it is no resource</option>
+                <option value="">None: not a resource</option>
                 {METHODS.map((method) => (
                   <option key={method} selected={method === formula.method}>
                     {method}

@@ -74,7 +74,7 @@ export const STEP_TYPES: Readonly<Record<Step['type'], TypeInfo>> = {
   },
   script: {
     title: 'Script',
-    does: 'Runs JavaScript. What it hands to done() are the values of the step.',
+    does: 'Runs JavaScript. The argument of done() has the values of the step.',
     fields: [script(`${SCRIPT_HINT} Call done(result) at the end.`)],
   },
   filter: {
@@ -128,7 +128,7 @@ export const STEP_TYPES: Readonly<Record<Step['type'], TypeInfo>> = {
     title: 'AMQP message',
     does: 'Sends a message to a queue.',
     fields: [
-      text('url', 'URL', { isRequired: true, hint: 'Put it into a variable, because it has a password.' }),
+      text('url', 'URL', { isRequired: true, hint: 'Put it into a variable, because it contains a password.' }),
       text('queue', 'Queue', { isRequired: true }),
       text('exchange', 'Exchange', { isRare: true }),
       value('body', 'Message', { isRequired: true }),
@@ -155,7 +155,7 @@ export const TRIGGER_TYPES: Readonly<Record<Trigger['type'], TypeInfo>> = {
       },
       text('where', 'Only events where', {
         isRare: true,
-        hint: 'Over objectType, eventType, objectId, elementKey, hubKey and date.',
+        hint: 'A filter with the fields objectType, eventType, objectId, elementKey, hubKey and date.',
       }),
     ],
   },
@@ -170,7 +170,7 @@ export const TRIGGER_TYPES: Readonly<Record<Trigger['type'], TypeInfo>> = {
   },
   scheduled: {
     title: 'Schedule',
-    does: 'Starts at times.',
+    does: 'Starts at scheduled times.',
     fields: [
       text('cron', 'Times', {
         isRequired: true,
@@ -178,7 +178,11 @@ export const TRIGGER_TYPES: Readonly<Record<Trigger['type'], TypeInfo>> = {
       }),
     ],
   },
-  manual: { title: 'Manual', does: 'Starts when an execution is sent, or when the formula is called.', fields: [] },
+  manual: {
+    title: 'Manual',
+    does: 'Starts when a request creates an execution, or when the formula is called.',
+    fields: [],
+  },
 };
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

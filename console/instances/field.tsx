@@ -144,7 +144,7 @@ function SecretControl({ field, value, control, onChange }: ControlProps) {
         type="button"
         aria-label={`${isShown ? 'Hide' : 'Show'} ${field.name}`}
         disabled={value === MASK}
-        title={value === MASK ? 'The service has stored a value and shows it to nobody.' : undefined}
+        title={value === MASK ? 'The service has a stored value, which it never shows.' : undefined}
         onClick={() => setShown(!isShown)}
       >
         {isShown ? 'Hide' : 'Show'}

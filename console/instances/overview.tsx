@@ -100,7 +100,7 @@ function Configuration({ instance: { element, configuration } }: { readonly inst
   const names = new Map(fields.map(({ key, name }) => [key, name]));
   const order = [...names.keys()].filter((key) => key in configuration);
   const rest = Object.keys(configuration).filter((key) => !names.has(key));
-  if (order.length + rest.length === 0) return <p class="soft">It has none.</p>;
+  if (order.length + rest.length === 0) return <p class="soft">The instance has no configuration.</p>;
   return (
     <dl class="facts">
       {[...order, ...rest].map((key) => (

@@ -117,7 +117,7 @@ export function Pollers({ instance: { id, eventsEnabled } }: { readonly instance
             <Empty title="The instance has no pollers.">
               <p>
                 {eventsEnabled
-                  ? 'The provider sends webhooks, or the configuration does not say what to poll. '
+                  ? 'The provider sends webhooks, or the configuration names no objects to poll. '
                   : 'Events are off. '}
                 <a href={`/console/instances/${id}/settings`}>Go to the settings</a>
               </p>

@@ -142,7 +142,7 @@ export function Conversions({ field, onChange }: ConversionsProps) {
       </div>
       {hasPaths && (
         <label>
-          Paths of the provider, one a line
+          Paths of the provider, one per line
           <textarea
             class="mono"
             rows={3}

@@ -22,8 +22,8 @@ export function ScriptEditor({ form: { script, dropsEmpty, flags }, fault, onCha
         <p id={`${id}-hint`} class="small soft">
           JavaScript that runs after the fields are mapped: the body of{' '}
           <code>function (originalObject, transformedObject, fromVendor, isWhere, done)</code>. It must call{' '}
-          <code>done(transformedObject)</code>. If it fails, the record is returned without its changes. What it writes
-          to <code>console.log</code> is in the activity of the request.
+          <code>done(transformedObject)</code>. If it fails, the record is returned without its changes. The activity of
+          the request shows the output of <code>console.log</code>.
         </p>
         <label>
           Script
@@ -57,7 +57,8 @@ export function ScriptEditor({ form: { script, dropsEmpty, flags }, fault, onCha
             checked={flags.has('applyJSOnQueryFieldValue')}
             onChange={({ currentTarget }) => onFlag('applyJSOnQueryFieldValue', currentTarget.checked)}
           />
-          The script changes the values of filters (<code>isWhere</code>); records that they do not find are missing
+          The script also changes the values of filters (<code>isWhere</code>). Lists then lack the records that the
+          provider does not find with the changed values.
         </label>
       </div>
     </details>

@@ -45,9 +45,9 @@ const TYPING_PAUSE_MS = 300;
 const FLAGS: readonly (readonly [flag: Flag, title: string])[] = [
   ['passFromVendor', 'Responses also have the provider’s fields that are not mapped'],
   ['passToVendor', 'Requests may also have the provider’s fields that are not mapped'],
-  ['addToDocumentation', 'addToDocumentation: kept for files of other systems, without an effect here'],
+  ['addToDocumentation', 'addToDocumentation: stored for files of other systems; it has no effect here'],
 ];
-const INHERIT = ['inherit', 'Fields that a higher level maps hold too'] as const;
+const INHERIT = ['inherit', 'Inherit the fields that a higher level maps'] as const;
 
 /** Shows the provider's fields beside ours, with the conversion of each. */
 export function TransformationEditor(props: TransformationEditorProps) {

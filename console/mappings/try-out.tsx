@@ -123,7 +123,7 @@ export function TryOut({ objectName, instanceId, elementKey, version }: TryOutPr
     <section class="stack tight" aria-label="Try-out">
       <ErrorNote error={objects.error} retry={objects.reload} />
       {instanceId !== undefined && objects.value !== undefined && vendorName === undefined && (
-        <p class="note warn">Nothing maps {objectName} on this instance yet. Add a transformation for its element.</p>
+        <p class="note warn">{objectName} has no transformation on this instance yet. Add one for its element.</p>
       )}
       {vendorName !== undefined && reachable === undefined && (
         <p class="note">
@@ -268,14 +268,14 @@ function printRecord(value: unknown): string {
 function readRecord(text: string): Record<string, unknown> {
   const value = parse(text);
   if (isJsonObject(value)) return value;
-  throw new Error('This is no record. Paste an object of JSON, such as { "id": "1" }.');
+  throw new Error('The record must be a JSON object, such as { "id": "1" }.');
 }
 
 function parse(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    if (error instanceof SyntaxError) throw new Error(`This is no JSON: ${error.message}`, { cause: error });
+    if (error instanceof SyntaxError) throw new Error(`The record is not JSON: ${error.message}`, { cause: error });
     throw error;
   }
 }

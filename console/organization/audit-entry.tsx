@@ -56,7 +56,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
           )}
         </Fact>
         <Fact name="Account">{accounts.get(accountId) ?? accountId}</Fact>
-        <Fact name="What">
+        <Fact name="Action">
           {action} {target}
         </Fact>
         <Fact name="Request">

@@ -29,7 +29,7 @@ export function AuditFilters() {
       }}
     >
       <label>
-        What
+        Kind
         <select name="kind">
           {KINDS.map(([key, title]) => (
             <option key={key} value={key} selected={key === (query.kind ?? '')}>

@@ -41,7 +41,7 @@ export function AuditLog({ below }: PageProps) {
       title: 'Who',
       cell: ({ userId }) => (userId === null ? 'unknown user' : (users.get(userId) ?? `user ${userId}`)),
     },
-    { title: 'What', cell: ({ action, target }) => `${action} ${target}` },
+    { title: 'Action', cell: ({ action, target }) => `${action} ${target}` },
     {
       title: 'Request',
       isMinor: true,

@@ -62,7 +62,7 @@ export function OwnedSecrets({ title, what, list, rotate, onShown, children }: O
       <p class="soft">{children} The audit log records each time you show or rotate a secret.</p>
       <ErrorNote error={error} />
       {secrets !== undefined && (
-        <Table label={`${title}: what is valid`} columns={columnsFor(what)} rows={secrets} keyOf={({ id }) => id} />
+        <Table label={`${title}: valid secrets`} columns={columnsFor(what)} rows={secrets} keyOf={({ id }) => id} />
       )}
       {isRotating && <Rotation what={what} rotate={rotate} onRotated={show} onClose={() => setRotating(false)} />}
     </section>

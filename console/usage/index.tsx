@@ -48,7 +48,7 @@ export function Usage() {
         <MetricChart range={range} turn={version} {...address} />
       </CallCharts>
       <p class="small soft">
-        Counted by {range.interval}, in UTC. The last interval is not over yet.
+        Counted by {range.interval}, in UTC. The last interval has not ended yet.
         {!consoleReadsOf(address.query).consoleReads &&
           ' The figures leave out the reads of the console itself, except those of earlier releases.'}
       </p>

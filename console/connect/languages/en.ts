@@ -68,8 +68,8 @@ export const ENGLISH = {
   },
   refused: {
     title: 'You cannot connect an account here yet',
-    user: 'The page that you came from is not set up for it. Nothing was connected. Close this, and tell those who made the page.',
-    makers: 'For those who made the page',
+    user: 'The page that you came from is not set up for it. Nothing was connected. Close this page, and tell the developers of that page.',
+    makers: 'For the developers of the page',
     register: (origin: string) =>
       `The page's origin is ${origin}, which is not among the connect origins of your organization. If the page is yours, register it:`,
     console: 'In the console, this is under Organization, Connect origins. Then open the page again.',

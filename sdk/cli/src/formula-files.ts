@@ -37,7 +37,7 @@ export async function readJsonFile(file: string): Promise<unknown> {
     return JSON.parse(content);
   } catch (error) {
     const reason = error instanceof SyntaxError ? positionOf(error.message) : '';
-    throw new UsageError(`${file === '-' ? 'The standard input' : file} is no JSON${reason}.`);
+    throw new UsageError(`${file === '-' ? 'The standard input' : file} is not JSON${reason}.`);
   }
 }
 

@@ -66,7 +66,7 @@ export const addFormulas: AddCommands = (program, run) => {
     .description(
       'create the formulas of JSON files, or replace those with the same names, and show the changes; - is the standard input',
     )
-    .option('--check', 'change nothing; the exit code is 1 if a formula is not as its file')
+    .option('--check', 'change nothing; the exit code is 1 if a formula differs from its file')
     .action(run(apply));
   formulas
     .command('instances [formula]')
@@ -154,7 +154,7 @@ async function apply(session: Session, files: readonly string[], { check }: Appl
   const differing = counts.created + counts.changed;
   if (check && differing > 0)
     throw new DifferentError(
-      `${differing} of ${counted(formulas.length, 'formula')} ${differing === 1 ? 'is' : 'are'} not as in the files.`,
+      `${differing} of ${counted(formulas.length, 'formula')} ${differing === 1 ? 'differs' : 'differ'} from the files.`,
     );
 }
 
@@ -257,7 +257,7 @@ const INSTANCE_COLUMNS: Columns<ListedFormulaInstance> = {
   id: ({ id }) => id,
   name: ({ name }) => name,
   formula: ({ formula }) => `${formula.name} (${formula.id})`,
-  active: ({ active, formula }) => (active && !formula.active ? 'no, its formula is not' : active),
+  active: ({ active, formula }) => (active && !formula.active ? 'no, its formula is inactive' : active),
   created: ({ createdDate }) => createdDate,
   warnings: ({ warnings = [] }) => warnings.join(' '),
 };

@@ -36,8 +36,11 @@ export const addListen: AddCommands = (events, run) => {
     .option('--every <minutes>', 'with --objects: minutes between two polls', Number)
     .option('--port <port>', 'port to listen on (default: any free port)', wholeNumber)
     .option('--host <address>', 'listen on it', '127.0.0.1')
-    .option('--public-url <url>', 'where the service reaches this machine, such as a tunnel to --port')
-    .option('--replace', 'receive the events even if the instance sends them elsewhere, which gets none meanwhile')
+    .option('--public-url <url>', 'URL at which the service reaches this machine, such as a tunnel to --port')
+    .option(
+      '--replace',
+      'receive the events even if the instance sends them to another URL, which gets none until the command ends',
+    )
     .option(
       '--secret <secret>',
       'change nothing at the service; only verify requests with this secret (or CAUSEWAY_EVENT_SECRET)',

@@ -42,9 +42,7 @@ async function assertReplaceable(file: string): Promise<void> {
     throw error;
   });
   if (text === undefined || text === '' || text.startsWith(FIRST_LINE)) return;
-  throw new UsageError(
-    `${file} has something else than types that this command wrote. Choose another --out, or add --force.`,
-  );
+  throw new UsageError(`This command did not write ${file}. Choose another --out, or add --force.`);
 }
 
 /** Returns the definitions that the account sees, with the fields of all levels. */
