@@ -232,7 +232,7 @@ const RESULTS: Readonly<Record<string, OutcomeOf>> = {
   }),
   failedResults: (row) => ({
     kind: 'failed',
-    answer: responseOf(json.text(row.get('sf__Error'), 'the error of a row')),
+    response: responseOf(json.text(row.get('sf__Error'), 'the error of a row')),
   }),
   unprocessedrecords: () => ({ kind: 'unprocessed' }),
 };

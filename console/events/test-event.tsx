@@ -14,7 +14,7 @@ const ENABLED = 'event.notification.enabled';
 const EVERY_MS = 1_000;
 
 interface TestEventProps {
-  /** Where it is to go; undefined: wherever the instance's events go. */
+  /** Callback URL that receives the event. Undefined: the instance's own. */
   readonly url?: string;
   readonly onClose: () => void;
 }
@@ -123,7 +123,7 @@ function Sent({ event: { eventId, config } }: { readonly event: Schemas['Accepte
   );
 }
 
-/** @throws Error for what is no object of JSON */
+/** Parses the data of the event. @throws Error for JSON that is not an object */
 function readData(text: string): Record<string, unknown> {
   const value = parse(text === '' ? '{}' : text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -132,7 +132,10 @@ function readData(text: string): Record<string, unknown> {
   return { ...value };
 }
 
-/** @throws Error */
+/**
+ * Parses JSON.
+ * @throws Error for invalid JSON, with the reason
+ */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

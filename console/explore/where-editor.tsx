@@ -11,7 +11,7 @@ interface WhereEditorProps {
   readonly onOpen?: (editor: OpenWhereEditor) => void;
 }
 
-/** Where the filter is written. It keeps its text by itself; another `text` replaces it. */
+/** A field for a filter. It keeps its own text until the caller passes another `text`. */
 export function WhereEditor({ text, source, onChange, onRun, onOpen }: WhereEditorProps) {
   const element = useRef<HTMLDivElement>(null);
   const editor = useRef<OpenWhereEditor | undefined>(undefined);

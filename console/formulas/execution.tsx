@@ -18,7 +18,7 @@ import { LIST_PATH, pathOfExecution, pathOfInstance } from './paths.ts';
 import { StepList } from './step-list.tsx';
 import { ViewChoice } from './view-choice.tsx';
 
-/** One execution: its path through the graph, its steps and their values. */
+/** Shows one execution: its path through the graph, its steps and their values. */
 export function ExecutionPage({ id }: { readonly id: number }) {
   const [isBusy, setBusy] = useState(true);
   const loaded = useLoad((signal) => loadExecution(id, signal), [id], { everyMs: isBusy ? POLL_MS : undefined });
@@ -114,7 +114,7 @@ function Head({ execution, onChanged }: { readonly execution: Execution; readonl
           )}
           {status === 'retry' && (
             <button type="button" {...(forget.isRunning && { disabled: true })} onClick={() => forget.run()} {...needs}>
-              Forget the planned retry
+              Cancel the planned retry
             </button>
           )}
           {!isUnderWay(status) && (
@@ -143,7 +143,7 @@ interface WayProps {
   readonly content: Content | undefined;
 }
 
-/** The graph with the path that was taken, and the executed steps. A box opens the values of its last run. */
+/** Shows the graph with the path of the execution, and the executed steps. A click on a box opens the values of its last run. */
 function Way({ known, content }: WayProps) {
   const { query, change } = useQuery();
   const { execution, faults } = known;
@@ -210,7 +210,7 @@ function marksOf(
   );
 }
 
-/** The name of a box among the executed steps. */
+/** Returns the name of a box in the list of executed steps. */
 function nameIn(key: NodeKey, name: string): string {
   return key === TRIGGER_KEY ? 'trigger' : name;
 }

@@ -29,7 +29,7 @@ const CLAIMS = 50;
 
 const [database, dataDir] = await Promise.all([startLoadDatabase(), mkdtemp(join(tmpdir(), 'causeway-formulas-'))]);
 const { knex } = database;
-// The service makes its own.
+// The service creates its own account.
 await knex('account').delete();
 await knex('organization').delete();
 const service = await startService({
@@ -57,7 +57,7 @@ async function post(path: string, body: unknown): Promise<unknown> {
 
 const idOf = (answer: unknown): number => Object(answer).id;
 
-/** A formula with one instance. */
+/** Creates a formula with one instance. */
 async function addFormula(
   steps: readonly { readonly name: string }[],
   configuration: object = {},
@@ -114,7 +114,7 @@ interface Formula {
   readonly instanceId: number;
 }
 
-/** Stores executions as triggers do, and waits until they have ended. */
+/** Stores executions as triggers do, and measures the time until all of them have ended. */
 async function measure(what: string, { id, instanceId }: Formula, count: number): Promise<void> {
   const sizes = async () => {
     const { rows } = await knex.raw(
@@ -132,7 +132,7 @@ async function measure(what: string, { id, instanceId }: Formula, count: number)
       createdAt: new Date(),
     }));
     await runs.start(batch);
-    // A start by the API wakes the worker.
+    // Starting an execution through the API wakes the worker.
     if (at === 0) await post(`/formulas/instances/${instanceId}/executions`, { number: 0 });
   }
   const storedMs = performance.now() - begin;
@@ -165,7 +165,7 @@ function percentile(values: readonly number[], share: number): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN;
 }
 
-/** From the storage of an execution, which an event shares, to its first step and to its end. */
+/** Measures the time from the storage of an execution, which an event shares, to its first step and to its end. */
 async function measureLatency(what: string, path: string, body: object): Promise<void> {
   const [before] = await knex('formula_execution').max({ id: 'id' });
   const sent: Promise<unknown>[] = [];
@@ -209,7 +209,7 @@ async function scansOfFormulas(): Promise<number> {
   return Number(found.rows[0].count);
 }
 
-/** What a service costs that has nothing to do. */
+/** Measures the CPU time of a service that has nothing to do. */
 async function measureIdle(): Promise<void> {
   await sleep(3_000);
   const before = { count: await transactions(), scans: await scansOfFormulas(), cpu: cpuMsOf([service.pid]) };
@@ -224,11 +224,11 @@ async function measureIdle(): Promise<void> {
   );
 }
 
-/** The time of a claim that finds nothing, and of one that finds an execution. */
+/** Measures the time of a claim that finds nothing, and of one that finds an execution. */
 async function measureClaims(what: string, { id, instanceId }: Formula): Promise<void> {
   const times: number[] = [];
   for (let at = 0; at < CLAIMS; at++) {
-    // Due for nobody but this claim.
+    // Due at a time that only this claim passes, so that no worker takes the execution.
     const createdAt = new Date(Date.now() + 3_600_000);
     await runs.start([
       {

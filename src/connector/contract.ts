@@ -495,8 +495,8 @@ export type IngestResult = {
   readonly row?: number;
 } & (
   | { readonly kind: 'written'; readonly id: string; readonly isNew: boolean }
-  /** `answer` is the response that a single call for the row would have had. `classify` judges it. */
-  | { readonly kind: 'failed'; readonly answer: Pick<ProviderResponse, 'status' | 'body'> }
+  /** `response` is the one that a single call for the row would have had. `classify` judges it. */
+  | { readonly kind: 'failed'; readonly response: Pick<ProviderResponse, 'status' | 'body'> }
   | { readonly kind: 'unprocessed' }
 );
 

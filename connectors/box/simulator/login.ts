@@ -35,7 +35,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     tokenRedirect: 'unsaid',
     lifetimes: { codeMs: CODE_MS, accessMs: ACCESS_MS, refreshMs: REFRESH_MS },
     accessTokens: [DEMO_ACCESS_TOKEN],
-    answer: ({ access_token, expires_in, refresh_token }) => ({
+    tokenResponse: ({ access_token, expires_in, refresh_token }) => ({
       ...{ access_token, expires_in, restricted_to: [], refresh_token, token_type: 'bearer' },
     }),
     errors: {

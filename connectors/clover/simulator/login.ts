@@ -47,7 +47,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     callback: ({ query }) => ({
       ...{ merchant_id: MERCHANT_ID, employee_id: EMPLOYEE_ID, client_id: query.get('client_id') ?? '' },
     }),
-    answer: ({ access_token, refresh_token }) => ({
+    tokenResponse: ({ access_token, refresh_token }) => ({
       access_token,
       access_token_expiration: secondsAfter(ACCESS_MS),
       refresh_token,

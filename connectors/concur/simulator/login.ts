@@ -56,7 +56,7 @@ export function createLogin({ memory, clock, badToken }: LoginOptions) {
     accessTokens: [DEMO_ACCESS_TOKEN, TRAVELER_ACCESS_TOKEN],
     callback: { geolocation: GEOLOCATION },
     // The end of the refresh token is a time, not a duration.
-    answer: (standard) => ({
+    tokenResponse: (standard) => ({
       ...standard,
       refresh_expires_in: Math.floor((clock.now() + REFRESH_MS) / 1000),
       geolocation: GEOLOCATION,

@@ -48,7 +48,7 @@ export function createOAuthLogin(
     lifetimes: { accessMs: HOUR_MS, refreshMs: 45 * DAY_MS },
     accessTokens: [ACCESS_TOKEN],
     errors: { unknownRefreshToken: ['invalid_grant', 'Invalid refresh token'] },
-    answer: ({ access_token, refresh_token, scope }) => ({
+    tokenResponse: ({ access_token, refresh_token, scope }) => ({
       access_token,
       refresh_token,
       scope,

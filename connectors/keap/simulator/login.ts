@@ -44,7 +44,7 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
     defaultScope: 'full',
     accessTokens: [DEMO_ACCESS_TOKEN, DEMO_ACCESS_KEY],
     callback: { scope },
-    answer: (standard) => ({ ...standard, token_type: 'bearer', scope }),
+    tokenResponse: (standard) => ({ ...standard, token_type: 'bearer', scope }),
   });
   const routes: Routes = {
     'GET /app/oauth/authorize': (call) => {

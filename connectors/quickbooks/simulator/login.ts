@@ -43,7 +43,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     lifetimes: { accessMs: HOUR_MS, refreshMs: REFRESH_SECONDS * 1000 },
     accessTokens: [DEMO_ACCESS_TOKEN],
     callback: { realmId: REALM_ID },
-    answer: ({ access_token, refresh_token }, { body }) => {
+    tokenResponse: ({ access_token, refresh_token }, { body }) => {
       const used = body.form().get('refresh_token') ?? '';
       if (used === '') connected = true;
       if (refresh_token !== undefined && used !== '') successors.set(used, refresh_token);

@@ -48,9 +48,9 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     prefixes: { code: 'aPrx', access: SESSION_PREFIX, refresh: '5Aep861' },
     accessTokens: [DEMO_ACCESS_TOKEN],
     errors: ERRORS,
-    answersForm: ({ headers }, form) =>
+    isFormResponse: ({ headers }, form) =>
       form.get('format') === 'urlencoded' || headers.accept?.startsWith('application/x-www-form-urlencoded') === true,
-    answer: (standard, call) => {
+    tokenResponse: (standard, call) => {
       const issuedAt = String(clock.now());
       return {
         ...standard,

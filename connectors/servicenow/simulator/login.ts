@@ -40,7 +40,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
       ...{ unknownClient: DENIED, wrongSecret: DENIED, unknownCode: DENIED, otherClient: DENIED },
       ...{ otherRedirect: DENIED, wrongVerifier: DENIED, unknownRefreshToken: DENIED, unsupportedGrant: DENIED },
     },
-    answer: ({ access_token, refresh_token }, { body }) => ({
+    tokenResponse: ({ access_token, refresh_token }, { body }) => ({
       access_token,
       // The response repeats the refresh token that was used.
       refresh_token: refresh_token ?? body.form().get('refresh_token'),

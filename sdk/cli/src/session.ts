@@ -13,7 +13,7 @@ export interface GlobalOptions {
   readonly json?: true;
 }
 
-/** What the program gets from whoever starts it. */
+/** The parts of the environment that the caller of the program provides. */
 export interface Surroundings {
   readonly screens: Screens;
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -5,21 +5,21 @@ export type TypedKind = 'string' | 'number' | 'boolean' | 'object' | 'array';
 
 /** A field of the records of an object. */
 export interface TypedField {
-  /** Dots nest, `[*]` and `[0]` stand for the items of an array: `address.city`, `users[*].name`. */
+  /** Path of the field. Dots nest, and `[*]` and `[0]` stand for the items of an array: `address.city`, `users[*].name`. */
   readonly path: string;
   readonly kind: TypedKind;
-  /** A name of the field for people. */
+  /** Display name of the field. */
   readonly displayName?: string | undefined;
 }
 
 /** An object whose records become an interface. */
 export interface TypedObject {
   readonly name: string;
-  /** A path may come several times, with the types that it has on different instances. */
+  /** The fields. A path may occur several times, with the types that it has on different instances. */
   readonly fields: readonly TypedField[];
 }
 
-/** The first line of each file, by which a later run recognizes a file that it may replace. */
+/** First line of each file. A later run recognizes by it that it may replace the file. */
 export const FIRST_LINE = '// Made by `causeway types`. Run it again after a change of the definitions.';
 
 const SCALARS = ['string', 'number', 'boolean'] as const;
@@ -33,12 +33,15 @@ interface Place {
   displayName: string | undefined;
 }
 
-/** Returns a TypeScript module with one exported interface for each object, by name. The same objects always give the same text. */
+/**
+ * Returns a TypeScript module with one exported interface for each object, ordered by name. The same objects always result in the same
+ * text.
+ */
 export function typesOf(objects: readonly TypedObject[]): string {
   const byName = [...objects].sort((a, b) => (a.name < b.name ? -1 : 1));
   const names = interfaceNames(byName);
   const interfaces = byName.map((object, index) => interfaceOf(object, names[index] ?? ''));
-  // Without an export, a file would be no module.
+  // A file without an export would not be a module.
   const blocks = interfaces.length === 0 ? ['export {};'] : interfaces;
   return `${[FIRST_LINE, ...blocks].join('\n\n')}\n`;
 }
@@ -71,7 +74,7 @@ function newPlace(): Place {
   return { kinds: new Set(), members: new Map(), items: undefined, displayName: undefined };
 }
 
-/** Makes the place of a field, and those that it lies in. */
+/** Adds a field to a record, with the members that contain it. */
 function add(record: Place, { path, kind, displayName }: TypedField): void {
   let place = record;
   for (const [step] of path.matchAll(/\[[^\]]*\]|[^.[\]]+/g))
@@ -102,7 +105,7 @@ function membersOf({ members }: Place, indent: string): string {
   return `{\n${lines.join('')}${indent}}`;
 }
 
-/** Returns the types that a value can have beside null. A type that only a newer service has is unknown here. */
+/** Returns the types that a value can have apart from null. A type that only a newer service has becomes `unknown`. */
 function typesAt(place: Place, indent: string): readonly string[] {
   const { kinds, members, items } = place;
   const types: string[] = SCALARS.filter((kind) => kinds.has(kind));
@@ -113,7 +116,7 @@ function typesAt(place: Place, indent: string): readonly string[] {
   return types.length === 0 ? ['unknown'] : types;
 }
 
-/** Items that are records are there. A single value that could not be converted is null. */
+/** Returns the type of an array. Items that are records are never null. A single value that could not be converted is null. */
 function listOf(items: Place, indent: string): string {
   const types = typesAt(items, indent);
   const [only] = types;

@@ -30,7 +30,7 @@ interface FileRequest {
   readonly headers: Record<string, string>;
 }
 
-/** Position at which the rest of a file begins. */
+/** Position in the bytes of a file at which its rest begins. */
 interface Place {
   readonly byte: number;
   readonly tag: string | undefined;
@@ -92,7 +92,7 @@ export class BulkDownloads extends BulkApi {
     return new BulkUpload(this, this.#transport, id, objectName);
   }
 
-  /** A `Blob` in a form would be another file to the service, so the settings of the job are sent as text. */
+  /** Sends the settings of the job as text, because the service would read a `Blob` in the form as another file. */
   override async createBulkUploadRequestOpts(request: CreateBulkUploadRequest): Promise<RequestOpts> {
     const body = new FormData();
     body.append('metaData', JSON.stringify(request.metaData));
@@ -113,7 +113,7 @@ export class BulkDownloads extends BulkApi {
     yield* download.rows<Row>(options);
   }
 
-  /** Returns the request for a file or, from a byte on, for its rest. */
+  /** Returns the request for a file or, with a position, for its rest. */
   async fileRequest(id: number, objectName: string, accept: string, from?: Place): Promise<FileRequest> {
     const part = from && { range: `bytes=${from.byte}-`, ...(from.tag !== undefined && { ifRange: from.tag }) };
     return this.#bytesOf(await this.getBulkFileRequestOpts({ id, objectName, ...part }), accept);
@@ -125,7 +125,7 @@ export class BulkDownloads extends BulkApi {
   }
 
   #bytesOf({ path, headers }: RequestOpts, accept: string): FileRequest {
-    // `identity`, because positions count the stored bytes.
+    // Without compression, because positions count the stored bytes.
     const all = { ...this.configuration.headers, ...headers, Accept: accept, 'Accept-Encoding': 'identity' };
     return { url: this.configuration.basePath + path, headers: all };
   }
@@ -233,7 +233,10 @@ export class BulkUpload extends BulkDownload {
   }
 }
 
-/** Reads a file. After a broken connection it requests the rest, as long as each new connection makes progress and the file has a tag. */
+/**
+ * Reads a file. After a broken connection it requests the rest, as long as each new connection makes progress and the file has an entity
+ * tag.
+ */
 async function* chunksOf(
   transport: Transport,
   requestFor: (from?: Place) => Promise<FileRequest>,

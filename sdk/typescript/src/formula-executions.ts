@@ -15,7 +15,7 @@ export interface ExecutionWaitOptions extends CallOptions {
 const WAIT_MS = 300_000;
 const NOT_ENDED: ReadonlySet<string> = new Set(['pending', 'queued']);
 
-/** The operations on executions of formulas, and calls that wait for the end of an execution. */
+/** The operations on executions of formulas, with calls that wait for the end of an execution. */
 export class FormulaExecutions extends FormulaExecutionsApi {
   readonly #transport: Transport;
 

@@ -1,7 +1,7 @@
 import type { ApiResponse } from '../runtime.js';
 import { CausewayError } from './errors.js';
 
-/** Requests one page of a list: an operation whose name ends in `Raw`, with the given `nextPage`. */
+/** Requests one page of a list. It calls an operation whose name ends in `Raw` with the given `nextPage`. */
 export type ListPage<Entry> = (page: { readonly nextPage?: string }) => Promise<ApiResponse<readonly Entry[]>>;
 
 /** One page of records. */
@@ -9,7 +9,7 @@ export interface Page<Row> {
   readonly rows: readonly Row[];
   /** Token of the next page, for `nextPage`; undefined on the last page. */
   readonly nextPage: string | undefined;
-  /** Response headers, which say how the filter was evaluated. */
+  /** Response headers. They say how the filter was evaluated. */
   readonly headers: Headers;
 }
 

@@ -126,7 +126,7 @@ export const handshakes = {
     };
   },
   /** Returns the text of the request in JSON, together with its HMAC by the secret. */
-  challenge: ({ where, algorithm, encoding, answer: response }: ChallengeOptions): Handshake => {
+  challenge: ({ where, algorithm, encoding, response }: ChallengeOptions): Handshake => {
     const find = findAsked(where);
     return (call, { secret }) => {
       const text = find(call);
@@ -145,7 +145,7 @@ export const handshakes = {
 export interface ChallengeOptions extends Pick<HmacOptions, 'algorithm' | 'encoding'> {
   readonly where: Where;
   /** Returns the members of the JSON response, made from the text and its signature. */
-  readonly answer: (text: string, signature: string) => Readonly<Record<string, string>>;
+  readonly response: (text: string, signature: string) => Readonly<Record<string, string>>;
 }
 
 /**

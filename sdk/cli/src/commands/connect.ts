@@ -105,7 +105,7 @@ async function connect(session: Session, elementKey: string, options: ConnectOpt
   );
 }
 
-/** Tokens that were obtained elsewhere need no page. */
+/** Returns whether the provider's page must be opened. It need not if the user passes tokens from elsewhere. */
 function needsAuthorization({ typeOauth }: Element, settings: Settings): boolean {
   return typeOauth && settings['oauth.user.refresh_token'] === undefined && settings['oauth.user.token'] === undefined;
 }

@@ -36,8 +36,11 @@ export const addListen: AddCommands = (events, run) => {
     .option('--every <minutes>', 'with --objects: minutes between two polls', Number)
     .option('--port <port>', 'port to listen on (default: any free port)', wholeNumber)
     .option('--host <address>', 'listen on it', '127.0.0.1')
-    .option('--public-url <url>', 'where the service reaches this machine, such as a tunnel to --port')
-    .option('--replace', 'receive the events even if the instance sends them elsewhere, which gets none meanwhile')
+    .option('--public-url <url>', 'URL at which the service reaches this machine, such as a tunnel to --port')
+    .option(
+      '--replace',
+      'receive the events even if the instance sends them to another URL, which gets none until the command ends',
+    )
     .option(
       '--secret <secret>',
       'change nothing at the service; only verify requests with this secret (or CAUSEWAY_EVENT_SECRET)',
@@ -57,7 +60,7 @@ async function listen(session: Session, options: ListenOptions): Promise<void> {
   );
   const { port } = receiver;
   const url = urlOf(options.publicUrl ?? `http://${options.host}:${port}${EVENTS_PATH}`, '--public-url');
-  // Its end is the end of the events, not a failure.
+  // The end of the command ends the events. It is no failure.
   session.signal.addEventListener('abort', () => inbox.end());
   if (secret !== undefined) {
     inbox.trust(session.keep(secret));
@@ -96,7 +99,7 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
   }
 }
 
-/** Verifies what comes. The test event is seen, and goes no further. */
+/** Verifies the events that arrive. The test event is only noted and not passed on. */
 class Inbox {
   readonly events = new PassThrough({ objectMode: true });
   readonly #session: Session;

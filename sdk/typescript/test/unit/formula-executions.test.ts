@@ -20,7 +20,7 @@ function client(url: string): Causeway {
   return new Causeway({ url, userSecret: 'u', organizationSecret: 'o' });
 }
 
-/** Executions of a client whose pauses pass at once, and are as long as they can be. */
+/** Returns the executions of a client whose pauses have their maximum length, pass immediately and are recorded. */
 function withPauses(url: string) {
   const pauses: number[] = [];
   let time = 0;
