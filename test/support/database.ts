@@ -160,7 +160,7 @@ async function createFolderInMemory(): Promise<string | undefined> {
   return bavail * bsize < ROOM ? undefined : createTemporaryFolder(MEMORY, `causeway-test-${process.pid}-`);
 }
 
-/** Nothing else would give the memory back. */
+/** Frees the memory that killed runs left. */
 async function removeFoldersOfKilledRuns(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     const pid = IN_MEMORY.exec(name)?.groups?.pid;
