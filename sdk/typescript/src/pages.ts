@@ -25,7 +25,7 @@ export async function* allOf<Entry>(list: ListPage<Entry>): AsyncGenerator<Entry
   } while (nextPage !== undefined);
 }
 
-export async function pageOf<Row>(answer: ApiResponse<readonly Row[]>): Promise<Page<Row>> {
-  const { headers } = answer.raw;
-  return { rows: await answer.value(), nextPage: headers.get('Elements-Next-Page-Token') ?? undefined, headers };
+export async function pageOf<Row>(response: ApiResponse<readonly Row[]>): Promise<Page<Row>> {
+  const { headers } = response.raw;
+  return { rows: await response.value(), nextPage: headers.get('Elements-Next-Page-Token') ?? undefined, headers };
 }
