@@ -5561,8 +5561,8 @@ export interface components {
         };
         AcceptedTestEvent: {
             eventId: string;
-            subscriptionId: number;
-            config: components["schemas"]["DeliveryTarget"];
+            subscriptionId?: number;
+            config?: components["schemas"]["DeliveryTarget"];
         };
         ElementsVersion: "Hydrogen" | "Helium";
         ObjectKind: "vendor" | "vdr";

@@ -1,6 +1,6 @@
 /**
- * Checks documents and doc comments for phrases that readers have to read twice, and prints each with its line. With `--hints` it also
- * prints long and passive sentences, which are no failure.
+ * Checks documents and doc comments for phrases that readers have to read twice, and prints each with its line. In connectors and the suite
+ * it also checks how each doc comment opens. With `--hints` it also prints long and passive sentences, which are no failure.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,13 +15,12 @@ const DOCUMENTS = [
   'src/README.md',
   'spec/**/*.yaml',
 ];
-const SOURCES = inFolders('src', 'suite', 'connectors');
-/** Sources in which every doc comment is checked, and not only those of exports. */
-const STRICT_SOURCES = inFolders('console', 'embedded', 'scripts', 'sdk/*/src', 'sdk/*/test', 'test/support');
-
-function inFolders(...folders: readonly string[]): readonly string[] {
-  return folders.map((folder) => `${folder}/**/*.{ts,tsx}`);
-}
+const sourcesIn = (...folders: readonly string[]) => folders.map((folder) => `${folder}/**/*.{ts,tsx}`);
+const SOURCES = sourcesIn('src');
+/** Folders in which each doc comment must open with a sentence or a noun, also those of members and of what is not exported. */
+const STRICT_SOURCES = sourcesIn(
+  ...['connectors', 'suite', 'console', 'embedded', 'scripts', 'sdk/*/src', 'sdk/*/test', 'test/support'],
+);
 
 interface Rule {
   readonly pattern: RegExp;
@@ -63,18 +62,20 @@ const COMMENT_RULES: readonly Rule[] = [
   { pattern: /(?<=\/\*\*\s+(?:\*\s+)?)The most\b/g, instead: 'Maximum' },
 ];
 
-/** Openings of a fragment, unless a comma or a colon follows, which leads to a main clause. */
+/** Openings of a fragment, unless a comma or a colon leads to a main clause. */
 const PREPOSITIONS =
   'After|Among|As|At|Before|Behind|Below|Beside|By|For|From|In|Into|Like|On|The same|Those|To|Until|Under|With|Without';
 const DOC_COMMENT_OF_EXPORT = /\/\*\*(?<text>(?:(?!\*\/)[\s\S])*)\*\/\s*export\b/g;
-const QUESTION_WORDS = 'How|Nobody|Nothing|What|When|Where|Who|Whose|Why';
-const FRAGMENT = fragmentThatOpensWith(PREPOSITIONS);
-const DOC_COMMENT = /\/\*\*(?<text>(?:(?!\*\/)[\s\S])*)\*\//g;
-const STRICT_FRAGMENT = fragmentThatOpensWith(`${PREPOSITIONS}|${QUESTION_WORDS}`);
+const FRAGMENT = new RegExp(String.raw`^[\s*]*(?<opening>${PREPOSITIONS})\b(?:(?!\.\s)[^,:])*(?:\.\s|$)`);
 
-function fragmentThatOpensWith(openings: string): RegExp {
-  return new RegExp(String.raw`^[\s*]*(?<opening>${openings})\b(?:(?!\.\s)[^,:])*(?:\.\s|$)`);
-}
+const DOC_COMMENT = /\/\*\*(?<text>(?:(?!\*\/)[\s\S])*)\*\//g;
+const HEADLESS =
+  /^[\s*]*(?<opening>What|Whatever|Whoever|Which|Where|Whose|Who|How|It|Its|They|Them|One|Ones|Others?|Nothing|Nobody|Somebody)\b/;
+const PARTICIPLE =
+  /^[\s*]*(?<opening>(?:[A-Z]\w+ed|Given|Kept|Known|Made|Said|Seen|Sent|Set|Shown|Taken|Told|Written) (?:after|as|at|before|by|for|from|in|on|once|only|so|to|until|when|where|with|without))\b/;
+const TAG_ALONE = /^[\s*]*(?<opening>@(?:param|returns|throws))\b/;
+/** Openings that a doc comment must not have in the folders of `STRICT_SOURCES`. */
+const STRICT_OPENINGS = [FRAGMENT, HEADLESS, PARTICIPLE, TAG_ALONE];
 
 interface ProseFault {
   readonly line: number;
@@ -92,32 +93,28 @@ export function findInDocument(text: string): readonly ProseFault[] {
  * with a fragment. Inline code is skipped.
  */
 export function findInSource(text: string): readonly ProseFault[] {
-  return inOrder([...findPhrases(text), ...findFragments(text, DOC_COMMENT_OF_EXPORT, FRAGMENT)]);
+  const phrases = findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
+  return [...phrases, ...findOpenings(text, DOC_COMMENT_OF_EXPORT, [FRAGMENT])].sort((a, b) => a.line - b.line);
 }
 
 /**
- * Returns the same phrases as `findInSource`, and each doc comment, also of what is not exported, that begins with a fragment or with a
- * clause without a head.
+ * Returns the faults of `findInSource`, and each doc comment of a TypeScript text that does not open with a sentence or a noun: a fragment, a
+ * clause without a head, a participle, or a tag such as `@throws` without a sentence before it.
  */
 export function findInStrictSource(text: string): readonly ProseFault[] {
-  return inOrder([...findPhrases(text), ...findFragments(text, DOC_COMMENT, STRICT_FRAGMENT)]);
+  const phrases = findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
+  return [...phrases, ...findOpenings(text, DOC_COMMENT, STRICT_OPENINGS)].sort((a, b) => a.line - b.line);
 }
 
-function inOrder(faults: readonly ProseFault[]): readonly ProseFault[] {
-  return faults.toSorted((a, b) => a.line - b.line);
-}
-
-function findPhrases(text: string): readonly ProseFault[] {
-  return findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
-}
-
-function findFragments(text: string, comment: RegExp, fragment: RegExp): readonly ProseFault[] {
-  return [...text.matchAll(comment)].flatMap(({ index, groups }) => {
-    const opening = fragment.exec(groups?.text ?? '')?.groups?.opening;
-    return opening === undefined
-      ? []
-      : [{ line: lineOf(text, index), found: opening, instead: 'a sentence that stands alone' }];
-  });
+function findOpenings(text: string, comment: RegExp, openings: readonly RegExp[]): readonly ProseFault[] {
+  return [...text.matchAll(comment)].flatMap(({ index, groups }) =>
+    openings.flatMap((pattern) => {
+      const opening = pattern.exec(groups?.text ?? '')?.groups?.opening;
+      return opening === undefined
+        ? []
+        : [{ line: lineOf(text, index), found: opening, instead: 'a sentence that stands alone' }];
+    }),
+  );
 }
 
 function findIn(prose: string, rules: readonly Rule[]): readonly ProseFault[] {
@@ -131,7 +128,7 @@ function findIn(prose: string, rules: readonly Rule[]): readonly ProseFault[] {
   return faults.sort((a, b) => a.line - b.line);
 }
 
-/** Returns the prose of a Markdown text. Blanks replace code, so that lines keep their numbers. */
+/** Blanks in place of what is skipped keep the lines. */
 function proseOfDocument(text: string): string {
   return withoutCode(text.replace(/^(```|~~~).*?^\1/gms, blank));
 }

@@ -53,26 +53,41 @@ describe('the check of prose', () => {
     });
   }
 
-  for (const comment of ['In this turn.', 'What came last.', 'How a value is made.', 'Nobody else.']) {
-    it(`finds '${comment}' above anything in strict sources`, () => {
-      const [opening] = /^\w+/.exec(comment) ?? [];
-      const source = `interface A {\n  /** ${comment} */\n  readonly a: string;\n}\n`;
-      expect(findInStrictSource(source)).to.deep.equal([
-        { line: 2, found: opening, instead: 'a sentence that stands alone' },
-      ]);
-      expect(findInStrictSource(`/** Returns the value. ${comment} */\nconst a = 1;\n`)).to.deep.equal([]);
-    });
-  }
-
-  it('finds phrases in strict sources too', () => {
-    const faults = findInStrictSource('/** A retry goes on. */\nconst a = 1;\n');
-    expect(faults.map(({ found }) => found)).to.deep.equal(['goes on']);
-  });
-
   it('passes over an opening that leads to a sentence', () => {
     const comments = ['In a transaction, nothing is sent.', 'Without a name: returns all.', 'Returns all. In order.'];
     for (const comment of comments)
       expect(findInSource(`/** ${comment} */\nexport const a = 1;\n`), comment).to.deep.equal([]);
+  });
+
+  for (const [comment, found] of [
+    ['In this turn.', 'In'],
+    ['What a reference shows of its record.', 'What'],
+    ['How texts compare.', 'How'],
+    ['It has no times and no etag.', 'It'],
+    ['Shown with its kind.', 'Shown with'],
+    ['Compared as a number by some services.', 'Compared as'],
+    ['@throws Fault 404', '@throws'],
+  ] as const) {
+    it(`finds '${comment}' above a member in a strict folder, and not elsewhere`, () => {
+      const source = `interface A {\n  /** ${comment} */\n  readonly a: string;\n}\n`;
+      expect(findInStrictSource(source)).to.deep.equal([{ line: 2, found, instead: 'a sentence that stands alone' }]);
+      expect(findInSource(source)).to.deep.equal([]);
+    });
+  }
+
+  it('passes over sentences and nouns above a member, and finds phrases in them', () => {
+    const find = (comment: string) => findInStrictSource(`/** ${comment} */\nconst a = 1;\n`).map(({ found }) => found);
+    for (const comment of [
+      'Returns the records.',
+      'Maximum number of rows per page.',
+      'Whether the service sets the value.',
+      'Set of records.',
+      'In a pattern, `%` is a wildcard.',
+      'Finds a record.\n * @throws Fault 404',
+    ]) {
+      expect(find(comment), comment).to.deep.equal([]);
+    }
+    expect(find('Calls the subscriber that is told.')).to.deep.equal(['is told']);
   });
 
   for (const [text, found] of [

@@ -58,13 +58,17 @@ async function post(path: string, body: unknown): Promise<unknown> {
 const idOf = (answer: unknown): number => Object(answer).id;
 
 /** Creates a formula with one instance. */
-async function addFormula(steps: readonly { readonly name: string }[], configuration: object = {}) {
+async function addFormula(
+  steps: readonly { readonly name: string }[],
+  configuration: object = {},
+  trigger: object = { type: 'manual' },
+) {
   const [first] = steps;
   const id = idOf(
     await post('/formulas', {
       name: `bench ${first?.name}`,
       configuration: Object.keys(configuration).map((key) => ({ key, name: key, type: 'elementInstance' })),
-      triggers: [{ type: 'manual', onSuccess: first === undefined ? [] : [first.name] }],
+      triggers: [{ ...trigger, onSuccess: first === undefined ? [] : [first.name] }],
       steps: steps.map((step, at) => ({
         ...step,
         onSuccess: steps[at + 1] === undefined ? [] : [steps[at + 1]?.name],
@@ -84,7 +88,12 @@ const instance = Object(
   await post('/instances', {
     name: 'hr',
     element: { key: 'bamboohr' },
-    configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true },
+    configuration: {
+      username: 'demo-key',
+      'company.name': 'acme',
+      simulator: true,
+      'event.notification.enabled': true,
+    },
   }),
 );
 const hr: number = instance.id;
@@ -156,15 +165,14 @@ function percentile(values: readonly number[], share: number): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN;
 }
 
-/** Measures the time from the start of an execution to its first step. */
-async function measureLatency({ instanceId }: Formula): Promise<void> {
-  const path = `/formulas/instances/${instanceId}/executions`;
+/** Measures the time from the storage of an execution to its first step and to its end. An event shares the storage. */
+async function measureLatency(what: string, path: string, body: object): Promise<void> {
   const [before] = await knex('formula_execution').max({ id: 'id' });
   const sent: Promise<unknown>[] = [];
   const begin = performance.now();
   for (let at = 0; at < LATENCY_PER_SECOND * LATENCY_SECONDS; at++) {
     await sleep(Math.max(0, begin + (at * 1000) / LATENCY_PER_SECOND - performance.now()));
-    sent.push(post(path, { number: at }));
+    sent.push(post(path, body));
   }
   await Promise.all(sent);
   while (Number(Object(await knex('formula_run').count({ count: '*' }).first()).count) > 0) await sleep(50);
@@ -176,7 +184,7 @@ async function measureLatency({ instanceId }: Formula): Promise<void> {
   const begun: number[] = rows.map(({ ms }: { ms: number }) => ms);
   const ended: number[] = rows.map(({ whole }: { whole: number }) => whole);
   console.log(
-    `${LATENCY_PER_SECOND} starts a second`,
+    `${LATENCY_PER_SECOND} starts a second by ${what}`,
     JSON.stringify({
       beginP50Ms: round(percentile(begun, 0.5)),
       beginP95Ms: round(percentile(begun, 0.95)),
@@ -280,7 +288,12 @@ await measureIdle();
 await measure('warm-up', three, 500);
 await measure('script, request, filter', three, EXECUTIONS);
 await measure('script, filter', two, EXECUTIONS);
-await measureLatency(await addFormula([build, get, isDone], { hr }));
+const byApi = await addFormula([build, get, isDone], { hr });
+await measureLatency('the API', `/formulas/instances/${byApi.instanceId}/executions`, { number: 1 });
+const ended = { ...build, properties: { body: 'done({ id: trigger.event.objectId });' } };
+const onEvent = { type: 'event', properties: { elementInstanceId: '${config.hr}' } };
+await addFormula([ended, get], { hr }, onEvent);
+await measureLatency('events', '/events/test', { instanceId: hr, type: 'employees.updated' });
 await measureClaims('as it is', filler);
 if (STORED > 0) {
   await storeMany(filler.instanceId, filler.id);

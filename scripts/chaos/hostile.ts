@@ -1,5 +1,5 @@
 /**
- * Runs hostile callers, providers, senders of webhooks, receivers and connections against the real service with a heap of 512 MB, beside a
+ * Runs hostile callers, providers, senders of webhooks, receivers, connections and formulas against the real service with a heap of 512 MB, beside a
  * healthy tenant: `npm run chaos:hostile [-- --only name,…] [-- --seed 1] [-- --seconds 1.5] [-- --profile folder] [-- --log file] [--
  * --list]`. Everything runs on loopback and ends by itself. Exit code 1: an aim was missed.
  */
@@ -7,6 +7,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CALLERS } from './hostile/callers.ts';
+import { FORMULAS } from './hostile/formulas.ts';
 import { startNeighbour } from './hostile/neighbour.ts';
 import { startSite } from './hostile/provider.ts';
 import { PROVIDERS } from './hostile/providers.ts';
@@ -20,7 +21,7 @@ import { authorizationOf, openTenants } from './hostile/tenants.ts';
 import { missesOf, openOf, printRow, type Row } from './hostile/verdict.ts';
 import { WEBHOOKS } from './hostile/webhooks.ts';
 
-const INPUTS: Inputs = { ...CALLERS, ...PROVIDERS, ...WEBHOOKS, ...RECEIVERS, ...SOCKETS };
+const INPUTS: Inputs = { ...CALLERS, ...PROVIDERS, ...WEBHOOKS, ...RECEIVERS, ...SOCKETS, ...FORMULAS };
 const LIMIT_MS = 15 * 60_000;
 const RETRIES_UNTIL_MS = 7.5 * 60_000;
 const HEALTHY_PER_SECOND = 20;

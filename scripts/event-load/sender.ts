@@ -73,6 +73,7 @@ const sources = new Map<number, EventSource>(
       tags: ['load'],
       elementKey: 'load',
       hub: 'general',
+      isEnabled: true,
       callbackUrl,
       signatureKey: undefined,
       ordered: false,

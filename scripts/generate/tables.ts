@@ -52,7 +52,7 @@ const COLUMNS = `
   order by c.relname, a.attnum`;
 
 /**
- * @returns the text of `generated/tables.ts`
+ * Returns the text of `generated/tables.ts`.
  * @throws Error when a column has an unknown type, or the database is not reachable
  */
 export async function describeTables(url: string): Promise<string> {

@@ -79,7 +79,10 @@ export function readWrittenNames(root = ROOT): Names {
   ) as Names;
 }
 
-/** @throws Error when `npm run sdk:names` was not run after a change of `sdk/names.json` */
+/**
+ * Checks that all files have the names of `sdk/names.json`.
+ * @throws Error if `npm run sdk:names` was not run after a change of `sdk/names.json`
+ */
 export function assertNamesAreWritten(): void {
   const [wanted, written] = [readNames(), readWrittenNames()];
   const other = places().filter(([key]) => wanted[key] !== written[key]);

@@ -172,6 +172,7 @@ export function plainSource(accountId: number, instanceId: number): EventSource 
     elementKey: 'odata',
     hub: 'general',
     callbackUrl: undefined,
+    isEnabled: true,
     signatureKey: undefined,
     ordered: false,
   };

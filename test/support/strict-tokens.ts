@@ -50,7 +50,10 @@ export function createStrictTokens({ now, lifeSeconds }: { readonly now: () => n
   return {
     /** Creates a new family with the first tokens of an instance. */
     issue: ({ graceMs = -1 } = {}) => grant({ graceMs, isAlive: true }),
-    /** @throws TokenError `refused` with `invalid_grant` */
+    /**
+     * Exchanges a refresh token for new tokens.
+     * @throws TokenError `refused` with `invalid_grant`
+     */
     refresh: (refreshToken: string) => {
       presentations++;
       const token = refreshTokens.get(refreshToken);

@@ -15,9 +15,9 @@ export interface HostileService {
 
 /** Providers and receivers of the attacker, all on one address. */
 export interface HostileSite {
-  /** @returns the address of the service */
+  /** Adds a service and returns its URL. */
   readonly serve: (name: string, service: HostileService) => string;
-  /** @returns a URL that accepts any request */
+  /** Adds a receiver and returns its URL, which accepts any request. */
   readonly receive: (name: string, behaviour: Behaviour) => string;
   /** Removes all services and closes their connections. */
   readonly clear: () => void;

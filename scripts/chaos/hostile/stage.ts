@@ -4,7 +4,7 @@ import type { HostileService, HostileSite } from './provider.ts';
 import type { Random } from './random.ts';
 import { authorizationOf, type Tenant } from './tenants.ts';
 
-export type Kind = 'caller' | 'provider' | 'webhook' | 'receiver' | 'socket';
+export type Kind = 'caller' | 'provider' | 'webhook' | 'receiver' | 'socket' | 'formula';
 
 /** Everything that an input may use while it prepares. `signal` ends the attack. */
 export interface Ground {

@@ -3,7 +3,7 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Nobody is logged in, or no instance is chosen. */
+/** The user is not logged in, or has chosen no instance. */
 export class NotReadyError extends Error {
   override name = 'NotReadyError';
 }

@@ -16,7 +16,7 @@ export interface BulkRequest extends Omit<BulkQuery, 'where' | 'fields' | 'objec
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Called with the job after each status request. */
+  /** Receives the job after each status request. */
   readonly onProgress?: (job: BulkJob) => void;
 }
 

@@ -4,7 +4,7 @@ import { CausewayError } from './errors.js';
 /** Requests one page of a list. It calls an operation whose name ends in `Raw` with the given `nextPage`. */
 export type ListPage<Entry> = (page: { readonly nextPage?: string }) => Promise<ApiResponse<readonly Entry[]>>;
 
-/** One page of records. */
+/** A page of records. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   /** Token of the next page, for `nextPage`; undefined on the last page. */

@@ -151,7 +151,7 @@ export class Transport {
   }
 }
 
-/** One attempt of a request. It ends when it takes too long or the caller aborts it. */
+/** A single attempt of a request. It ends when it takes too long or the caller aborts it. */
 class Attempt {
   readonly #controller = new AbortController();
   readonly #timeoutMs: number;

@@ -164,7 +164,7 @@ async function acceptTogether(
 ): Promise<Accepted> {
   const isNew = await storeTogether(prepared.filter((event) => event !== undefined));
   const shownId = (event: PreparedEvent | undefined) =>
-    event?.acceptance !== undefined && isNew.has(event.eventId) ? showEventId(event.eventId) : undefined;
+    event !== undefined && isNew.has(event.eventId) ? showEventId(event.eventId) : undefined;
   return { eventIds: prepared.map(shownId) };
 }
 

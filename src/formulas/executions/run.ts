@@ -84,7 +84,7 @@ const EFFECTS: ReadonlySet<string> = new Set([
 /** Runs an execution from where it stands, until it ends or waits. @throws RunLost, and whatever the database or the signal says */
 export async function runExecution(ports: ExecutionRunPorts, run: ClaimedRun, signal: AbortSignal): Promise<RunEnd> {
   const { store, programs, clock } = ports;
-  const input = await store.findInput(run);
+  const input = run.input ?? (await store.findInput(run));
   const instance = await programs.findInstance(run.accountId, run.formulaInstanceId);
   if (input === undefined || instance === undefined) return endAtOnce(ports, run, 'cancelled');
   if (run.position?.isRetry === true) {

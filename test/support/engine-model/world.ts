@@ -229,7 +229,14 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
     findSource: async (accountId, instanceId) => {
       const receiver = RECEIVERS.find((one) => one.instanceId === instanceId);
       if (receiver === undefined) return undefined;
-      const plain = { instanceName: 'i', tags: [], elementKey: 'odata', hub: 'general', signatureKey: undefined };
+      const plain = {
+        instanceName: 'i',
+        tags: [],
+        elementKey: 'odata',
+        hub: 'general',
+        signatureKey: undefined,
+        isEnabled: true,
+      };
       return { ...plain, accountId, instanceId, callbackUrl: receiver.url, ordered: receiver.ordered };
     },
     subscriptions: database.subscriptions,
