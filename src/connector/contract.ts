@@ -516,7 +516,7 @@ export interface BasicAuth {
 export interface CustomAuth {
   readonly type: 'custom';
   readonly headers: (config: Config) => Readonly<Record<string, string>>;
-  /** For providers that exchange a code for the values of the headers. */
+  /** Exchanges a code for the values of the headers. Only some providers need it. */
   readonly exchange?: CodeExchange;
 }
 
