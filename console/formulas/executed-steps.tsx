@@ -18,7 +18,7 @@ interface ExecutedStepsProps {
   readonly execution: Execution;
   /** The executed step whose values are shown. */
   readonly opened: StepExecution | undefined;
-  /** Called with the id of the step to show, or with undefined to close it. */
+  /** Receives the id of the step to show, or undefined to close it. */
   readonly onOpen: (id: number | undefined) => void;
   readonly types: ReadonlyMap<string, Step['type']>;
 }

@@ -11,7 +11,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   readonly withValues: boolean;
   readonly onStep: (step: ShownStep) => Promise<void> | void;
-  /** Called with the execution after each request for its state. */
+  /** Receives the execution after each request for its state. */
   readonly onState?: (execution: FormulaExecution) => void;
 }
 

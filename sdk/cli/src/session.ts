@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly secrets: string[];
 }
 
-/** One run of a command: its log-in, its instance and its output. */
+/** A run of a command with its log-in, its instance and its output. */
 export class Session {
   readonly output: Output;
   readonly asker: Asker;
