@@ -70,9 +70,9 @@ const FRAGMENT = new RegExp(String.raw`^[\s*]*(?<opening>${PREPOSITIONS})\b(?:(?
 
 const DOC_COMMENT = /\/\*\*(?<text>(?:(?!\*\/)[\s\S])*)\*\//g;
 const HEADLESS =
-  /^[\s*]*(?<opening>What|Whatever|Whoever|Which|Where|Whose|Who|How|It|Its|They|Them|One|Ones|Others?|Nothing|Nobody|Somebody)\b/;
+  /^[\s*]*(?<opening>What|Whatever|Whoever|Which|Where|Whose|Who|How|It|Its|They|Them|Others?|Nothing|Nobody|Somebody)\b/;
 const PARTICIPLE =
-  /^[\s*]*(?<opening>(?:[A-Z]\w+ed|Given|Kept|Known|Made|Said|Seen|Sent|Set|Shown|Taken|Told|Written) (?:after|as|at|before|by|for|from|in|on|once|only|so|to|until|when|where|with|without))\b/;
+  /^[\s*]*(?<opening>(?:(?!Called)[A-Z]\w+ed|Given|Kept|Known|Made|Said|Seen|Sent|Set|Shown|Taken|Told|Written) (?:after|as|at|before|by|for|from|in|on|once|only|so|to|until|when|where|with|without))\b/;
 const TAG_ALONE = /^[\s*]*(?<opening>@(?:param|returns|throws))\b/;
 /** Openings that a doc comment must not have in the folders of `STRICT_SOURCES`. */
 const STRICT_OPENINGS = [FRAGMENT, HEADLESS, PARTICIPLE, TAG_ALONE];

@@ -63,12 +63,13 @@ describe('the check of prose', () => {
     ['In this turn.', 'In'],
     ['What a reference shows of its record.', 'What'],
     ['How texts compare.', 'How'],
+    ['Nobody else.', 'Nobody'],
     ['It has no times and no etag.', 'It'],
     ['Shown with its kind.', 'Shown with'],
     ['Compared as a number by some services.', 'Compared as'],
     ['@throws Fault 404', '@throws'],
   ] as const) {
-    it(`finds '${comment}' above a member in a strict folder, and not elsewhere`, () => {
+    it(`finds '${comment}' above anything in strict sources, and not elsewhere`, () => {
       const source = `interface A {\n  /** ${comment} */\n  readonly a: string;\n}\n`;
       expect(findInStrictSource(source)).to.deep.equal([{ line: 2, found, instead: 'a sentence that stands alone' }]);
       expect(findInSource(source)).to.deep.equal([]);

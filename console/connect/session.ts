@@ -21,7 +21,7 @@ export interface SessionCalls {
   readonly read: (signal: AbortSignal) => Promise<SessionState>;
   /** Connects the account with the entered values alone. */
   readonly connect: (given: Given) => Promise<void>;
-  /** Starts an authorization. @returns the URL of the provider's authorization page, which works once and only for a short time */
+  /** Returns the URL of the provider's authorization page, which works once and only for a short time. */
   readonly authorize: (given: Given & { readonly opener: Opener }) => Promise<string>;
   readonly cancel: () => Promise<void>;
 }

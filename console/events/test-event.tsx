@@ -132,7 +132,10 @@ function readData(text: string): Record<string, unknown> {
   return { ...value };
 }
 
-/** Parses JSON. @throws Error with the reason for invalid JSON */
+/**
+ * Parses JSON.
+ * @throws Error for invalid JSON, with the reason
+ */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

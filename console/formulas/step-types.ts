@@ -17,7 +17,7 @@ export interface PropertyField {
 /** The description of a type of step or trigger, for the user who chooses one. */
 export interface TypeInfo {
   readonly title: string;
-  /** Description of the step's action, or of the event that the trigger waits for, as a sentence. */
+  /** A sentence that says what the step does, or what the trigger waits for. */
   readonly does: string;
   readonly fields: readonly PropertyField[];
 }

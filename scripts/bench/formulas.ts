@@ -165,7 +165,7 @@ function percentile(values: readonly number[], share: number): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN;
 }
 
-/** Measures the time from the storage of an execution to its first step and to its end. An event shares the storage. */
+/** Measures the time from the storage of an execution, which an event shares, to its first step and to its end. */
 async function measureLatency(what: string, path: string, body: object): Promise<void> {
   const [before] = await knex('formula_execution').max({ id: 'id' });
   const sent: Promise<unknown>[] = [];

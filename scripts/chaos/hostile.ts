@@ -1,7 +1,7 @@
 /**
- * Runs hostile callers, providers, senders of webhooks, receivers, connections and formulas against the real service with a heap of 512 MB, beside a
- * healthy tenant: `npm run chaos:hostile [-- --only name,…] [-- --seed 1] [-- --seconds 1.5] [-- --profile folder] [-- --log file] [--
- * --list]`. Everything runs on loopback and ends by itself. Exit code 1: an aim was missed.
+ * Runs hostile callers, providers, senders of webhooks, receivers, connections and formulas against the real service with a heap of 512 MB,
+ * beside a healthy tenant: `npm run chaos:hostile [-- --only name,…] [-- --seed 1] [-- --seconds 1.5] [-- --profile folder] [-- --log file]
+ * [-- --list]`. Everything runs on loopback and ends by itself. Exit code 1: an aim was missed.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -193,7 +193,7 @@ const TESTS = {
   dayTo: ['day', '<='],
 } as const;
 
-/** Reads a filter as the provider's documentation defines it, without a look at the connector. */
+/** Reads a filter. It is written from the provider's documentation, without a look at the connector. */
 function readFilter(query: URLSearchParams): FilterTree {
   const operands = Object.entries(TESTS).flatMap(([parameter, [field, operator]]): FilterTest[] => {
     const value = query.get(parameter);

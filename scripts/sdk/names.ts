@@ -80,8 +80,8 @@ export function readWrittenNames(root = ROOT): Names {
 }
 
 /**
- * Checks that all files have the names of `sdk/names.json`.
- * @throws Error if `npm run sdk:names` was not run after a change of `sdk/names.json`
+ * Compares the names in the sources with `sdk/names.json`.
+ * @throws Error when `npm run sdk:names` was not run after a change of `sdk/names.json`
  */
 export function assertNamesAreWritten(): void {
   const [wanted, written] = [readNames(), readWrittenNames()];

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/index.ts';
+import { signalProcess } from '../../embedded/postmaster.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { firstOf } from '../../src/db/row.ts';
@@ -133,7 +135,7 @@ async function dropDatabases(url: string): Promise<void> {
 async function openServer(): Promise<Server> {
   const given = process.env.TEST_DATABASE_URL;
   if (given) return { url: given, stop: () => dropDatabases(given) };
-  const dataDir = await createTemporaryFolder();
+  const dataDir = (await createFolderInMemory()) ?? (await createTemporaryFolder());
   const { url, stop } = await startEmbeddedPostgres({ dataDir, log: silentLog, durable: false });
   return {
     url,
@@ -144,9 +146,33 @@ async function openServer(): Promise<Server> {
   };
 }
 
+/** Linux keeps these files in memory. */
+const MEMORY = '/dev/shm';
+/** Bytes that must be free there: a run makes some hundred databases of 6 MB. Containers often have 64 MB. */
+const ROOM = 6 * 2 ** 30;
+const IN_MEMORY = /^causeway-test-(?<pid>\d+)-/;
+
+/** A database is a copy of 700 files, for which a disk needs ten times the CPU time. */
+async function createFolderInMemory(): Promise<string | undefined> {
+  if (process.platform !== 'linux' || !existsSync(MEMORY)) return undefined;
+  await removeFoldersOfKilledRuns();
+  const { bavail, bsize } = await statfs(MEMORY);
+  return bavail * bsize < ROOM ? undefined : createTemporaryFolder(MEMORY, `causeway-test-${process.pid}-`);
+}
+
+/** Frees the memory that killed runs left. */
+async function removeFoldersOfKilledRuns(): Promise<void> {
+  for (const name of await readdir(MEMORY)) {
+    const pid = IN_MEMORY.exec(name)?.groups?.pid;
+    const folder = join(MEMORY, name);
+    if (pid === undefined || (await stat(folder)).uid !== process.getuid?.() || signalProcess(Number(pid), 0)) continue;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 /** Creates a folder that other users may enter: when root runs the tests, the server runs as another user. */
-export async function createTemporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'causeway-test-'));
+export async function createTemporaryFolder(parent = tmpdir(), prefix = 'causeway-test-'): Promise<string> {
+  const folder = await mkdtemp(join(parent, prefix));
   await chmod(folder, 0o711);
   return folder;
 }

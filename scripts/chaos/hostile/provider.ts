@@ -15,9 +15,9 @@ export interface HostileService {
 
 /** Providers and receivers of the attacker, all on one address. */
 export interface HostileSite {
-  /** Adds a service and returns its URL. */
+  /** Starts a service and returns its address. */
   readonly serve: (name: string, service: HostileService) => string;
-  /** Adds a receiver and returns its URL, which accepts any request. */
+  /** Returns a URL that accepts any request. */
   readonly receive: (name: string, behaviour: Behaviour) => string;
   /** Removes all services and closes their connections. */
   readonly clear: () => void;

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { type CausewayEvent, verifyEvent } from '@causeway/client';
+import { type Causeway, type CausewayEvent, verifyEvent } from '@causeway/client';
 import { type AddCommands, wholeNumber } from '../command.js';
+import { eventsWithoutPolls } from '../event-sources.js';
 import { UsageError } from '../failures.js';
 import { first } from '../limit.js';
 import { receive } from '../receiver.js';
@@ -83,12 +84,8 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
   try {
     await assertReachable(platform, registration, (id) => inbox.hasSeen(id), signal);
     output.note(`The events of the instance ${instanceId} come to ${url}. Press Ctrl-C to end.`);
-    const polls = await platform.instances.listInstancePolls({ id: instanceId }, { signal });
-    if (polls.length === 0) {
-      output.note(
-        'The instance has no polls. A change at the provider becomes an event only if the provider sends webhooks. Add --objects <names> to poll for changes.',
-      );
-    }
+    const note = await noteOnSources(platform, instanceId, signal);
+    if (note !== undefined) output.note(note);
     await show(session, inbox, options.count);
   } finally {
     await undo().catch((error: Error) => {
@@ -97,6 +94,15 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
       );
     });
   }
+}
+
+/** Returns a sentence on the events of an instance that has no polls. */
+async function noteOnSources(platform: Causeway, id: number, signal: AbortSignal): Promise<string | undefined> {
+  const polls = await platform.instances.listInstancePolls({ id }, { signal });
+  if (polls.length > 0) return undefined;
+  const { element, configuration } = await platform.instances.getInstance({ id }, { signal });
+  const source = await platform.elements.getElement({ keyOrId: element.key }, { signal });
+  return printable(eventsWithoutPolls(source, configuration));
 }
 
 /** Verifies the events that arrive. The test event is only noted and not passed on. */
