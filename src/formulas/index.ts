@@ -30,7 +30,7 @@ import { createElementRequest, createPlatformRequest } from './steps/api-request
 import { createHttpRequest } from './steps/http-request.ts';
 import { createFilter, createScript } from './steps/scripts.ts';
 import { createStreamRequest } from './steps/stream-request.ts';
-import { createTriggers } from './triggers.ts';
+import { createTriggers, type MayWorkIn } from './triggers.ts';
 
 export { composeTemplates, createNoteElementRemoval } from './templates-room.ts';
 
@@ -54,6 +54,7 @@ export interface FormulaOptions extends ExecutionWorkerOptions {
 /** Neighbours that are built before formulas. */
 export interface FormulaNeighbours {
   readonly notifications: Pick<Notifications, 'prepare' | 'prepareEvent'>;
+  readonly mayWorkIn: MayWorkIn;
   /** Called for each execution that ends. */
   readonly noteEnded: (accountId: number) => void;
 }
@@ -81,7 +82,7 @@ const KEEP_ANSWERS_MS = 24 * 3_600_000;
 /** Formulas: what starts them, and their executions. */
 export function composeFormulas(
   platform: Platform,
-  { notifications, noteEnded: countEnded }: FormulaNeighbours,
+  { notifications, mayWorkIn, noteEnded: countEnded }: FormulaNeighbours,
   { runs: isWorker, retentionDays, options, mail }: FormulaRole,
 ) {
   const { knex, notifier, clock, log, shares, egress } = platform;
@@ -95,7 +96,7 @@ export function composeFormulas(
   };
   const { countStarts } = runs;
   const startLimit = createStartLimit({ countStarts, clock, perMinute: options?.startsPerMinute });
-  const triggers = createTriggers({ programs, startLimit, clock, wake });
+  const triggers = createTriggers({ programs, startLimit, mayWorkIn, clock, wake });
   const executions = createExecutions({
     store: createExecutionStore(knex),
     runs,
@@ -155,8 +156,14 @@ export function composeFormulas(
     prepare: partitions.ensure,
 
     /** Begins to run executions. */
-    start: async ({ callApi, sandbox }: FormulaEngineNeighbours): Promise<void> => {
+    start: async ({ callApi: callAs, sandbox }: FormulaEngineNeighbours): Promise<void> => {
       if (!isWorker) return;
+      // An administrator of the organization may name element instances of other accounts. The API checks that right at each call.
+      const callApi: CallApi = async (call) => {
+        const { accountId, instanceId } = call.caller;
+        const other = instanceId === undefined ? undefined : await programs.findOtherAccount(accountId, instanceId);
+        return callAs(other === undefined ? call : { ...call, caller: { ...call.caller, accountId: other } });
+      };
       const worker = createExecutionWorker(platform, {
         store: runs,
         programs,
