@@ -111,7 +111,7 @@ class StepReader {
   }
 }
 
-/** Returns the reason why a step failed. A filter that returns false and the end of a loop are no failures of the execution. */
+/** Returns the reason why a step failed. A filter that returns false and the end of a loop have this status too, and are no failures. */
 export function reasonOf(
   { stepName, fault }: Pick<FormulaStepExecution, 'stepName' | 'fault'>,
   values: readonly FormulaStepValue[],
