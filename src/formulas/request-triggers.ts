@@ -67,7 +67,7 @@ export function createRequestTriggers({ triggers, runs, startLimit, clock, log, 
     const request = read();
     const origin = request.isInner ? readOrigin(request.headers[ORIGIN_HEADER]) : undefined;
     const others = matching.filter((target) => !isSame(target, origin));
-    const allowed = await triggers.listAllowed(place.accountId, others);
+    const allowed = await triggers.listAllowed(called.accountId, others);
     if (allowed.length === 0) return false;
     const chain = chainAfter(origin);
     const createdAt = new Date(clock.now());
