@@ -4,10 +4,10 @@ import { createAnnouncement } from '../events/sweep/announcement.ts';
 import type { Platform } from '../platform.ts';
 import type { Sandbox } from '../scripts/index.ts';
 import { createFormulaAnalytics } from './analytics.ts';
-import { createAnswerStore } from './executions/answer-store.ts';
-import { createAnswers } from './executions/answers.ts';
 import { createExecutionStore } from './executions/execution-store.ts';
 import { createExecutions } from './executions/executions.ts';
+import { createResourceResponses } from './executions/resource-responses.ts';
+import { createResponseStore } from './executions/response-store.ts';
 import { createRunStore } from './executions/run-store.ts';
 import { createStartLimit } from './executions/start-limit.ts';
 import {
@@ -46,7 +46,7 @@ export interface FormulaRole {
 
 export interface FormulaOptions extends ExecutionWorkerOptions {
   /** Milliseconds that a request to a formula waits for the end of its execution. */
-  readonly answerMs: number;
+  readonly responseMs: number;
   /** Maximum number of starts of one instance per minute. */
   readonly startsPerMinute: number;
 }
@@ -75,9 +75,9 @@ const ANNOUNCE_MS = 25;
 const EXECUTION_DAYS = 30;
 
 /** Milliseconds that a request to a formula waits for the end of its execution (formulas.md, 13). */
-const ANSWER_MS = 60_000;
-/** How long answers are kept for repeated requests, in milliseconds. */
-const KEEP_ANSWERS_MS = 24 * 3_600_000;
+const RESPONSE_MS = 60_000;
+/** Milliseconds for which responses are kept for repeated requests. */
+const KEEP_RESPONSES_MS = 24 * 3_600_000;
 
 /** Formulas: what starts them, and their executions. */
 export function composeFormulas(
@@ -106,15 +106,15 @@ export function composeFormulas(
     clock,
     wake,
   });
-  const answerStore = createAnswerStore(knex);
-  const answers = createAnswers({ store: answerStore, notifier, clock });
+  const responseStore = createResponseStore(knex);
+  const responses = createResourceResponses({ store: responseStore, notifier, clock });
   const resources = createFormulaResources({
     store: createResourceStore(knex),
-    answerStore,
+    responseStore,
     executions,
-    answers,
+    responses,
     programs,
-    timeoutMs: options?.answerMs ?? ANSWER_MS,
+    timeoutMs: options?.responseMs ?? RESPONSE_MS,
   });
   const teller = createTeller(platform, {
     prepareNotice: notifications.prepare,
@@ -127,7 +127,7 @@ export function composeFormulas(
     { table: 'formula_execution', column: 'created_at', by: 'month', retentionDays: EXECUTION_DAYS },
     { table: 'formula_step', column: 'execution_at', by: 'day', retentionDays },
   ]);
-  const ends: (() => void | Promise<void>)[] = [announcement.stop, async () => answers.stop()];
+  const ends: (() => void | Promise<void>)[] = [announcement.stop, async () => responses.stop()];
 
   async function noteEnded({ run, status }: EndedExecution): Promise<void> {
     measures.ended(status);
@@ -135,7 +135,7 @@ export function composeFormulas(
     if (status === 'failed') teller.wake();
     if (!run.isAwaited) return;
     try {
-      await answers.noteEnded(run.id);
+      await responses.noteEnded(run.id);
     } catch (error) {
       log.warn(
         { err: error, executionId: run.id },
@@ -204,7 +204,7 @@ export function composeFormulas(
     keep: async (): Promise<void> => {
       await partitions.ensure();
       await partitions.expire();
-      await answerStore.purge(new Date(clock.now() - KEEP_ANSWERS_MS));
+      await responseStore.purge(new Date(clock.now() - KEEP_RESPONSES_MS));
     },
   };
 }
