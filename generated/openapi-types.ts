@@ -5561,8 +5561,8 @@ export interface components {
         };
         AcceptedTestEvent: {
             eventId: string;
-            subscriptionId: number;
-            config: components["schemas"]["DeliveryTarget"];
+            subscriptionId?: number;
+            config?: components["schemas"]["DeliveryTarget"];
         };
         ElementsVersion: "Hydrogen" | "Helium";
         ObjectKind: "vendor" | "vdr";
@@ -5789,6 +5789,7 @@ export interface components {
             id: number;
             stepName: string;
             status: components["schemas"]["FormulaStepStatus"];
+            fault: boolean;
             createdDate: string;
             updatedDate: string;
             restarted?: boolean;

@@ -1,4 +1,7 @@
-/** `npm run check`: types of the service and of the console, generated files, format, lint and prose, side by side. Each prints what it found when it ends. */
+/**
+ * `npm run check`: checks the types of the service and of the console, generated files, format, lint and prose, all at the same time. Each
+ * check prints its findings when it ends.
+ */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -21,7 +24,7 @@ async function run(part: readonly string[]): Promise<number> {
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => output.push(piece));
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  // Without a code a signal has ended it.
+  // The code is null if a signal has ended the process.
   child.once('error', reject).once('close', (code) => resolve(code ?? 1));
   const code = await promise;
   process.stdout.write(Buffer.concat(output));

@@ -248,6 +248,7 @@ export function createInstances(
 
   return {
     get: records.get,
+    getCached: records.getCached,
     getAll: records.getAll,
     findByToken: records.findByToken,
     noteCredentials: records.noteCredentials,

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { createLoadingCache } from '../db/loading-cache.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import type { Notifications, Publisher } from '../events/notifications/notifications.ts';
 import type { Platform } from '../platform.ts';
@@ -25,6 +26,9 @@ export interface RecordNeighbours {
 /** Maximum number of rejected calls per instance. More would add no information. */
 const MOST_REFUSED_CALLS = 100;
 const TOPIC = 'instance';
+const MOST_BY_ID = 10_000;
+/** Maximum age of an instance that is cached by its id, in milliseconds, in case an announcement was lost. */
+const KEEP_BY_ID_MS = 30_000;
 
 export function createInstanceRecords(
   { keys, notifier, shares }: Pick<Platform, 'keys' | 'notifier' | 'shares'>,
@@ -38,14 +42,21 @@ export function createInstanceRecords(
     onDropped: (instance) => cacheKeys.delete(nameOf(instance)),
   });
 
+  /** Instances by account and id. The calls of formulas and of the console name them so. */
+  const byId = createLoadingCache<Instance>({ max: MOST_BY_ID, keepMs: KEEP_BY_ID_MS, load: loadById });
+
   notifier.subscribe(TOPIC, (payload) => {
-    const [accountId, id] = payload.split(':').map(Number);
+    const [accountId, id] = readName(payload);
     if (accountId !== undefined && id !== undefined) forget({ accountId, id });
   });
-  notifier.onGap(cache.clear);
+  notifier.onGap(() => {
+    cache.clear();
+    byId.clear();
+  });
 
   /** Drops an instance from the cache. A load in progress may be of this instance, so the loads of its account are repeated. */
   function forget(key: InstanceKey): void {
+    byId.forget(nameOf(key));
     const cacheKey = cacheKeys.get(nameOf(key));
     if (cacheKey !== undefined) cache.forget(cacheKey);
     cache.outdate((loading) => loading.startsWith(`${key.accountId}:`));
@@ -61,6 +72,12 @@ export function createInstanceRecords(
     if (row === undefined) return undefined;
     // An unchanged row keeps its object, so nothing is decrypted again, and headers that are derived from it stay cached.
     return kept?.version === row.version ? kept : codec.decode(row);
+  }
+
+  async function loadById(name: string): Promise<Instance | undefined> {
+    const [accountId = 0, id = 0] = readName(name);
+    const row = await shares.lookUp(accountId, () => store.find(accountId, id));
+    return row && codec.decode(row);
   }
 
   /**
@@ -94,6 +111,16 @@ export function createInstanceRecords(
 
     /** Returns the existing instances among the keys, in any order, by one statement. */
     getAll: async (keys: readonly InstanceKey[]) => (await store.findAll(keys)).map(codec.decode),
+
+    /**
+     * Returns the instance from memory if it is cached and unchanged.
+     * @throws AppError NOT_FOUND
+     */
+    getCached: async (accountId: number, id: number) => {
+      const instance = await byId.get(nameOf({ accountId, id }));
+      if (instance === undefined) throw instanceNotFound(id);
+      return instance;
+    },
 
     /** Returns the instance from memory if it is cached and unchanged. */
     findByToken: (accountId: number, token: string) =>
@@ -166,4 +193,8 @@ export function createInstanceRecords(
 
 function nameOf({ accountId, id }: InstanceKey): string {
   return `${accountId}:${id}`;
+}
+
+function readName(name: string): readonly number[] {
+  return name.split(':').map(Number);
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { type ApiAnswer, type StartedApp, startTestApp, type TestApp, useApp } from '../support/app.ts';
 import { createTestDatabase, theRow } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, createUser, readEverything, withDatabase } from './support/tenants.ts';
@@ -479,6 +480,26 @@ describe('the console on two processes', () => {
     expect((await browse(other, '/elements', { headers })).status).to.equal(200);
     await setPassword(one);
     expectProblem(await browse(other, '/elements', { headers }), 'UNAUTHENTICATED', ENDED);
+  });
+
+  it('calls an instance that the other process changed, as it is now', async () => {
+    const [one, other] = both();
+    await setPassword(one);
+    const { headers } = await openSession(other);
+    const { id } = await one.createInstance('odata', SHOP);
+    const path = `/instances/${id}/enabled`;
+    const call = async () => {
+      const on = { ...headers, 'elements-element-instance-id': String(id) };
+      return (await browse(other, '/Products?pageSize=1', { headers: on })).status;
+    };
+    expect(await call()).to.equal(200);
+    // At once in the process that changes it.
+    expect((await browse(other, path, { method: 'DELETE', headers })).status).to.equal(200);
+    expect(await call()).to.equal(403);
+    expect((await one.call(path, { method: 'PUT' })).status).to.equal(200);
+    await until(async () => (await call()) === 200);
+    await one.call(`/instances/${id}`, { method: 'DELETE' });
+    await until(async () => (await call()) === 404);
   });
 
   it('counts wrong tries together', async () => {

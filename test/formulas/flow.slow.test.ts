@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { useDatabase } from '../support/database.ts';
 import { type GivenFormula, useFormulaBench } from './bench.ts';
@@ -64,6 +65,18 @@ describe('executions of formulas', () => {
     const [call] = bench.calls;
     expect(call?.path).to.equal('/hubs/crm/contacts/8000270E-1?where=a%3D%27b%26c%27');
     expect(call?.caller).to.deep.equal({ accountId: 1, userId: 1, instanceId: 427 });
+  });
+
+  it('runs with an input of any size', async () => {
+    const steps = [
+      { name: 'count', type: 'script', properties: { body: 'done({ n: trigger.args.text.length });' } },
+    ] as const;
+    // Random characters, because what is stored is compressed.
+    for (const text of ['', 'a', randomBytes(3_000).toString('base64'), randomBytes(1_000_000).toString('base64')]) {
+      const { id, status } = await run({ steps }, { text });
+      expect(status).to.equal('success');
+      expect(await bench.valuesOf(1, id, 'count')).to.deep.equal({ 'count.n': String(text.length) });
+    }
   });
 
   it('takes the way of failure after a filter that is false, without failing', async () => {

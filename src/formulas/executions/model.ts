@@ -62,6 +62,8 @@ export interface ClaimedRun extends ExecutionKey {
   readonly isCancelled: boolean;
   /** Whether a request waits for what its last step leaves. */
   readonly isAwaited: boolean;
+  /** The input of the execution. Null: it is large, or the execution was deleted. */
+  readonly input: ExecutionInput | null;
 }
 
 /** A mail that a script sends by `notify.email`. */

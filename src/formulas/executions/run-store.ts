@@ -39,7 +39,7 @@ export type RunCommitNext =
       /** Time of the planned retry. */
       readonly retryAt?: Date | undefined;
       /** What the last step left, where a request waits for it. */
-      readonly answer?: unknown;
+      readonly response?: unknown;
       /** The step that made the execution fail. */
       readonly fault?: { readonly name: string; readonly message: string } | undefined;
     };
@@ -197,6 +197,9 @@ export function createRunStore(knex: Knex) {
 /** How many times more due runs are looked at than claimed, so that one account with many does not hide the others. */
 const CANDIDATES = 4;
 
+/** Maximum stored size of an input that a claim returns. Larger ones are read when their run begins. */
+const CLAIMED_INPUT_BYTES = 8 * 1024;
+
 const START = {
   name: 'start-executions',
   sql: `
@@ -266,7 +269,12 @@ const CLAIM = {
   update formula_run r set lease = gen_random_uuid(), lease_until = ?
   from chosen c where r.account_id = c.account_id and r.id = c.id
   returning r.account_id as "accountId", r.id, r.execution_at as "executionAt", r.formula_instance_id as "formulaInstanceId", r.lease,
-    r.steps, r.position, r.is_cancelled as "isCancelled", r.awaited as "isAwaited"`,
+    r.steps, r.position, r.is_cancelled as "isCancelled", r.awaited as "isAwaited",
+    (select json_build_object('formula', json_build_object('accountId', e.formula_account_id, 'id', e.formula_id),
+        'version', e.formula_version, 'trigger', e.trigger, 'attempt', e.attempt, 'chain', e.chain)
+      from formula_execution e
+      where e.account_id = r.account_id and e.created_at = r.execution_at and e.id = r.id
+        and pg_column_size(e.trigger) <= ${CLAIMED_INPUT_BYTES}) as input`,
 } as const;
 
 const RENEW = `
@@ -371,7 +379,7 @@ function toUnit({ accountId, id, lease, executionAt, rows, next }: RunCommit) {
   const unit = { account_id: accountId, id, lease, execution_at: executionAt, steps: rows.length };
   if (next.kind !== 'end')
     return { ...unit, kind: next.kind, position: next.position, due: next.kind === 'later' ? next.due : null };
-  const { status, at, forgetsValues: forgets, retryAt, answer, fault } = next;
+  const { status, at, forgetsValues: forgets, retryAt, response: answer, fault } = next;
   const end = { ...unit, status, at, forgets, answer, step_name: fault?.name, message: fault?.message };
   if (retryAt === undefined) return { ...end, kind: 'end' };
   const position: RunPosition = { frames: [], ordinal: 0, retries: 0, begun: 0, isRetry: true };

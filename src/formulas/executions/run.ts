@@ -84,7 +84,7 @@ const EFFECTS: ReadonlySet<string> = new Set([
 /** Runs an execution from where it stands, until it ends or waits. @throws RunLost, and whatever the database or the signal says */
 export async function runExecution(ports: ExecutionRunPorts, run: ClaimedRun, signal: AbortSignal): Promise<RunEnd> {
   const { store, programs, clock } = ports;
-  const input = await store.findInput(run);
+  const input = run.input ?? (await store.findInput(run));
   const instance = await programs.findInstance(run.accountId, run.formulaInstanceId);
   if (input === undefined || instance === undefined) return endAtOnce(ports, run, 'cancelled');
   if (run.position?.isRetry === true) {
@@ -219,13 +219,13 @@ function createExecution(
     // Those that are stored already are removed by the same statement.
     if (!isLogged) rows = rows.map((row) => (row.isFault ? row : { ...row, content: null }));
     const at = new Date(clock.now());
-    const answer = run.isAwaited ? answerOf() : undefined;
-    await store({ kind: 'end', status, at, forgetsValues: !isLogged, retryAt, answer, fault: firstFault });
+    const response = run.isAwaited ? responseOf() : undefined;
+    await store({ kind: 'end', status, at, forgetsValues: !isLogged, retryAt, response, fault: firstFault });
     return { status, execution: firstFault };
   }
 
   /** Returns what the last step of the formula left. */
-  function answerOf(): unknown {
+  function responseOf(): unknown {
     const [root] = frames;
     const last = root?.frame.last;
     if (root === undefined || last === undefined) return undefined;

@@ -263,7 +263,7 @@ describe('handshakes', () => {
       where: { body: ['payload', 'plainToken'] },
       algorithm: 'sha256',
       encoding: 'hex',
-      answer: (plainToken, encryptedToken) => ({ plainToken, encryptedToken }),
+      response: (plainToken, encryptedToken) => ({ plainToken, encryptedToken }),
     });
     const asked = call({
       body: JSON.stringify({ event: 'endpoint.url_validation', payload: { plainToken: 'qgg8v' } }),
