@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { tryRewriting } from './rewriting.ts';
 
-const CASES = 60_000;
-const PARTS = 4;
+const CASES = 200_000;
+const PARTS = 8;
 
 describe('a filter on a mapped object', function rewriting() {
   this.timeout(300_000);
