@@ -27,6 +27,8 @@ export interface Operation {
   readonly security?: unknown;
   readonly responses: Responses;
   readonly 'x-causeway-scopes': readonly string[];
+  /** The scopes that an access key needs. Only what `key-scopes.ts` cannot know is written in `spec/`. */
+  readonly 'x-causeway-key-scopes'?: readonly string[];
   /** The body is a record or an event, with the wider limits of those. */
   readonly 'x-causeway-large-body'?: boolean;
   /** Documents another operation for a place where it is known by a name of its own. */
