@@ -5414,6 +5414,8 @@ export interface components {
             timestamp: string;
             accountId: number;
             userId?: number;
+            keyId?: number;
+            keyName?: string;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -5512,6 +5514,8 @@ export interface components {
             timestamp: string;
             accountId: number;
             userId?: number;
+            keyId?: number;
+            keyName?: string;
             instanceId?: number;
             elementKey?: string;
             method: string;
