@@ -5706,8 +5706,8 @@ export interface components {
         };
         AcceptedTestEvent: {
             eventId: string;
-            subscriptionId: number;
-            config: components["schemas"]["DeliveryTarget"];
+            subscriptionId?: number;
+            config?: components["schemas"]["DeliveryTarget"];
         };
         ElementsVersion: "Hydrogen" | "Helium";
         ObjectKind: "vendor" | "vdr";
@@ -5934,6 +5934,7 @@ export interface components {
             id: number;
             stepName: string;
             status: components["schemas"]["FormulaStepStatus"];
+            fault: boolean;
             createdDate: string;
             updatedDate: string;
             restarted?: boolean;

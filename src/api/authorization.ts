@@ -11,6 +11,7 @@ import type { PageSession } from '../connect/session.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError, cutText, invalidRequest, isAppError } from '../errors.ts';
+import type { FormulaResources } from '../formulas/resources.ts';
 import type { FailedAuthorizations } from '../http/failed-authorizations.ts';
 import type { CallerLimits, TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
@@ -89,6 +90,8 @@ export interface AuthorizationParts {
   readonly instances: Pick<Instances, 'findByToken' | 'getCached' | 'list'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
   readonly listObjects: Resources['listObjects'];
+  /** Returns whether a formula instance of an account has a method and path. Each request on a record calls it, so it must be cheap. */
+  readonly isFormulaResource: FormulaResources['has'];
   readonly findPageSession: ConnectPage['find'];
   /** Rate limits of the requests from connect pages, per session. */
   readonly pageRequests: TokenBuckets;
@@ -144,8 +147,16 @@ export interface ApiAuthorization {
 /** Creates the authorization. A caller that was seen a moment ago costs no query. */
 export function createAuthorization(parts: AuthorizationParts): ApiAuthorization {
   const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
-  const { listObjects, findPageSession, pageRequests, failedAuthorizations, callerLimits, innerCallers, accessKeys } =
-    parts;
+  const {
+    listObjects,
+    isFormulaResource,
+    findPageSession,
+    pageRequests,
+    failedAuthorizations,
+    callerLimits,
+    innerCallers,
+    accessKeys,
+  } = parts;
   const callers = createSecretCache<KnownCaller>();
   principals.subscribe(callers.forgetMisses);
   /** Parsed `Authorization` headers of known callers. Most of a caller's requests have the same header. */
@@ -207,7 +218,7 @@ export function createAuthorization(parts: AuthorizationParts): ApiAuthorization
     const instance = credentials.instance && (await findInstance(principal.accountId, credentials.instance));
     const caller: Caller = { principal, sent, redactor, session, instance };
     response.locals.caller = caller;
-    const scope = await settleScope(response, { sought, instance, first });
+    const scope = await settleScope(request, response, { sought, instance, first });
     response.locals.scope = scope;
     if (scope !== 'platform') {
       // On refusals too: they say which instance they are about.
@@ -236,7 +247,7 @@ export function createAuthorization(parts: AuthorizationParts): ApiAuthorization
     const caller: Caller = { ...found, instance };
     response.locals.caller = caller;
     const sought = instance === undefined ? 'platform' : scopeOf(request, first, true);
-    const scope = await settleScope(response, { sought, instance, first });
+    const scope = await settleScope(request, response, { sought, instance, first });
     response.locals.scope = scope;
     if (instance !== undefined && scope !== 'platform') response.setHeader('Elements-Element-Instance-Id', instance.id);
     if (scope !== 'platform') return { caller, scope };
@@ -426,6 +437,7 @@ export function createAuthorization(parts: AuthorizationParts): ApiAuthorization
 
   /** A path with scope `'record'` is the platform's when the element has no such object. */
   async function settleScope<Sought extends Exclude<ApiScope, 'public' | 'connect'>>(
+    { method, path }: Request,
     response: Response,
     {
       sought,
@@ -433,7 +445,10 @@ export function createAuthorization(parts: AuthorizationParts): ApiAuthorization
       first,
     }: { readonly sought: Sought; readonly instance: Instance | undefined; readonly first: string },
   ) {
-    const mayBeOfPlatform = sought === 'record' && instance !== undefined && PLATFORM_SEGMENTS.has(first);
+    const mayBeOfPlatform =
+      sought === 'record' &&
+      instance !== undefined &&
+      (PLATFORM_SEGMENTS.has(first) || (await isFormulaResource(instance.accountId, method, path)));
     const isOfPlatform = mayBeOfPlatform && (await isNoObject({ instance, signal: signalEnd(response) }, first));
     return isOfPlatform ? 'platform' : sought;
   }

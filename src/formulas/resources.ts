@@ -1,10 +1,11 @@
 import { AppError, pointer } from '../errors.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
 import { missing } from '../shared-errors.ts';
-import type { AnswerStore } from './executions/answer-store.ts';
-import type { Answers, AwaitedExecution } from './executions/answers.ts';
 import type { Executions } from './executions/executions.ts';
 import type { StepValue } from './executions/model.ts';
+import type { AwaitedExecution, ResourceResponses } from './executions/resource-responses.ts';
+import type { ResponseStore } from './executions/response-store.ts';
+import type { Programs } from './programs.ts';
 import { chainAfter, findChainFault, readOrigin } from './request-triggers.ts';
 import type { ResourceRequest, ResourceStore } from './resource-store.ts';
 import { ORIGIN_HEADER } from './steps/api-requests.ts';
@@ -30,9 +31,10 @@ export interface ResourceResponse {
 
 export interface ResourcePorts {
   readonly store: ResourceStore;
-  readonly answerStore: Pick<AnswerStore, 'findFault'>;
+  readonly responseStore: Pick<ResponseStore, 'findFault'>;
   readonly executions: Pick<Executions, 'startAwaited'>;
-  readonly answers: Pick<Answers, 'wait'>;
+  readonly responses: Pick<ResourceResponses, 'wait'>;
+  readonly programs: Pick<Programs, 'hasResource'>;
   /** Milliseconds that a request waits for the end of its execution. */
   readonly timeoutMs: number;
 }
@@ -48,8 +50,18 @@ const MOST_STATUS = 599;
 export type FormulaResources = ReturnType<typeof createFormulaResources>;
 
 /** Runs formulas as resources of the API (formulas.md, 13). */
-export function createFormulaResources({ store, answerStore, executions, answers, timeoutMs }: ResourcePorts) {
+export function createFormulaResources({
+  store,
+  responseStore,
+  executions,
+  responses,
+  programs,
+  timeoutMs,
+}: ResourcePorts) {
   return {
+    /** Returns whether a formula instance of an account has a method and path. This costs no query. */
+    has: programs.hasResource,
+
     /**
      * Returns the id of the formula instance that a request runs. Undefined: nothing has this method and path.
      * @throws AppError REQUEST_INVALID without the header where one is needed; NOT_FOUND for an instance of another formula
@@ -57,12 +69,12 @@ export function createFormulaResources({ store, answerStore, executions, answers
     find: async (request: ResourceRequest): Promise<number | undefined> => {
       const found = await store.find(request);
       if (found === undefined) return undefined;
-      const { ownInstanceId, formulaId, namedInstanceId } = found;
+      const { ownInstanceId, formulaIds, namedInstanceId } = found;
       if (namedInstanceId !== null) return namedInstanceId;
       if (ownInstanceId !== null && [undefined, ownInstanceId].includes(request.instanceId)) return ownInstanceId;
-      if (formulaId === null) return undefined;
+      if (formulaIds.length === 0) return undefined;
       if (request.instanceId !== undefined) throw missing('instance of this formula', request.instanceId);
-      const message = `${request.method} ${request.path} runs formula ${formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
+      const message = `${request.method} ${request.path} runs formula ${formulaIds.join(' or ')}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
       throw new AppError('REQUEST_INVALID', message, {
         details: [{ path: pointer('headers', INSTANCE_HEADER), message }],
       });
@@ -85,18 +97,18 @@ export function createFormulaResources({ store, answerStore, executions, answers
      */
     respond: async (execution: AwaitedExecution, signal: AbortSignal): Promise<ResourceResponse> => {
       const { id } = execution;
-      const state = await answers.wait(execution, { timeoutMs, signal });
+      const state = await responses.wait(execution, { timeoutMs, signal });
       if (state === undefined) {
         const message = `Execution ${id} takes longer than ${timeoutMs / SECOND_MS} seconds, and continues. Read it with GET /formulas/instances/executions/${id}.`;
         throw new AppError('FORMULA_TIMEOUT', message);
       }
-      const { status, answer } = state;
-      const given = readResponse(answer);
+      const { status, response } = state;
+      const given = readResponse(response);
       if (given !== undefined) return given;
-      if (status === 'success') return { status: OK, body: answer ?? {} };
+      if (status === 'success') return { status: OK, body: response ?? {} };
       if (status !== 'failed')
         throw new AppError('FORMULA_FAILED', `Execution ${id} did not succeed: its status is ${status}.`);
-      const fault = await answerStore.findFault(execution);
+      const fault = await responseStore.findFault(execution);
       const [at, reason] = [fault && ` at the step '${fault.stepName}'`, messageOf(fault?.content)];
       throw new AppError(
         'FORMULA_FAILED',
@@ -116,9 +128,9 @@ function toArguments({ method, path, query, headers, body }: ResourceInput): unk
 }
 
 /** Reads `done({ statusCode, result })`. */
-function readResponse(answer: unknown): ResourceResponse | undefined {
-  if (!isJsonObject(answer)) return undefined;
-  const { statusCode, result } = answer;
+function readResponse(stored: unknown): ResourceResponse | undefined {
+  if (!isJsonObject(stored)) return undefined;
+  const { statusCode, result } = stored;
   const status = Number(statusCode);
   if (statusCode === undefined || !Number.isInteger(status) || status < LEAST_STATUS || status > MOST_STATUS)
     return undefined;
