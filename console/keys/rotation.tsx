@@ -3,7 +3,7 @@ import { api, ask } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Form } from '../parts/form.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
-import type { AccessKey } from './list.tsx';
+import type { AccessKey } from './access-key.ts';
 
 interface RotationProps {
   readonly accessKey: AccessKey;
