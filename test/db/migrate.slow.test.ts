@@ -18,6 +18,7 @@ const ALL = [
     '0065-shared-formula-resources',
     '0066-instances-by-id',
   ],
+  ...['0077-access-keys', '0078-activity-keys'],
 ];
 
 describe('migrateDatabase', () => {

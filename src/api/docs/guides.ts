@@ -79,6 +79,7 @@ const ORDER = [
   'administration',
   'accounts',
   'roles',
+  'access-keys',
   'log-in',
   'audit-log',
   'migrating',
