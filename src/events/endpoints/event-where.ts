@@ -62,7 +62,8 @@ export interface NamedField {
  */
 export function fieldsOf(where: string): readonly NamedField[] {
   const literals = new Map<string, Literal[]>();
-  collect(parseWhere(where), (name, found) => literals.set(name, [...(literals.get(name) ?? []), ...found]));
+  for (const { name, literals: found } of namesOf(parseWhere(where)))
+    literals.set(name, [...(literals.get(name) ?? []), ...found]);
   return [...literals].map(([name, found]) => ({ name, literals: found }));
 }
 
@@ -111,24 +112,23 @@ function typeOf(literals: readonly Literal[]): FieldSpec['type'] {
   return kinds.size > 1 ? 'string' : kind;
 }
 
-function collect(filter: Filter, note: (name: string, literals: readonly Literal[]) => void): void {
+function namesOf(filter: Filter): readonly NamedField[] {
   switch (filter.kind) {
     case 'and':
     case 'or':
-      for (const operand of filter.operands) collect(operand, note);
-      return;
+      return filter.operands.flatMap(namesOf);
     case 'not':
-      return collect(filter.operand, note);
+      return namesOf(filter.operand);
     case 'compare':
-      return note(filter.field.name, [filter.value]);
+      return [{ name: filter.field.name, literals: [filter.value] }];
     case 'in':
-      return note(filter.field.name, filter.values);
+      return [{ name: filter.field.name, literals: filter.values }];
     case 'like':
-      return note(filter.field.name, [filter.pattern]);
+      return [{ name: filter.field.name, literals: [filter.pattern] }];
     case 'between':
-      return note(filter.field.name, [filter.low, filter.high]);
+      return [{ name: filter.field.name, literals: [filter.low, filter.high] }];
     case 'isNull':
-      return note(filter.field.name, []);
+      return [{ name: filter.field.name, literals: [] }];
   }
 }
 
