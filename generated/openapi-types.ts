@@ -5671,8 +5671,8 @@ export interface components {
         };
         AcceptedTestEvent: {
             eventId: string;
-            subscriptionId: number;
-            config: components["schemas"]["DeliveryTarget"];
+            subscriptionId?: number;
+            config?: components["schemas"]["DeliveryTarget"];
         };
         ElementsVersion: "Hydrogen" | "Helium";
         ObjectKind: "vendor" | "vdr";
@@ -5899,6 +5899,7 @@ export interface components {
             id: number;
             stepName: string;
             status: components["schemas"]["FormulaStepStatus"];
+            fault: boolean;
             createdDate: string;
             updatedDate: string;
             restarted?: boolean;
@@ -5975,6 +5976,7 @@ export interface components {
                     [key: string]: unknown;
                 };
                 raw?: unknown;
+                unfiltered?: true;
             };
         };
         BulkEvent: {

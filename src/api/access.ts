@@ -508,7 +508,7 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getSubscription: subscription('show'),
   updateSubscription: subscription('update'),
   deleteSubscription: subscription('delete'),
-  testSubscription: subscription('run'),
+  testSubscription: EVERYBODY,
   listDeliveries: EVERYBODY,
   releaseDeliveries: delivery('update'),
   acknowledgeDeliveries: delivery('delete'),

@@ -44,6 +44,11 @@ describe('the pages of the documentation', () => {
     expect(findPages()).to.have.members(['/docs', '/docs/guides/readme', ...guides, ...elements, ...reference]);
   });
 
+  it('lead a newcomer from the first page to the first steps', () => {
+    const [, main = ''] = pages.get('/docs')?.text.split('<main') ?? [];
+    expect(main.split('</p>')[0]).to.include('<a href="/docs/guides/readme">First steps</a>');
+  });
+
   it('let nothing in but what the service serves, and nothing that is inline', () => {
     for (const [path, { headers, text }] of pages) {
       expect(headers.get('content-type'), path).to.match(/^text\/html/);
