@@ -5,14 +5,7 @@ import { type AuthorizationServer, startAuthorizationServer } from '../../suppor
 import { until } from '../../support/until.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { readEverything } from '../support/tenants.ts';
-import {
-  DELIVERIES,
-  listDeliveries,
-  QUICK,
-  type ReceivedEvent,
-  useReceiver,
-  verify,
-} from './receiving.ts';
+import { DELIVERIES, listDeliveries, QUICK, type ReceivedEvent, useReceiver, verify } from './receiving.ts';
 import { post, SHOP_SECRET, type ShopEvent, sign, useShopServer } from './shop.ts';
 
 const PATH = '/notifications/subscriptions';
