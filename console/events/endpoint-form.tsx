@@ -143,7 +143,7 @@ export function EndpointForm({ endpoint, onSubmit, onCancel }: EndpointFormProps
           type={field.isSecret === true ? 'password' : 'text'}
           autocomplete="off"
           required={field.isOptional !== true}
-          value={valueOf(endpoint?.authentication, kind, field.name)}
+          value={storedValue(endpoint?.authentication, kind, field.name)}
         />
       ))}
       <Field
@@ -183,7 +183,7 @@ function kindOf(value: string): keyof typeof AUTHENTICATIONS {
 }
 
 /** A stored value belongs to its kind of authentication. */
-function valueOf(stored: Authentication | undefined, kind: string, name: string): string | undefined {
+function storedValue(stored: Authentication | undefined, kind: string, name: string): string | undefined {
   return stored?.type === kind ? Object.entries(stored).find(([member]) => member === name)?.[1] : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
-import type { Endpoint, EndpointInput } from '../events/endpoints/endpoint.ts';
+import type { EventEndpoint, EndpointInput } from '../events/endpoints/endpoint.ts';
 import type { EndpointAuthentication } from '../events/model.ts';
 import type { OperationBody, OperationResult } from './operation.ts';
 
@@ -71,7 +71,7 @@ export function readAuthentication(body: AuthenticationBody): EndpointAuthentica
 }
 
 /** Returns the members of an endpoint for the view of its subscription. */
-export function toEndpointView(url: string, endpoint: Endpoint): Partial<SubscriptionView> {
+export function toEndpointView(url: string, endpoint: EventEndpoint): Partial<SubscriptionView> {
   const { name, where, format, headers, authentication, maxPerSecond, ordered, active } = endpoint;
   const { instances, elementKeys, hubs, tags, warnings } = endpoint;
   return {

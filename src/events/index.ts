@@ -5,7 +5,7 @@ import { createAcceptStore } from './accept/accept-store.ts';
 import { createDeliveries } from './deliveries/deliveries.ts';
 import { createEndpoints } from './endpoints/endpoints.ts';
 import { createKnownObjects } from './endpoints/known-objects.ts';
-import { createRecordReading, type RecordNeighbours } from './endpoints/records.ts';
+import { createRecordReading, type RecordReadingNeighbours } from './endpoints/records.ts';
 import { createEngine, type EngineNeighbours, type EngineRole } from './engine.ts';
 import { createEventHistory } from './history/history.ts';
 import type { FindSource } from './model.ts';
@@ -52,7 +52,7 @@ export function composeEndpoints(
   );
 }
 
-export interface EndpointRoomNeighbours extends Pick<RecordNeighbours, 'findInstance' | 'getRecord'> {
+export interface EndpointRoomNeighbours extends Pick<RecordReadingNeighbours, 'findInstance' | 'getRecord'> {
   readonly subscriptions: Subscriptions;
   readonly registry: Pick<Registry, 'connectors' | 'findConnector'>;
   readonly findSource: FindSource;

@@ -29,7 +29,7 @@ export interface NewEvent {
   /** Checked callback URL that replaces the instance's. */
   readonly callbackUrl?: string | undefined;
   /** The only receiver, whatever it wants: an endpoint that is tested. */
-  readonly receiver?: Receiver | undefined;
+  readonly receiver?: EventReceiver | undefined;
 }
 
 export interface Accepted {
@@ -121,7 +121,7 @@ export interface EndpointSending {
 }
 
 /** A subscription that gets an event. */
-export interface Receiver {
+export interface EventReceiver {
   readonly subscriptionId: number;
   /** Host of the URL, see `hostOf`. */
   readonly host: string;

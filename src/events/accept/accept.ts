@@ -17,7 +17,7 @@ import {
   type FindSource,
   type NewEvent,
   type ReadySubscription,
-  type Receiver,
+  type EventReceiver,
   wantsType,
 } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
@@ -55,11 +55,11 @@ export interface AcceptPorts {
 }
 
 /** An event on its way into the database. */
-export interface Acceptance extends Omit<NewRow, 'state' | 'others'>, Receiver {
+export interface Acceptance extends Omit<NewRow, 'state' | 'others'>, EventReceiver {
   readonly elementKey: string;
   readonly bytes: number;
   /** The other receivers of the event. */
-  readonly others?: readonly Receiver[] | undefined;
+  readonly others?: readonly EventReceiver[] | undefined;
   /** Time of acceptance, on the clock's monotonic time in milliseconds. */
   readonly acceptedAtMs: number;
   /** Whether the account's policy queues the delivery instead of pushing it. */
@@ -218,7 +218,7 @@ async function findSubscriber(
   ports: AcceptPorts,
   { accountId, callbackUrl, type }: NewEvent,
   source: EventSource,
-): Promise<Receiver | undefined> {
+): Promise<EventReceiver | undefined> {
   const url = callbackUrl ?? source.callbackUrl;
   if (url === undefined) return undefined;
   const { id: subscriptionId, host, eventTypes } = await ports.ensureSubscription(accountId, url);
@@ -396,7 +396,7 @@ export async function storeAcceptances(
     throw error;
   }
 
-  function wantedState({ accountId, bytes, isQueued }: Acceptance, receiver: Receiver): NewRow['state'] {
+  function wantedState({ accountId, bytes, isQueued }: Acceptance, receiver: EventReceiver): NewRow['state'] {
     if (isQueued) return 'queued';
     if (receiver.ordered || owner === undefined) return 'waiting';
     return dispatcher.reserve({ ...receiver, accountId }, bytes, nowMs) ? 'delivering' : 'waiting';
@@ -412,7 +412,7 @@ export async function storeAcceptances(
     if (result !== undefined) measures.accepted({ ...row, state: result.state });
   }
 
-  function note(row: Acceptance, receiver: Receiver & OtherDelivery, result: StoredDelivery | undefined): void {
+  function note(row: Acceptance, receiver: EventReceiver & OtherDelivery, result: StoredDelivery | undefined): void {
     if (result?.state !== 'delivering') cancel(row, receiver);
     if (result === undefined) return;
     if (result.state === 'delivering' && owner !== undefined) {
@@ -425,7 +425,7 @@ export async function storeAcceptances(
    * Notes deliveries that have no owner or no memory now. They are announced when there is room. A receiver that is to be tried again has
    * room at once.
    */
-  function noteWaiting(receiver: Receiver & { readonly accountId: number }): void {
+  function noteWaiting(receiver: EventReceiver & { readonly accountId: number }): void {
     const { accountId, subscriptionId, ordered } = receiver;
     if (ordered) agenda.wantOrdered(subscriptionId);
     else if (owner === undefined) agenda.want();
@@ -433,11 +433,11 @@ export async function storeAcceptances(
   }
 }
 
-type AcceptedRow = Acceptance & { readonly others?: readonly (Receiver & OtherDelivery)[] | undefined } & NewRow;
+type AcceptedRow = Acceptance & { readonly others?: readonly (EventReceiver & OtherDelivery)[] | undefined } & NewRow;
 
 function toLease(
   { accountId, eventId, instanceId, payload, acceptedAtMs, traceparent }: Acceptance,
-  { subscriptionId, host, ordered, maxPerSecond, unfiltered }: Receiver,
+  { subscriptionId, host, ordered, maxPerSecond, unfiltered }: EventReceiver,
   { id, owner }: { readonly id: number; readonly owner: string },
 ): DeliveryLease {
   return {

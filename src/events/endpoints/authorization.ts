@@ -14,7 +14,7 @@ export interface AuthorizedEndpoint {
 }
 
 /** The header of one request, and the secrets in it. */
-export interface Authorization {
+export interface EndpointAuthorization {
   readonly header: string | undefined;
   readonly secrets: readonly string[];
 }
@@ -90,7 +90,7 @@ export function createAuthorizer({ egress, clock, timeoutMs, signal }: Authoriza
 
   return {
     /** Returns the header of a request. @throws TokenRefusedError, EgressError when aborted */
-    authorize: async (endpoint: AuthorizedEndpoint): Promise<Authorization> => {
+    authorize: async (endpoint: AuthorizedEndpoint): Promise<EndpointAuthorization> => {
       const { authentication } = endpoint;
       if (authentication === undefined) return { header: undefined, secrets: [] };
       if (authentication.type !== 'oauth2') return { header: staticHeader(authentication), secrets: [] };
@@ -99,7 +99,7 @@ export function createAuthorizer({ egress, clock, timeoutMs, signal }: Authoriza
     },
 
     /** Forgets a token that the receiver refused. Returns whether a new one may help. */
-    refuse: (endpoint: AuthorizedEndpoint, { header }: Authorization): boolean => {
+    refuse: (endpoint: AuthorizedEndpoint, { header }: EndpointAuthorization): boolean => {
       const { authentication } = endpoint;
       if (authentication?.type !== 'oauth2') return false;
       const key = keyOf(endpoint, authentication);

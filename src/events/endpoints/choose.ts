@@ -1,4 +1,4 @@
-import type { EventSource, NewEvent, Receiver } from '../model.ts';
+import type { EventSource, NewEvent, EventReceiver } from '../model.ts';
 import { wantsType } from '../model.ts';
 import { compileEventFilter, type EventFilter, type EventRow, type RecordTypes } from './event-where.ts';
 
@@ -14,7 +14,7 @@ export interface EndpointWish {
 
 /** An active endpoint of an account. */
 export interface WantingEndpoint {
-  readonly receiver: Receiver;
+  readonly receiver: EventReceiver;
   /** Whether everything but the filter lets the event through. */
   readonly admits: (type: string, source: EventSource) => boolean;
   /** Undefined: there is no filter. */
@@ -22,7 +22,7 @@ export interface WantingEndpoint {
 }
 
 /** Returns the receivers among the endpoints of an account that want an event. */
-export type ChooseEndpoints = (event: NewEvent, source: EventSource) => Promise<readonly Receiver[]>;
+export type ChooseEndpoints = (event: NewEvent, source: EventSource) => Promise<readonly EventReceiver[]>;
 
 /** Returns the choice among the endpoints of an account for the events of one call. Undefined: the account has none. */
 export type FindEndpoints = (accountId: number) => Promise<ChooseEndpoints | undefined>;
@@ -90,8 +90,8 @@ export function createChoice(
   readRecord: (event: NewEvent, source: EventSource) => Promise<unknown>,
 ): ChooseEndpoints {
   return async (event, source) => {
-    const wanting: Receiver[] = [];
-    const undecided: { readonly receiver: Receiver; readonly filter: EventFilter }[] = [];
+    const wanting: EventReceiver[] = [];
+    const undecided: { readonly receiver: EventReceiver; readonly filter: EventFilter }[] = [];
     let row: EventRow | undefined;
     for (const { receiver, admits, filterFor } of endpoints) {
       if (!admits(event.type, source)) continue;

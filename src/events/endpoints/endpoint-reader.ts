@@ -3,7 +3,7 @@ import { encryptionContext } from '../../db/encrypted-columns.ts';
 import { DecryptionError } from '../../db/keyring.ts';
 import type { Platform } from '../../platform.ts';
 import type { EndpointSending } from '../model.ts';
-import { type Endpoint, type EndpointSecrets, maskSecrets } from './endpoint.ts';
+import { type EventEndpoint, type EndpointSecrets, maskSecrets } from './endpoint.ts';
 import { createEndpointStore, type EndpointRow } from './endpoint-store.ts';
 
 export interface EndpointReaderPlatform extends Pick<Platform, 'knex'> {
@@ -48,7 +48,7 @@ export function createEndpointReader({ knex, keyring, log }: EndpointReaderPlatf
       via: Knex,
       accountId: number,
       subscriptions: readonly EndpointKey[],
-    ): Promise<ReadonlyMap<number, Endpoint>> => {
+    ): Promise<ReadonlyMap<number, EventEndpoint>> => {
       const rates = new Map(subscriptions.filter(({ isEndpoint }) => isEndpoint).map((row) => [row.id, row]));
       if (rates.size === 0) return new Map();
       const rows = await createEndpointStore(via).list(accountId, [...rates.keys()]);

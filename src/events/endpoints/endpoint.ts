@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AppError, invalidRequest, pointer } from '../../errors.ts';
-import { MASK } from '../../instances/configuration.ts';
 import type { BodyFormat, EndpointAuthentication } from '../model.ts';
 
 /** What an endpoint wants and how it is sent to, without secrets. */
@@ -31,7 +30,7 @@ export interface EndpointSecrets {
 }
 
 /** An endpoint as its owner sees it. Secrets are masked. */
-export interface Endpoint extends EndpointChoice, EndpointSecrets {
+export interface EventEndpoint extends EndpointChoice, EndpointSecrets {
   readonly name: string | undefined;
   readonly maxPerSecond: number | undefined;
 }
@@ -53,6 +52,9 @@ export interface EndpointInput {
   readonly ordered?: boolean | undefined;
   readonly active?: boolean | undefined;
 }
+
+/** What stands for a secret where it is shown. */
+const MASK = '********';
 
 /** Header names that the service itself sends, in lower case. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([

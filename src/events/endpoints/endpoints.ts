@@ -6,7 +6,7 @@ import { AppError, invalidRequest, pointer, unknownName } from '../../errors.ts'
 import type { Platform } from '../../platform.ts';
 import { missing } from '../../shared-errors.ts';
 import { hostOf } from '../lease.ts';
-import type { EventSource, NewEvent, Receiver } from '../model.ts';
+import type { EventSource, NewEvent, EventReceiver } from '../model.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import {
   compileWish,
@@ -76,7 +76,7 @@ export function createEndpoints(
   });
 
   function toWanting({ id, url, eventTypes, maxPerSecond, choice }: WishRow): WantingEndpoint {
-    const receiver: Receiver = {
+    const receiver: EventReceiver = {
       subscriptionId: id,
       host: hostOf(url),
       ordered: choice.ordered,

@@ -25,10 +25,10 @@ export type EventRow = {
 };
 
 /** Whether an event matches a filter. `undecided`: only its record would tell, and the event has none. */
-export type Verdict = 'no' | 'undecided' | 'yes';
+export type FilterVerdict = 'no' | 'undecided' | 'yes';
 
 export interface EventFilter {
-  readonly judge: (row: EventRow) => Verdict;
+  readonly judge: (row: EventRow) => FilterVerdict;
 }
 
 /** Types of the fields of a record, by name. */
@@ -132,7 +132,7 @@ function namesOf(filter: Filter): readonly NamedField[] {
   }
 }
 
-type Judge = (row: EventRow) => Verdict;
+type Judge = (row: EventRow) => FilterVerdict;
 
 /** What a part of a condition reads: only the event, only the record, or both or tags, which are several values. */
 type Reads = 'event' | 'record' | 'mixed';
@@ -166,7 +166,7 @@ function compile(condition: Condition): Judge {
 
 function allOf(judges: readonly Judge[]): Judge {
   return (row) => {
-    let verdict: Verdict = 'yes';
+    let verdict: FilterVerdict = 'yes';
     for (const judge of judges) {
       const one = judge(row);
       if (one === 'no') return 'no';
@@ -178,7 +178,7 @@ function allOf(judges: readonly Judge[]): Judge {
 
 function anyOf(judges: readonly Judge[]): Judge {
   return (row) => {
-    let verdict: Verdict = 'no';
+    let verdict: FilterVerdict = 'no';
     for (const judge of judges) {
       const one = judge(row);
       if (one === 'yes') return 'yes';

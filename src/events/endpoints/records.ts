@@ -5,7 +5,7 @@ import type { Resources } from '../../resources/index.ts';
 import { RECORD_ACTIONS } from '../event-types.ts';
 import type { EventSource, NewEvent } from '../model.ts';
 
-export interface RecordNeighbours {
+export interface RecordReadingNeighbours {
   readonly findInstance: FindWebhookInstance;
   readonly getRecord: Resources['getRecord'];
   readonly clock: Clock;
@@ -20,7 +20,7 @@ const READS_MS = 8_000;
  * Creates the reading of records for filters. The provider of a webhook waits meanwhile, so the number of records and the time are limited:
  * further events have none.
  */
-export function createRecordReading(neighbours: RecordNeighbours) {
+export function createRecordReading(neighbours: RecordReadingNeighbours) {
   const { clock, log, getRecord } = neighbours;
 
   async function read({ accountId, objectName, objectId }: NewEvent, { instanceId }: EventSource, signal: AbortSignal) {

@@ -9,7 +9,7 @@ import { listPage, type PageQuery } from '../../db/listing.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { missing } from '../../shared-errors.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { EventEndpoint } from '../endpoints/endpoint.ts';
 import { createEndpointReader } from '../endpoints/endpoint-reader.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
 import { hostOf } from '../lease.ts';
@@ -20,7 +20,7 @@ import { createSubscriptionStore, type SubscriptionRow } from './subscription-st
 /** A subscription as its owner sees it, the signing secret in clear. */
 export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deletedAt' | 'isEndpoint' | 'maxPerSecond'> {
   /** Undefined for a callback URL. */
-  readonly endpoint: Endpoint | undefined;
+  readonly endpoint: EventEndpoint | undefined;
   /** Undefined when the stored secret cannot be decrypted. A rotation replaces it. */
   readonly secret: string | undefined;
   /** Time until which the secret before the last rotation is valid, too. */

@@ -127,7 +127,7 @@ async function authenticationOf(
 ): Promise<NewEndpoint['authentication']> {
   if (bearerEnv !== undefined && authFile !== undefined)
     throw new UsageError('Add --bearer-env or --auth-file, not both.');
-  if (authFile !== undefined) return readObject(authFile, 'authentication') as NewEndpoint['authentication'];
+  if (authFile !== undefined) return (await readObject(authFile, 'authentication')) as NewEndpoint['authentication'];
   if (bearerEnv === undefined) return undefined;
   const token = session.environment[bearerEnv];
   if (token === undefined || token === '') throw new UsageError(`The environment variable ${bearerEnv} is not set.`);
