@@ -55,6 +55,7 @@ const ORDER = [
   'map-objects',
   'bulk',
   'receive-events',
+  'endpoints',
   'events',
   'polls',
   'oauth-proxies',
