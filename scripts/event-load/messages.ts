@@ -69,6 +69,8 @@ export interface ReceiverReport {
 /** The numbers that the receiver got since it started. */
 export interface ReceivedNumbers {
   readonly numbers: readonly number[];
+  /** The numbers that arrived at each endpoint, by its path `/endpoint-<n>`. */
+  readonly ofEndpoints: Readonly<Record<string, readonly number[]>>;
   /** Number of successful requests beyond the first of each event. */
   readonly duplicates: number;
   readonly distinctIds: number;

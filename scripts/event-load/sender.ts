@@ -202,9 +202,13 @@ async function saturate({ seconds, inFlight, until, ...rest }: SaturationOptions
 /** Creates the subscriptions, so that this work is in no measurement. */
 async function prepare(): Promise<void> {
   for (const url of callbackUrls) if (url !== null) await subscriptions.ensure(accountId, url);
-  // Another process may have created them.
-  if ((await endpoints.find(accountId)) !== undefined) return;
-  for (const endpoint of given) await endpoints.create(accountId, endpoint);
+  if (given.length === 0) return;
+  await knex.transaction(async (trx) => {
+    // Several senders start at once, and one of them creates the endpoints of all.
+    await trx.raw('select pg_advisory_xact_lock(20)');
+    if ((await trx('endpoint').first('name')) !== undefined) return;
+    for (const endpoint of given) await endpoints.create(accountId, endpoint);
+  });
 }
 
 async function stop(): Promise<void> {

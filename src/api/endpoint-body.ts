@@ -1,5 +1,5 @@
 import { type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
-import type { EventEndpoint, EndpointInput } from '../events/endpoints/endpoint.ts';
+import type { EndpointInput, EventEndpoint } from '../events/endpoints/endpoint.ts';
 import type { EndpointAuthentication } from '../events/model.ts';
 import type { OperationBody, OperationResult } from './operation.ts';
 

@@ -13,11 +13,11 @@ import { buildPayload } from '../message.ts';
 import {
   type Accepted,
   type DeliverySettings,
+  type EventReceiver,
   type EventSource,
   type FindSource,
   type NewEvent,
   type ReadySubscription,
-  type EventReceiver,
   wantsType,
 } from '../model.ts';
 import type { EngineOptions } from '../options.ts';

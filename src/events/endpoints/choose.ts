@@ -1,4 +1,4 @@
-import type { EventSource, NewEvent, EventReceiver } from '../model.ts';
+import type { EventReceiver, EventSource, NewEvent } from '../model.ts';
 import { wantsType } from '../model.ts';
 import { compileEventFilter, type EventFilter, type EventRow, type RecordTypes } from './event-where.ts';
 

@@ -3,7 +3,7 @@ import { encryptionContext } from '../../db/encrypted-columns.ts';
 import { DecryptionError } from '../../db/keyring.ts';
 import type { Platform } from '../../platform.ts';
 import type { EndpointSending } from '../model.ts';
-import { type EventEndpoint, type EndpointSecrets, maskSecrets } from './endpoint.ts';
+import { type EndpointSecrets, type EventEndpoint, maskSecrets } from './endpoint.ts';
 import { createEndpointStore, type EndpointRow } from './endpoint-store.ts';
 
 export interface EndpointReaderPlatform extends Pick<Platform, 'knex'> {

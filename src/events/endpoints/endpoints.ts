@@ -6,7 +6,7 @@ import { AppError, invalidRequest, pointer, unknownName } from '../../errors.ts'
 import type { Platform } from '../../platform.ts';
 import { missing } from '../../shared-errors.ts';
 import { hostOf } from '../lease.ts';
-import type { EventSource, NewEvent, EventReceiver } from '../model.ts';
+import type { EventReceiver, EventSource, NewEvent } from '../model.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import {
   compileWish,
