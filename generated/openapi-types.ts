@@ -2917,7 +2917,7 @@ export interface paths {
         };
         get: operations["listSubscriptions"];
         put?: never;
-        post?: never;
+        post: operations["createSubscription"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2940,6 +2940,24 @@ export interface paths {
         options?: never;
         head?: never;
         patch: operations["updateSubscription"];
+        trace?: never;
+    };
+    "/notifications/subscriptions/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["testSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/notifications/subscriptions/deliveries": {
@@ -5599,6 +5617,23 @@ export interface components {
             url: string;
         };
         SubscriptionState: "active" | "deactivated";
+        EndpointFormat: "standard" | "elements" | "cloudevents";
+        EndpointAuthentication: {
+            type: "basic" | "bearer" | "oauth2";
+            username?: string;
+            password?: string;
+            token?: string;
+            tokenUrl?: string;
+            clientId?: string;
+            clientSecret?: string;
+            scope?: string;
+            audience?: string;
+            clientAuthentication?: "basic" | "body";
+        };
+        EndpointWarning: {
+            field: string;
+            message: string;
+        };
         Subscription: {
             id: number;
             channel: components["schemas"]["DeliveryChannel"];
@@ -5613,16 +5648,91 @@ export interface components {
             stateChangedDate: string;
             queued: number;
             retrying: number;
+            endpoint?: true;
+            url?: string;
+            name?: string;
+            where?: string;
+            instances?: number[];
+            elementKeys?: string[];
+            hubs?: string[];
+            tags?: string[];
+            format?: components["schemas"]["EndpointFormat"];
+            headers?: {
+                [key: string]: string;
+            };
+            authentication?: components["schemas"]["EndpointAuthentication"];
+            maxPerSecond?: number;
+            ordered?: boolean;
+            active?: boolean;
+            warnings?: components["schemas"]["EndpointWarning"][];
+        };
+        NewEndpoint: {
+            url: string;
+            name?: string;
+            eventTypes?: string[];
+            where?: string;
+            instances?: number[];
+            elementKeys?: string[];
+            hubs?: string[];
+            tags?: string[];
+            format?: components["schemas"]["EndpointFormat"];
+            headers?: {
+                [key: string]: string;
+            };
+            authentication?: components["schemas"]["EndpointAuthentication"];
+            maxPerSecond?: number;
+            ordered?: boolean;
+            active?: boolean;
         };
         DeletedNotificationItem: {
             id: number;
         };
+        EndpointAuthenticationUpdate: {
+            type: "basic" | "bearer" | "oauth2";
+            username?: string;
+            password?: string;
+            token?: string;
+            tokenUrl?: string;
+            clientId?: string;
+            clientSecret?: string;
+            scope?: string;
+            audience?: string;
+            clientAuthentication?: "basic" | "body";
+        } | null;
         SubscriptionUpdate: {
             state?: components["schemas"]["SubscriptionState"];
             eventTypes?: string[];
             rotateSecret?: true;
+            url?: string;
+            name?: string | null;
+            where?: string | null;
+            instances?: number[] | null;
+            elementKeys?: string[] | null;
+            hubs?: string[] | null;
+            tags?: string[] | null;
+            format?: components["schemas"]["EndpointFormat"];
+            headers?: {
+                [key: string]: string;
+            } | null;
+            authentication?: components["schemas"]["EndpointAuthenticationUpdate"];
+            maxPerSecond?: number | null;
+            ordered?: boolean;
+            active?: boolean;
         } & {
             [key: string]: unknown;
+        };
+        SubscriptionTest: {
+            instanceId?: number;
+            type: string;
+            objectId?: string;
+            object?: components["schemas"]["FreeFormObject"];
+        };
+        TestedSubscription: {
+            eventId: string;
+            subscriptionId: number;
+            config: components["schemas"]["DeliveryTarget"];
+            matches: boolean;
+            unfiltered: boolean;
         };
         DeliveryStatus: "queued" | "delivering" | "retrying" | "delivered";
         DeliveryInstance: {
@@ -6011,6 +6121,7 @@ export interface components {
                     [key: string]: unknown;
                 };
                 raw?: unknown;
+                unfiltered?: true;
             };
         };
         BulkEvent: {
@@ -8085,6 +8196,18 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"][];
             };
         };
+        CreatedEndpoint: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Subscription"];
+            };
+        };
         Subscription: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8107,6 +8230,18 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeletedNotificationItem"];
+            };
+        };
+        TestedSubscription: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TestedSubscription"];
             };
         };
         DeliveryList: {
@@ -16930,6 +17065,38 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEndpoint"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedEndpoint"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getSubscription: {
         parameters: {
             query?: never;
@@ -16999,6 +17166,40 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Subscription"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    testSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionTest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TestedSubscription"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

@@ -348,6 +348,8 @@ export interface DeliveryColumns {
   readonly last_error: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
+  /** Whether the filter of its endpoint could not be decided, because the event had no record. */
+  readonly unfiltered: boolean;
 }
 
 /** What was tried and what came of it; append-only, one partition a day (UTC). */
@@ -369,6 +371,17 @@ export interface DeliveryAttemptColumns {
   readonly delivery_created_at: Date;
   /** As they were sent, redacted; null: of a release that did not store them. */
   readonly request_headers: unknown;
+}
+
+/** Of a subscription that was made by itself: which events it wants, and how they are sent. */
+export interface EndpointColumns {
+  readonly account_id: number;
+  readonly subscription_id: number;
+  readonly name: string | null;
+  /** Its members as the API has them, without secrets. */
+  readonly choice: unknown;
+  /** Ciphertext of a JSON object: headers and authentication. */
+  readonly secrets: string | null;
 }
 
 /** What was accepted; payload is the body as it is signed and sent. One partition a day (UTC). */
@@ -799,7 +812,7 @@ export interface RolePrivilegesColumns {
   readonly updated_at: Date;
 }
 
-/** One callback URL of one account. */
+/** One callback URL of one account, or one endpoint. */
 export interface SubscriptionColumns {
   readonly account_id: number;
   readonly id: number;
@@ -815,6 +828,9 @@ export interface SubscriptionColumns {
   readonly event_types: readonly string[];
   /** Since then it is not shown, and deactivated; the first event or instance of its URL makes it anew under the same id. */
   readonly deleted_at: Date | null;
+  readonly is_endpoint: boolean;
+  /** Deliveries that are sent per second at most; null for no limit. */
+  readonly max_per_second: number | null;
 }
 
 /** What an account did in each day (UTC), by element; an empty key stands for none. */
@@ -956,6 +972,7 @@ export interface Tables {
   readonly console_session: ConsoleSessionColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;
+  readonly endpoint: EndpointColumns;
   readonly event: EventColumns;
   readonly event_key: EventKeyColumns;
   readonly event_owner: EventOwnerColumns;

@@ -513,9 +513,11 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
 
   listNotifications: EVERYBODY,
   listSubscriptions: EVERYBODY,
+  createSubscription: { ...NEW_SECRET, privilege: INSTANCE, audit: { action: 'create', target: 'subscription' } },
   getSubscription: subscription('show'),
   updateSubscription: subscription('update'),
   deleteSubscription: subscription('delete'),
+  testSubscription: EVERYBODY,
   listDeliveries: EVERYBODY,
   releaseDeliveries: delivery('update'),
   acknowledgeDeliveries: delivery('delete'),

@@ -10,6 +10,7 @@ import { type GivenConnectors, openConnectors } from '../connector/open.ts';
 import { createConsole } from '../console.ts';
 import {
   composeDeliveries,
+  composeEndpoints,
   composeEvents,
   composeWebhooks,
   createNoteRegistration,
@@ -181,10 +182,16 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     },
   );
   await formulas.prepare();
+  const endpoints = composeEndpoints(
+    platform,
+    { subscriptions, registry, findSource, findInstance: findWebhookInstance, getRecord: resources.getRecord },
+    { maxPerAccount: config.maxEndpointsPerAccount },
+  );
   const events = composeEvents(
     platform,
     {
       findSource,
+      findEndpoints: endpoints.find,
       findTriggered: formulas.findTriggered,
       subscriptions,
       settings: settings.ofDelivery,
@@ -320,6 +327,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       polls,
       bulk,
       subscriptions,
+      endpoints,
       notifications,
       deliveries,
       eventHistory,

@@ -5,6 +5,7 @@ import { CAUSEWAY } from './command-name.js';
 import { addActivity } from './commands/activity.js';
 import { addBulk } from './commands/bulk.js';
 import { addConnect } from './commands/connect.js';
+import { addEndpoints } from './commands/endpoints.js';
 import { addEvents } from './commands/events.js';
 import { addFormulas } from './commands/formulas.js';
 import { addInstances } from './commands/instances.js';
@@ -26,6 +27,7 @@ const COMMANDS: readonly AddCommands[] = [
   addTypes,
   addQuery,
   addEvents,
+  addEndpoints,
   addBulk,
   addFormulas,
   addActivity,

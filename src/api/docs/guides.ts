@@ -61,6 +61,7 @@ const ORDER = [
   'formulas',
   'bulk',
   'receive-events',
+  'endpoints',
   'events',
   'polls',
   'oauth-proxies',

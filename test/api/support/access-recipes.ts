@@ -439,8 +439,10 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
 
   listNotifications: {},
   listSubscriptions: {},
+  createSubscription: { body: () => ({ url: APPLICATION_URL, name: unique('made'), active: false }) },
   getSubscription: { of: 'subscription' },
   updateSubscription: { of: 'spareSubscription', body: () => ({ eventTypes: ['Orders.*'] }) },
+  testSubscription: { of: 'spareSubscription' },
   deleteSubscription: { of: 'spareSubscription', spends: true },
   listDeliveries: {},
   releaseDeliveries: NO_DELIVERY,
