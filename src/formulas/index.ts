@@ -6,6 +6,7 @@ import type { Sandbox } from '../scripts/index.ts';
 import { createFormulaAnalytics } from './analytics.ts';
 import { createAnswerStore } from './executions/answer-store.ts';
 import { createAnswers } from './executions/answers.ts';
+import { findElementUses } from './element-uses.ts';
 import { createExecutionStore } from './executions/execution-store.ts';
 import { createExecutions } from './executions/executions.ts';
 import { createRunStore } from './executions/run-store.ts';
@@ -147,6 +148,9 @@ export function composeFormulas(
     resources,
     analytics: createFormulaAnalytics(platform),
     findTriggered: triggers.ofEvent,
+    /** Returns the running formula instances that use an element instance. */
+    usesOf: (accountId: number, elementInstanceId: number) =>
+      findElementUses(programs, accountId, elementInstanceId),
     /** Starts the formulas that wait for a request. */
     noteRequest: createRequestTriggers({ triggers, runs, startLimit, clock, log, wake }),
 
