@@ -291,8 +291,7 @@ export const VARIABLES = {
     format: integer(1, 744),
     shownDefault: '24',
     defaultText: () => '24',
-    description:
-      'Hours between two readings of the fields of watched objects. Changes become events.',
+    description: 'Hours between two readings of the fields of watched objects. Changes become events.',
   },
   smtpUrl: {
     name: 'SMTP_URL',

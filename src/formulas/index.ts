@@ -4,9 +4,9 @@ import { createAnnouncement } from '../events/sweep/announcement.ts';
 import type { Platform } from '../platform.ts';
 import type { Sandbox } from '../scripts/index.ts';
 import { createFormulaAnalytics } from './analytics.ts';
+import { findElementUses } from './element-uses.ts';
 import { createAnswerStore } from './executions/answer-store.ts';
 import { createAnswers } from './executions/answers.ts';
-import { findElementUses } from './element-uses.ts';
 import { createExecutionStore } from './executions/execution-store.ts';
 import { createExecutions } from './executions/executions.ts';
 import { createRunStore } from './executions/run-store.ts';
@@ -149,8 +149,7 @@ export function composeFormulas(
     analytics: createFormulaAnalytics(platform),
     findTriggered: triggers.ofEvent,
     /** Returns the running formula instances that use an element instance. */
-    usesOf: (accountId: number, elementInstanceId: number) =>
-      findElementUses(programs, accountId, elementInstanceId),
+    usesOf: (accountId: number, elementInstanceId: number) => findElementUses(programs, accountId, elementInstanceId),
     /** Starts the formulas that wait for a request. */
     noteRequest: createRequestTriggers({ triggers, runs, startLimit, clock, log, wake }),
 

@@ -123,7 +123,9 @@ export function fieldsOfPoll(resource: PolledResource, object: ObjectSpec): read
     resource.created?.field ?? changes.created ?? guess(object, CREATED_NAMES),
     ...(texts.match(/[\w.]+/g) ?? []),
   ];
-  return [...new Set(names)].flatMap((name) => (name !== undefined && Object.hasOwn(object.fields, name) ? [name] : []));
+  return [...new Set(names)].flatMap((name) =>
+    name !== undefined && Object.hasOwn(object.fields, name) ? [name] : [],
+  );
 }
 
 /** Adds the fields that the poll needs to a list of fields. Without them, it cannot find what changed, and up to when. */

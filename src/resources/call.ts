@@ -76,7 +76,14 @@ const DISCOVERY = 'describe objects';
  * called
  */
 export function startCall(
-  { client, budget, tokensOf, noteCredentials, noteRejection, rateLimits }: CallNeighbours & { readonly rateLimits: RateLimits },
+  {
+    client,
+    budget,
+    tokensOf,
+    noteCredentials,
+    noteRejection,
+    rateLimits,
+  }: CallNeighbours & { readonly rateLimits: RateLimits },
   instance: ConnectedInstance,
   signal: AbortSignal,
   work: string | undefined,

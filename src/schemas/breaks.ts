@@ -140,8 +140,7 @@ function brokenFormula(
 ): BrokenFormula {
   const mentions = createMentions(text);
   const mapped = mappings.filter(({ objectName }) => objectNames.includes(objectName));
-  const names =
-    mapped.length === 0 ? [...lost] : mapped.flatMap(({ mappedFields }) => mappedFields);
+  const names = mapped.length === 0 ? [...lost] : mapped.flatMap(({ mappedFields }) => mappedFields);
   const fields = names.filter(mentions).toSorted();
   return { formulaId, formulaName, formulaInstanceId, formulaInstanceName, fields };
 }

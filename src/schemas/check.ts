@@ -123,8 +123,10 @@ function waitOf({ resources, options }: CheckPorts, { check, instance }: CheckIn
 }
 
 /** A check that continues another one skips what that one has read. */
-function isFresh({ clock, options }: CheckPorts, { isPartial }: ClaimedCheck, { checkedAt }: WatchRow): boolean {
-  return isPartial && checkedAt !== null && checkedAt.getTime() > clock.now() - options.resumeMs;
+function isFresh({ clock, options }: CheckPorts, { isPartial }: ClaimedCheck, row: WatchRow): boolean {
+  const { checkedAt, pendingHash, lastError } = row;
+  if (!isPartial || pendingHash !== null || lastError !== null || checkedAt === null) return false;
+  return checkedAt.getTime() > clock.now() - options.resumeMs;
 }
 
 /**
@@ -197,11 +199,21 @@ interface Report {
  * Stores the new shape together with the change, its event and its notification, or nothing.
  * @returns false if another process was faster, or the instance has other settings by now
  */
-async function report(ports: CheckPorts, { instance }: CheckInput, { drift, change, breaks }: Report): Promise<boolean> {
+async function report(
+  ports: CheckPorts,
+  { instance }: CheckInput,
+  { drift, change, breaks }: Report,
+): Promise<boolean> {
   const { store } = ports;
   const { accountId, id: instanceId, name, connector } = instance;
   const { objectName } = drift.key;
-  const event = { accountId, instanceId, type: 'schema.changed', objectName, object: { objectName, ...change } } as const;
+  const event = {
+    accountId,
+    instanceId,
+    type: 'schema.changed',
+    objectName,
+    object: { objectName, ...change },
+  } as const;
   const [events, publish] = await Promise.all([ports.prepare([event]), ports.prepareNotice(accountId)]);
   const isStored = await store.transaction(async (via) => {
     if (!(await store.drift(via, drift))) return false;

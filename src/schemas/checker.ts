@@ -184,9 +184,7 @@ export function createChecker(
         noteEnd('lost');
         return finish(giveBack(check, startedMs));
       }
-      activity.within(() =>
-        log.warn({ err: error, accountId, instanceId }, 'a check of watched objects failed'),
-      );
+      activity.within(() => log.warn({ err: error, accountId, instanceId }, 'a check of watched objects failed'));
       activity.end({ isReported: true, fault: activity.faultOf(error) });
       noteEnd('failed');
       await finish({
@@ -211,7 +209,10 @@ export function createChecker(
   function resultOf(check: ClaimedCheck, startedMs: number, { afterMs, isWait }: CheckEnd): CheckResult {
     // The first checks of instances that were created together spread over the whole time.
     const isFirst = check.lastSuccessAt === null;
-    const nextMs = afterMs === undefined ? startedMs + (isFirst ? intervalMs * random.fraction() : usualMs()) : clock.now() + afterMs;
+    const nextMs =
+      afterMs === undefined
+        ? startedMs + (isFirst ? intervalMs * random.fraction() : usualMs())
+        : clock.now() + afterMs;
     return {
       ...check,
       startedAt: new Date(startedMs),

@@ -23,7 +23,12 @@ export interface Complaints {
  * Creates the reaction to errors of providers that complain of a field. The description that the field came from may be outdated, so the
  * watched objects of the instance are read again, at most once an hour.
  */
-export function createComplaints({ knex, notifier, clock, log }: Pick<Platform, 'knex' | 'notifier' | 'clock' | 'log'>): Complaints {
+export function createComplaints({
+  knex,
+  notifier,
+  clock,
+  log,
+}: Pick<Platform, 'knex' | 'notifier' | 'clock' | 'log'>): Complaints {
   const store = createWatchStore(knex);
   /** Instances that complained lately. Only one of many failing calls writes. */
   const noted = new LRUCache<string, number>(atMost(MOST_KEPT));

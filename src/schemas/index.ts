@@ -27,10 +27,7 @@ export { createComplaints } from './complaints.ts';
 export interface SchemaNeighbours extends Pick<CheckerPorts, 'prepare' | 'prepareNotice' | 'openRun'> {
   readonly instances: Pick<Instances, 'get' | 'getAll'>;
   readonly mappings: Pick<Mappings, 'onChange' | 'inForce'>;
-  readonly resources: Pick<
-    Resources,
-    'inspect' | 'rateLimitOf' | 'listObjects' | 'getObject' | 'forgetObjects'
-  >;
+  readonly resources: Pick<Resources, 'inspect' | 'rateLimitOf' | 'listObjects' | 'getObject' | 'forgetObjects'>;
   readonly formulasOf: UsePorts['formulasOf'];
 }
 
@@ -103,12 +100,15 @@ export function composeSchemas(platform: Platform, neighbours: SchemaNeighbours,
         const names = instance.fault === undefined ? [...(await usesOf(instance)).keys()].filter(isName) : [];
         const nowMs = clock.now();
         const soon = new Date(Math.round(nowMs + SOON_MS * random.fraction()));
-        const later = new Date(Math.round(nowMs + intervalMs * (1 + random.fraction()) / 2));
+        const later = new Date(Math.round(nowMs + (intervalMs * (1 + random.fraction())) / 2));
         const wanted = names.toSorted();
         isSoon = (await store.sync({ accountId, instanceId, settingsVersion, wanted, soon, later })) || isSoon;
         count++;
       } catch (error) {
-        log.warn({ err: error, accountId, instanceId }, 'could not choose the watched objects of an instance; trying again');
+        log.warn(
+          { err: error, accountId, instanceId },
+          'could not choose the watched objects of an instance; trying again',
+        );
       }
     }
     if (isSoon) checker.wake();
@@ -181,9 +181,7 @@ export function composeSchemas(platform: Platform, neighbours: SchemaNeighbours,
     const { byName } = await mappings.inForce(instance);
     const given = byName.get(name)?.vendorName ?? name;
     const watches = await listWatches(instance);
-    return (
-      watches.find(({ row }) => row.objectName === given) ?? watches.find(({ row }) => row.names.includes(given))
-    );
+    return watches.find(({ row }) => row.objectName === given) ?? watches.find(({ row }) => row.names.includes(given));
   }
 
   async function getWatch(instance: Instance, name: string): Promise<Watch> {

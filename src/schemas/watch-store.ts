@@ -20,7 +20,10 @@ export interface ClaimedCheck
   readonly lease: string;
 }
 
-export type CheckRow = RowOf<'schema_check', 'due' | 'lease_until' | 'last_run_at' | 'last_success_at' | 'last_error' | 'failures'>;
+export type CheckRow = RowOf<
+  'schema_check',
+  'due' | 'lease_until' | 'last_run_at' | 'last_success_at' | 'last_error' | 'failures'
+>;
 
 /** A watched object without its shape. */
 export interface WatchRow extends RowWith<'schema_watch', typeof WATCH> {
@@ -146,7 +149,8 @@ export function createWatchStore(knex: Knex) {
 
     /** Stores the outcome of a check and releases it, unless another process has it. */
     finish: async (result: CheckResult): Promise<void> => {
-      const { accountId, instanceId, lease, due, startedAt, nextDue, isGivenBack, hasWaited, isPartial, error } = result;
+      const { accountId, instanceId, lease, due, startedAt, nextDue, isGivenBack, hasWaited, isPartial, error } =
+        result;
       await knex.raw(FINISH, {
         ...{ accountId, instanceId, lease, startedAt, nextDue, isGivenBack, hasWaited, isPartial },
         claimedDue: due,
@@ -156,16 +160,14 @@ export function createWatchStore(knex: Knex) {
 
     /** Returns the check of an instance. */
     find: async (key: CheckKey): Promise<CheckRow | undefined> =>
-      knex('schema_check')
-        .where(ofInstance(key))
-        .first({
-          due: 'due',
-          leaseUntil: 'lease_until',
-          lastRunAt: 'last_run_at',
-          lastSuccessAt: 'last_success_at',
-          lastError: 'last_error',
-          failures: 'failures',
-        }),
+      knex('schema_check').where(ofInstance(key)).first({
+        due: 'due',
+        leaseUntil: 'lease_until',
+        lastRunAt: 'last_run_at',
+        lastSuccessAt: 'last_success_at',
+        lastError: 'last_error',
+        failures: 'failures',
+      }),
 
     /** Returns the watched objects of an instance by name, without their shapes. */
     list: async (key: CheckKey, via = knex): Promise<readonly WatchRow[]> =>
@@ -346,7 +348,9 @@ export function createWatchStore(knex: Knex) {
         .where({ ...ofWatch(key), requested: true })
         .update({ requested: false });
       if (count === 0) return false;
-      await via('schema_watch').where({ ...ofWatch(key), requested: false, names: [] }).delete();
+      await via('schema_watch')
+        .where({ ...ofWatch(key), requested: false, names: [] })
+        .delete();
       return true;
     },
 
@@ -398,7 +402,7 @@ const RENEW = `
 const FINISH = `
   update schema_check set
     lease = null, lease_until = null,
-    due = case when due <> :claimedDue then least(due, :nextDue) else :nextDue end,
+    due = case when date_trunc('milliseconds', due) <> :claimedDue then least(due, :nextDue) else :nextDue end,
     is_partial = :isPartial,
     waits = case when :hasWaited then waits + 1 when :isGivenBack then waits else 0 end,
     failures = case when :isGivenBack then failures when cast(:error as text) is null then 0 else failures + 1 end,

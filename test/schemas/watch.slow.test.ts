@@ -9,7 +9,7 @@ const ORDERS = { ID: 'Edm.Int32', name: 'Edm.String', total: 'Edm.Decimal', chan
 const NOTES = { ID: 'Edm.Int32', text: 'Edm.String' };
 
 describe('a watched object', function watched() {
-  this.timeout(60_000);
+  this.timeout(20_000);
   const service = useApp({ SIMULATORS_PORT: 'off' }, CHECKED);
   const receiver = useReceiver();
   let provider: ChangingOData;
@@ -120,11 +120,18 @@ describe('a watched object', function watched() {
     provider.set({ Notes: NOTES });
     await checkNow(service, id);
     expect(await watchOf(service, id, 'Orders')).to.include({ state: 'missing' });
-    expect((await changesOf(service, id))[0]).to.deep.include({ object: 'removed', added: [], removed: ['ID', 'changedAt', 'name', 'total'] });
+    expect((await changesOf(service, id))[0]).to.deep.include({
+      object: 'removed',
+      added: [],
+      removed: ['ID', 'changedAt', 'name', 'total'],
+    });
     provider.set({ Orders: ORDERS, Notes: NOTES });
     await checkNow(service, id);
     expect(await watchOf(service, id, 'Orders')).to.include({ state: 'watched' });
-    expect((await changesOf(service, id)).map(({ object }: { object: string }) => object)).to.deep.equal(['added', 'removed']);
+    expect((await changesOf(service, id)).map(({ object }: { object: string }) => object)).to.deep.equal([
+      'added',
+      'removed',
+    ]);
   });
 
   it('names the mapping and the poll that a change breaks', async () => {
