@@ -68,7 +68,7 @@ function AccountDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** Says which account it is that is worked in, where it is not the user's own. */
+/** Names the account that the user works in, where it is not the user's own. */
 export function AccountMark() {
   const { session, account, workIn } = useWho();
   if (account.id === session.account.id) return null;

@@ -9,14 +9,14 @@ export type Session = Schemas['ConsoleSession'];
 
 type Problem = Partial<Omit<Schemas['ErrorResponse'], 'code'>> & { readonly code?: ApiError['code'] };
 
-/** A refusal of the API, or of the way to it. */
+/** An error response of the API, or the failure to reach it. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** An error code (decisions D4), or NETWORK where there was no response. */
   readonly code: Schemas['ErrorCode'] | 'NETWORK' | 'UNKNOWN';
   readonly requestId: string | undefined;
   readonly details: NonNullable<Schemas['ErrorResponse']['details']>;
-  /** The provider's own words. */
+  /** The provider's own message, if the provider rejected the call. */
   readonly providerMessage: string | undefined;
   /** The HTTP status; 0 where there was no response. */
   readonly status: number;
@@ -31,7 +31,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The session of every request, and what to do when it has ended. */
+/** The CSRF token and the account that each request is sent with, and the function to call when the session has ended. */
 const known: {
   csrfToken: string | undefined;
   accountId: number | undefined;
@@ -47,7 +47,7 @@ export function useSession(session: Session | undefined, onEnded: () => void): v
   known.onEnded = onEnded;
 }
 
-/** The account that all calls are about from now on; undefined: the user's own. */
+/** Sends all further calls for this account. Undefined: for the user's own account. */
 export function workIn(accountId: number | undefined): void {
   known.accountId = accountId;
 }
@@ -66,11 +66,11 @@ const identify: Middleware = {
   },
 };
 
-/** Every operation of the API, typed by its document. Calls on an instance name it in `onInstance`. */
+/** A client with every operation of the API, typed by the OpenAPI document. A call on an instance names it with `onInstance`. */
 export const api = createClient<paths>({ baseUrl: BASE_PATH });
 api.use(identify);
 
-/** The header that makes a call one on an instance. */
+/** Returns the header that makes a call one on an instance. */
 export const onInstance = (id: number) => ({ 'Elements-Element-Instance-Id': String(id) });
 
 interface ApiResponse<Data> {
@@ -90,12 +90,12 @@ export async function ask<Data>(call: Promise<ApiResponse<Data>>): Promise<NonNu
 /** A page of a list. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** For the parameter `nextPage`; undefined on the last page. */
+  /** The value of the parameter `nextPage` for the page that follows. Undefined on the last page. */
   readonly nextPage: string | undefined;
 }
 
 /**
- * Returns a page of a list. The type of some operations also has the single entry or the file that they return to other callers.
+ * Returns a page of a list. The types of some operations also allow a single entry or a file, which other callers receive.
  * @throws ApiError
  */
 export async function askPage<Row>(call: Promise<ApiResponse<Row | readonly Row[] | string>>): Promise<Page<Row>> {
@@ -108,7 +108,7 @@ function isList<Row>(data: unknown): data is readonly Row[] {
   return Array.isArray(data);
 }
 
-/** @throws ApiError */
+/** Returns the body of a response with its headers. @throws ApiError */
 export async function askWithHeaders<Data>(
   call: Promise<ApiResponse<Data>>,
 ): Promise<{ readonly data: NonNullable<Data>; readonly headers: Headers }> {
@@ -123,7 +123,7 @@ export async function askWithHeaders<Data>(
   return { data, headers: response.headers };
 }
 
-/** A proxy in front of the service may respond in its own form. */
+/** Reads the problem in an error response. A proxy in front of the service may respond with a body of another form. */
 function problemOf(error: unknown): Problem {
   return typeof error === 'object' && error !== null ? error : {};
 }

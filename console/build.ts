@@ -3,14 +3,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BuildOptions, OutputFile } from 'esbuild';
 
-/** A file for browsers. */
+/** A file that browsers load. */
 export interface BundledFile {
-  /** Has a hash of its bytes: a name never means other bytes. */
+  /** The file name with a hash of the bytes, so that a name never stands for other bytes. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** The files of the pages, what each page begins with, and the names of the scripts that stand alone. */
+/** The files of the pages, the first files of each page, and the names of the scripts that are loaded on their own. */
 export interface Bundle {
   readonly files: readonly BundledFile[];
   readonly entries: Readonly<Record<Entry, EntryFiles>>;
@@ -19,7 +19,7 @@ export interface Bundle {
 
 export interface EntryFiles {
   readonly script: string;
-  /** Scripts that the first one needs at once. */
+  /** Scripts that the first script imports statically, so that the page can preload them. */
   readonly preloaded: readonly string[];
   readonly styles: readonly string[];
 }
@@ -27,11 +27,11 @@ export interface EntryFiles {
 export type Entry = (typeof ENTRIES)[number];
 export type Script = (typeof SCRIPTS)[number];
 
-/** The console, the page behind a connect session's URL, and what stands there for pages that may not show it. */
+/** The pages: the console, the connect page, and the page that replaces it where the connect page must not be shown. */
 const ENTRIES = ['console', 'connect-page', 'connect-refused'] as const;
 /**
- * Plain scripts, one file each: what opens the connect page from the pages of others, what ends pop-up windows of it and of the
- * console, and the theme of the console, which is there before anything is drawn.
+ * Plain scripts, one file each: the script that opens the connect page from a product's page, the scripts that close pop-up windows of the
+ * connect page and of the console, and the script that sets the theme before anything is drawn.
  */
 const SCRIPTS = ['connect-script', 'connect-return', 'oauth-callback', 'theme'] as const;
 const FOLDER = import.meta.dirname;
@@ -60,7 +60,7 @@ const MODULES = {
   jsxImportSource: 'preact',
 } as const satisfies BuildOptions;
 
-/** For a plain script element, in browsers that are older than ours need to be. */
+/** Options for scripts in plain `<script>` elements, which also run in older browsers than our pages need. */
 const CLASSIC = {
   ...OPTIONS,
   entryPoints: SCRIPTS.map((name) => join(FOLDER, `${name}.ts`)),
@@ -69,8 +69,8 @@ const CLASSIC = {
 } as const satisfies BuildOptions;
 
 /**
- * Makes the files of the pages from their sources: about a second.
- * @throws where esbuild is not installed, as in an image of the service, which has them ready made
+ * Builds the files of the pages from their sources, in about a second.
+ * @throws where esbuild is not installed, as in the image of the service, which contains the built files
  */
 export async function makeBundle(): Promise<Bundle> {
   const { build, stop } = await import('esbuild');

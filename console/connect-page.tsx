@@ -4,7 +4,7 @@ import { ConnectPage } from './connect/page.tsx';
 import { direction, language } from './connect/texts.ts';
 import './design.css';
 
-/** The page behind the URL of a connect session, for the users of a product: `/connect/{key}`. */
+/** The connect page, behind the URL of a connect session: `/connect/{key}`. */
 document.documentElement.lang = language;
 document.documentElement.dir = direction;
 

@@ -7,23 +7,23 @@ import { Title } from './connect/words.tsx';
 import './design.css';
 
 /**
- * The page that replaces the connect page where that must not be shown or does not exist. Any page may frame it, so it must never read the
- * end of its address, which is the key of the session.
+ * The page that is served in place of the connect page where that must not be shown, or where there is no session. Any page may frame it,
+ * so it must never read the end of its address, which is the key of the session.
  */
 const NONE = 'null';
 const { origin: encoded, registrable } = document.documentElement.dataset;
-/** Undefined where there is no such session. */
+/** Origin that is not allowed to show the connect page. Undefined if there is no such session. */
 const origin = encoded === undefined ? undefined : decodeURIComponent(encoded);
 const CALL = 'PUT /organizations/me/connect-origins';
 const { refused, ended } = texts;
 
-/** For those who made the page that is around this one. */
+/** Returns the reason for the developers of the page around this one. */
 function reasonFor(refusedOrigin: string): string {
   if (registrable === 'true') return refused.register(refusedOrigin);
   return refusedOrigin === NONE ? refused.none : refused.serve(refusedOrigin);
 }
 
-/** For its script. */
+/** Returns the failure for the script of the page around this one. */
 function failureOf(reason: string | undefined): ConnectFailure {
   if (reason === undefined) return { code: 'ended', message: ended.unknown.message };
   return { code: UNREGISTERED, message: registrable === 'true' ? `${reason} ${CALL}` : reason };

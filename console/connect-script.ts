@@ -5,9 +5,9 @@ import { type ConnectMessage, FROM, SOURCE, UNREGISTERED } from './connect/messa
 interface Options {
   /** The `url` of a connect session. */
   readonly sessionUrl: string;
-  /** A window of its own unless given. */
+  /** Default: `window`. */
   readonly mode?: 'window' | 'frame';
-  /** Where a frame is put, an element or a selector of one; without it the frame stands above the page. */
+  /** Element for the frame, or a selector of it. Without a container, the frame appears in a dialog above the page. */
   readonly container?: Element | string;
 }
 
@@ -16,7 +16,7 @@ interface Connected {
   readonly sessionId: number;
 }
 
-/** Where the page of a session is shown. */
+/** The window or the frame that shows the page of a session. */
 interface SessionView {
   readonly target: () => Window | null;
   readonly isGone: () => boolean;
@@ -34,18 +34,20 @@ const TITLE = 'Connect an account';
 const WIDTH = 480;
 const HEIGHT = 640;
 const LOOK_MS = 400;
-/** A page that cannot be reached says nothing at all. */
+/** Milliseconds without a message after which the page counts as unreachable. */
 const SILENCE_MS = 30_000;
 
 /**
- * To be called when the user clicks: browsers open windows at no other time.
- * @throws an Error with a `code`: `closed`, `blocked` (the browser opened no window), `unreachable` (the frame stayed empty), or that of the
- * session: `used`, `ended`, `expired`; `unregistered` where this page is of no connect origin, and then the place stays and says so
+ * Shows the page of a session and resolves when the account is connected. Call it when the user clicks: browsers open windows at no other
+ * time.
+ * @throws an Error with a `code`: `closed`; `blocked` if the browser opened no window; `unreachable` if the page did not respond;
+ * `unregistered` if this page is on none of the connect origins, and then the window stays open and says so; or the outcome of the session:
+ * `used`, `ended` or `expired`
  */
 async function connect({ sessionUrl, mode, container }: Options): Promise<Connected> {
   const url = new URL(sessionUrl);
   url.searchParams.set(FROM, location.origin);
-  // In a frame every page around it has to be registered.
+  // Every page around a frame must be registered.
   if (mode === 'frame') for (const around of location.ancestorOrigins ?? []) url.searchParams.append(FROM, around);
   const view = mode === 'frame' ? openFrame(url.href, container) : openWindow(url.href);
   return hear(view, url.origin);
@@ -119,7 +121,7 @@ function openFrame(url: string, container: Options['container']): SessionView {
   };
 }
 
-/** Escape closes it. */
+/** Creates the dialog around the frame. Escape closes it. */
 function createDialog(): HTMLDialogElement {
   const dialog = document.createElement('dialog');
   dialog.ariaLabel = TITLE;

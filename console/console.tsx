@@ -9,10 +9,13 @@ import { LogIn } from './log-in.tsx';
 import { ErrorNote } from './parts/show.tsx';
 import { Shell } from './shell.tsx';
 
-/** The name under which the browser stores that there is a session, because scripts cannot read its cookie. Without it, there is none. */
+/**
+ * Name under which the browser stores that there is a session, because scripts cannot read its cookie. Without the entry there is no
+ * session.
+ */
 const LOGGED_IN = 'logged-in';
 
-/** The console: who is logged in sees the shell around the pages, and everybody else the log-in, at the address where he was. */
+/** Shows the shell with the pages to a logged-in user, and otherwise the log-in at the requested address. */
 function Console() {
   const [changed, setChanged] = useState<Session | 'none' | 'ended'>();
   const { path, route } = useLocation();

@@ -8,7 +8,10 @@ import { Time } from './parts/time.tsx';
 
 export const INVITATION_PATH = '/console/invitation';
 
-/** Behind the link that a teammate was sent: chooses name and password, and is logged in. The key is behind the `#`, which is sent to no server. */
+/**
+ * The page behind the link in an invitation. The invited user chooses a name and a password, and is then logged in. The key follows the `#`
+ * of the address, which browsers send to no server.
+ */
 export function Invitation({ onDone }: { readonly onDone: (session: Session) => void }) {
   const [token, setToken] = useState(readToken);
   useEffect(() => {

@@ -58,7 +58,7 @@ export function useLoad<Value>(
   const reload = useCallback(() => setVersion((last) => last + 1), []);
   useEffect(() => {
     if (everyMs === undefined) return;
-    // A request that takes longer than the interval must end first. Otherwise it would never complete.
+    // A request that takes longer than the interval must end first. Otherwise a new request would abort it each time.
     const ask = () => document.visibilityState === 'visible' && !isAsking.current && reload();
     const timer = setInterval(ask, everyMs);
     return () => clearInterval(timer);
@@ -67,7 +67,7 @@ export function useLoad<Value>(
   return { ...state, reload };
 }
 
-/** An action of a click. It cannot start again while it runs, and its error is kept to be shown. */
+/** An action that a click starts. It cannot start again while it runs, and its error is kept so that the page can show it. */
 export interface Action<Arguments extends readonly unknown[]> {
   readonly run: (...given: Arguments) => Promise<void>;
   readonly isRunning: boolean;

@@ -11,14 +11,14 @@ interface Secrets {
 }
 
 interface LogInProps {
-  /** Shown first; the other way is one click away. */
+  /** The way to log in that is shown first. The other way is one click away. */
   readonly first: Way;
   /** Whether a session existed here that the user did not end. */
   readonly hasEnded: boolean;
   readonly onDone: (session: Session) => void;
 }
 
-/** By password, or by the secrets of the API, which a new service writes to a file. */
+/** Logs in with a password, or with the secrets of the API, which a new service writes to a file. */
 export function LogIn({ first, hasEnded, onDone }: LogInProps) {
   const [way, setWay] = useState(first);
   const { run, isRunning, error, forget } = useAction(async (form: FormData) =>
@@ -88,7 +88,7 @@ function SecretFields({ onFile }: { readonly onFile: (file: File) => void }) {
     <>
       <div class="stack tight">
         <p>
-          A new service writes your secrets to <code>credentials.json</code>. Its start prints the path, usually{' '}
+          A new service writes your secrets to <code>credentials.json</code>. It prints the path when it starts, usually{' '}
           <code>.data/credentials.json</code>.
         </p>
         <label>
@@ -135,7 +135,7 @@ function readSecrets(form: FormData): Secrets {
   };
 }
 
-/** @throws Error for another file */
+/** Reads the secrets from a file of credentials. @throws Error for a file without them */
 async function readFile(file: File): Promise<Secrets> {
   const { userSecret, organizationSecret } = parse(await file.text());
   if (typeof userSecret === 'string' && typeof organizationSecret === 'string')

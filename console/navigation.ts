@@ -1,14 +1,14 @@
-/** The pages of the console, as its navigation and its keyboard know them. */
+/** A page of the console with its title in the navigation and its shortcut. */
 export interface ConsolePage {
   readonly path: string;
   readonly title: string;
-  /** Pressed after `g`. */
+  /** Key of the shortcut, which is pressed after `g`. */
   readonly key: string;
 }
 
-/** The part of the address that a page receives. */
+/** The properties of the component of a page. */
 export interface PageProps {
-  /** The rest of the path behind that of the page, without a slash at the beginning: `5/events`. */
+  /** The part of the path behind that of the page, without a slash at the beginning: `5/events`. */
   readonly below?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The channel between a page of the console and the window in which the user authorizes. Both have this origin, whatever was shown in
- * between.
+ * Name of the channel between a page of the console and the window in which the user authorizes. Both pages are of this origin, even if the
+ * window showed others in between.
  */
 const CHANNEL = 'causeway-oauth';
 

@@ -33,7 +33,7 @@ interface ShellProps {
   readonly renew: () => Promise<void>;
 }
 
-/** The navigation, and the page that the address says. */
+/** Shows the navigation, and the page that the address names. */
 export function Shell({ session, onEnded, renew }: ShellProps) {
   const [isOpen, setOpen] = useState(false);
   const [isHelped, setHelped] = useState(false);
@@ -47,7 +47,7 @@ export function Shell({ session, onEnded, renew }: ShellProps) {
     renew,
     workIn: (chosen) => {
       choose(chosen?.id);
-      // A longer path names data of the account that was left.
+      // A longer path names resources of the account that the user has left.
       route(path.split('/', 3).join('/'));
     },
   };
@@ -98,7 +98,7 @@ function Navigation({ path }: { readonly path: string }) {
   );
 }
 
-/** Shows the logged-in user and the account, and everything that does not belong to a single page. */
+/** Shows the logged-in user and the account, with links and actions that do not belong to a single page. */
 function Myself({ onEnded, onHelp }: { readonly onEnded: () => void; readonly onHelp: () => void }) {
   const { session, account } = useWho();
   const logOut = async () => {

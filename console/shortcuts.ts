@@ -2,12 +2,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { CONSOLE_PAGES } from './navigation.ts';
 
-/** How long a second key may come after `g`. */
+/** Maximum milliseconds between `g` and the second key. */
 const SEQUENCE_MS = 1500;
 
 /**
- * Shortcuts: `/` focuses the search of the page, `g` and a letter open a page, and `?` shows the help. They are inactive while the user
- * types.
+ * Adds the shortcuts of the keyboard: `/` focuses the search of the page, `g` and a letter open a page, and `?` shows the help. They are
+ * inactive while the user types.
  */
 export function useShortcuts(onHelp: () => void): void {
   const { route } = useLocation();

@@ -7,7 +7,7 @@ const THEMES = [
   ['dark', 'dark'],
 ] as const;
 
-/** Light, dark, or what the system says; kept by the browser. */
+/** A choice of the theme: light, dark, or that of the operating system. The browser stores it. */
 export function ThemeChoice() {
   const [theme, setTheme] = useState(document.documentElement.dataset.theme ?? '');
   const choose = (chosen: string) => {

@@ -1,2 +1,2 @@
-/** Where the browser keeps the chosen theme. */
+/** Key of the chosen theme in the browser's local storage. */
 export const THEME_KEY = 'theme';

@@ -2,14 +2,14 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Session } from './api.ts';
 
-/** The logged-in user, and the account of the work. */
+/** The logged-in user, and the account that the user works in. */
 export interface Who {
   readonly session: Session;
   /** The account that all calls are about. */
   readonly account: Session['account'];
   /** Requests the logged-in user again, after a change of names, roles or the password. */
   readonly renew: () => Promise<void>;
-  /** Works in another account from now on; undefined: in the own one. Everything is loaded again. */
+  /** Switches to another account for all further calls, or to the user's own with undefined. All pages load again. */
   readonly workIn: (account: Session['account'] | undefined) => void;
 }
 
@@ -22,7 +22,7 @@ export function useWho(): Who {
   return who;
 }
 
-/** Whether the user has one of the privileges. */
+/** Returns whether the user has at least one of the privileges. */
 export type May = (...enough: readonly string[]) => boolean;
 
 export function useMay(): May {
@@ -38,12 +38,12 @@ export function useNeeds(): Needs {
   return (privilege) => (may(privilege) ? {} : { disabled: true, title: sayLacking(privilege) });
 }
 
-/** Why a control is disabled, for its title. */
+/** Returns the reason why a control is disabled, for its title. */
 export function sayLacking(privilege: string): string {
   return `This needs the privilege ${privilege}, and none of your roles has it. Ask an administrator of the organization.`;
 }
 
-/** Why the user does not do something that one of the privileges is for; undefined where he does. */
+/** Returns the reason why the user cannot do something that needs one of the privileges. Undefined if the user can. */
 export function useRefusal(needs: readonly string[]): string | undefined {
   return useMay()(...needs) ? undefined : sayLacking(needs.join(' or '));
 }

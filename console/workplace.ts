@@ -4,19 +4,21 @@ import { type Loaded, useLoad } from './load.ts';
 
 type Account = Session['account'];
 
-/** The account that the user works in, and how he goes to another one. */
+/** The account that the user works in, and the function that switches to another one. */
 export interface Workplace extends Pick<Loaded<Account>, 'error' | 'reload'> {
-  /** Undefined until it is known. */
+  /** The account. Undefined until it has loaded. */
   readonly account: Account | undefined;
   readonly choose: (accountId: number | undefined) => void;
 }
 
-/** Kept for the tab: a reload works in the same account, another tab in the own one. */
+/**
+ * Key of the account in the session storage of the tab: reloading the page stays in the account, and a new tab begins in the user's own.
+ */
 const KEY = 'account';
 
 export function useWorkplace({ account: own, privileges }: Session): Workplace {
   const [id, setId] = useState(privileges.includes('manageOrganization') ? readKept() : undefined);
-  // Before a page requests anything.
+  // Set before a page sends its first request.
   workIn(id);
   const chosen = useLoad(
     async (signal): Promise<Account> =>
@@ -38,7 +40,7 @@ export function useWorkplace({ account: own, privileges }: Session): Workplace {
   return { account: id === undefined ? own : value, error: isGone ? undefined : error, reload, choose };
 }
 
-/** Called after the log-out, so that the next user begins in the own account. */
+/** Removes the stored account after a log-out, so that the next user begins in the own account. */
 export function forgetWorkplace(): void {
   sessionStorage.removeItem(KEY);
   workIn(undefined);

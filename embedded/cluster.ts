@@ -10,7 +10,7 @@ import { canReach, type ServerUser } from './server-user.ts';
 
 /** The files of one embedded database. */
 export interface Cluster {
-  /** Absolute: what PostgreSQL calls its data directory. */
+  /** Absolute path of the data directory of PostgreSQL. */
   readonly directory: string;
   readonly password: string;
 }
@@ -18,10 +18,10 @@ export interface Cluster {
 export const SUPERUSER = 'causeway';
 
 const run = promisify(execFile);
-/** Holds the folder and the password, mode 600. Written last, so that a cluster exists whole or not at all. */
+/** Name of the file with the folder and the password, mode 600. It is written last, so that a cluster exists completely or not at all. */
 const RECORD_FILE = 'postgres.json';
 
-/** The cluster of a DATA_DIR, or undefined before the first start. */
+/** Returns the cluster of a DATA_DIR. Undefined before the first start. */
 export async function findCluster(dataDir: string): Promise<Cluster | undefined> {
   const path = join(dataDir, RECORD_FILE);
   const text = await readFileIfExists(path);
@@ -42,14 +42,14 @@ export async function ownerOf({ directory }: Cluster): Promise<ServerUser> {
 export interface NewCluster {
   readonly dataDir: string;
   readonly binaries: Binaries;
-  /** The user of the server, if it is not that of this process. */
+  /** The user that the server runs as, if it is not that of this process. */
   readonly user: ServerUser | undefined;
-  /** False does not wait until the new files are on the disk. */
+  /** Whether to wait until the new files are on the disk. */
   readonly durable: boolean;
   readonly log: Logger;
 }
 
-/** Makes a cluster for a DATA_DIR that has none. Of two processes that do so at once, both get the one that was first. */
+/** Creates a cluster for a DATA_DIR that has none. If two processes do so at the same time, both get the cluster of the first one. */
 export async function createCluster(options: NewCluster): Promise<Cluster> {
   const { dataDir } = options;
   const home = await createHome(options);
@@ -67,7 +67,10 @@ export async function createCluster(options: NewCluster): Promise<Cluster> {
   return first;
 }
 
-/** Below DATA_DIR; for a user who cannot get there (root's home is closed to all others), in a folder open to all. */
+/**
+ * Creates the folder of the cluster: below DATA_DIR or, for a user who cannot get there because root's home is closed to others, in a
+ * folder that is open to all.
+ */
 async function createHome({ dataDir, user, log }: NewCluster): Promise<string> {
   const name = `postgres-${randomUUID()}`;
   if (user === undefined || (await canReach(user, dataDir))) {
@@ -112,13 +115,13 @@ async function initialise({ cluster, home, binaries, user, durable }: Initialisa
   await rm(passwordFile);
 }
 
-/** Ours holds secrets that the server has no use for. */
+/** Returns the environment of the server. That of this process holds secrets which the server does not need. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   const { PATH, SystemRoot, TMPDIR, TEMP } = process.env;
   return { PATH, SystemRoot, TMPDIR, TEMP, LC_ALL: 'C' };
 }
 
-/** A folder below DATA_DIR is noted relative to it, so that DATA_DIR can be moved. */
+/** Prints the record of a cluster. A folder below DATA_DIR is stored relative to it, so that DATA_DIR can be moved. */
 function record(dataDir: string, { directory, password }: Cluster): string {
   const fromDataDir = relative(dataDir, directory);
   const isBelow = !fromDataDir.startsWith('..') && !isAbsolute(fromDataDir);

@@ -5,8 +5,8 @@ import type { Logger } from '../src/log.ts';
 const SCRIPT = 'trap "" HUP INT QUIT TERM; read -r _; kill -INT "$1" 2>/dev/null';
 
 /**
- * Stops a server whose owner ends without stopping it, killed or out of memory: a small shell that waits on a pipe which only this process
- * holds open. Not on Windows, where the next start stops such a server.
+ * Stops the server if its owner ends without stopping it, because it was killed or out of memory. A small shell waits on a pipe that only
+ * this process holds open. Windows has no such guard: there, the next start stops the server.
  */
 export function guardServer(server: ChildProcess, log: Logger): void {
   if (process.platform === 'win32' || server.pid === undefined) return;
@@ -17,7 +17,7 @@ export function guardServer(server: ChildProcess, log: Logger): void {
   });
   guard.on('error', (error) => log.warn({ err: error }, 'could not start the guard of the embedded PostgreSQL'));
   guard.unref();
-  // A pipe is a socket to Node, which the type of a child's input does not say.
+  // The pipe is a socket of Node.js, which the type of a child's input does not include.
   if ('unref' in guard.stdin && typeof guard.stdin.unref === 'function') guard.stdin.unref();
   server.once('exit', () => guard.kill('SIGKILL'));
 }

@@ -21,35 +21,35 @@ import { ensureServerUser, type ServerUser } from './server-user.ts';
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly log: Logger;
-  /** False is faster and loses data at a power cut: for tests. Default true. */
+  /** Whether data survives a power failure. False is faster and meant for tests. Default: true. */
   readonly durable?: boolean;
-  /** The server ended and cannot be brought back. Default: it is logged. */
+  /** Called if the server has ended and cannot be restarted. Default: the error is logged. */
   readonly onLost?: (error: unknown) => void;
-  /** Aborts when the stop of this process begins: a server that ends from then on is not started again. */
+  /** Aborts when this process begins to stop. A server that ends after that is not restarted. */
   readonly signal?: AbortSignal;
 }
 
 export interface EmbeddedPostgres {
-  /** On 127.0.0.1, at a port that changes with every start of this process; holds the password. */
+  /** URL of the database with its password. The server listens on 127.0.0.1, on a port that changes with every start of this process. */
   readonly url: string;
-  /** Ends the connections that are left and leaves the data clean. */
+  /** Closes the remaining connections and shuts the server down cleanly. */
   readonly stop: () => Promise<void>;
 }
 
-/** Any number: the session that holds this advisory lock owns the server. */
+/** Key of an advisory lock, an arbitrary number. The session that holds the lock owns the server. */
 const OWNER_LOCK = 7_205_003;
 const START_ATTEMPTS = 3;
 const TAKE_OVER_MS = 15_000;
-/** Maximum milliseconds in which a process claims the server that it has started. */
+/** Maximum milliseconds in which a process locks the server that it has started. */
 const CLAIM_MS = 3_000;
 const POLL_MS = 20;
 const NEVER = new AbortController().signal;
 
 /**
- * Starts a PostgreSQL server of this process's own under `dataDir`, making the database at the first start. A server
- * left by a process that was killed is stopped first; one that dies while this process runs is started again, on the
- * same port. It ends with this process, however that ends.
- * @throws Error when another process runs on the same `dataDir`, or the server cannot start; the message says which.
+ * Starts a PostgreSQL server for this process under `dataDir`, and creates the database at the first start. A server that a killed process
+ * has left is stopped first. A server that dies while this process runs is restarted on the same port. The server ends with this process,
+ * however that ends.
+ * @throws Error when another process runs on the same `dataDir`, or the server cannot start; the message says which
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log, durable = true, signal = NEVER } = options;
@@ -82,7 +82,7 @@ async function startServer(options: ServerOptions): Promise<EmbeddedPostgres> {
     try {
       return await startOwnServer(options);
     } catch (error) {
-      // The port may have gone, or another process may have started at the same moment; then the next round says so.
+      // Another program may have taken the port, or another process may have started at the same moment. The next attempt reports it.
       if (error instanceof DataDirInUseError || attempt === START_ATTEMPTS) throw error;
       options.log.debug({ err: error }, 'the embedded PostgreSQL did not start; trying again');
     }
@@ -114,7 +114,7 @@ async function startOwnServer(options: ServerOptions): Promise<EmbeddedPostgres>
   };
 }
 
-/** Two starts on one DATA_DIR: the second must not touch what the first works on. */
+/** The error of a second start on one DATA_DIR, which must not touch the files of the first one. */
 class DataDirInUseError extends StartError {
   constructor(dataDir: string, processId?: number) {
     const owner = processId === undefined ? 'another process' : `process ${processId}`;
@@ -122,7 +122,7 @@ class DataDirInUseError extends StartError {
   }
 }
 
-/** Stops the server that a process left which was killed. */
+/** Stops a server that was left by a killed process. */
 async function stopOrphan({ cluster, dataDir, log }: ServerOptions): Promise<void> {
   const startedAt = Date.now();
   let lastError: unknown;
@@ -134,7 +134,7 @@ async function stopOrphan({ cluster, dataDir, log }: ServerOptions): Promise<voi
       if (await takeDownOrphan({ cluster, server, dataDir, mayBeStarting, log })) return;
     } catch (error) {
       if (error instanceof DataDirInUseError) throw error;
-      // It is starting, recovering or shutting down.
+      // The server is starting, recovering or shutting down.
       lastError = error;
     }
     await delay(POLL_MS);
@@ -151,8 +151,8 @@ interface RunningServer {
 }
 
 /**
- * Stops a server without an owner. Returns false to look again. An advisory lock shows the owner of a running server. It ends with the
- * connection of its process, however that process ends, unlike a file or a process id.
+ * Stops a server without an owner. Returns false if the caller must look again. An advisory lock shows the owner of a running server:
+ * unlike a file or a process id, it ends with the connection of its process, however that process ends.
  * @throws DataDirInUseError
  */
 async function takeDownOrphan({ cluster, server, dataDir, mayBeStarting, log }: RunningServer): Promise<boolean> {
@@ -178,7 +178,7 @@ async function connectTo(cluster: Cluster, server: Postmaster): Promise<pg.Clien
     application_name: 'causeway owner',
     connectionTimeoutMillis: TAKE_OVER_MS,
   });
-  // Without a listener, a connection that breaks between its statements would end this process. A statement fails by itself.
+  // Without a listener, a connection that breaks between its statements would end this process. A broken statement rejects by itself.
   client.on('error', () => undefined);
   await client.connect();
   return client;

@@ -3,20 +3,20 @@ import type pg from 'pg';
 import type { Logger } from '../src/log.ts';
 import { type Postmaster, signalProcess, type startPostmaster } from './postmaster.ts';
 
-/** A server of this process's own, and the connection whose lock says so. */
+/** A server of this process, and the connection whose lock marks this process as its owner. */
 export interface OwnedServer {
   readonly server: Awaited<ReturnType<typeof startPostmaster>>;
   readonly owner: pg.Client;
 }
 
 export interface KeepRunningOptions {
-  /** Starts the server again, where it was. */
+  /** Starts the server again on the same files and port. */
   readonly start: () => Promise<OwnedServer>;
-  /** Connects anew to the server, which runs, and owns it again. */
+  /** Reconnects to the running server and takes the lock again. */
   readonly own: (server: OwnedServer['server']) => Promise<OwnedServer>;
-  /** True for what no other try would mend. */
+  /** Returns whether no further attempt can succeed after this error. */
   readonly isFinal: (error: unknown) => boolean;
-  /** The server is gone for good. */
+  /** Receives the error if the server has ended and cannot be restarted. */
   readonly onLost: (error: unknown) => void;
   /** Aborts when this process begins to stop. */
   readonly signal: AbortSignal;
@@ -24,9 +24,12 @@ export interface KeepRunningOptions {
 }
 
 const RETRY_MS = 250;
-/** A server that crashed recovers first; an orphan of a killed one holds its shared memory for a moment. */
+/**
+ * Milliseconds after which a restart is given up. A server that crashed recovers first, and an orphan of a killed one holds its shared
+ * memory for a moment.
+ */
 const GIVE_UP_MS = 60_000;
-/** One that dies as soon as it runs is not started for ever. */
+/** Maximum number of restarts, because a server that dies as soon as it runs would otherwise be restarted for ever. */
 const MAX_REVIVALS = 5;
 const REVIVAL_PERIOD_MS = 10 * 60_000;
 
@@ -41,7 +44,7 @@ export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
   let reviving: Promise<void> | undefined;
   let revivedAtMs: readonly number[] = [];
 
-  /** A signal that stops this process may stop the server as well, which is no crash. */
+  /** Returns whether this process is stopping. The signal that stops it may stop the server as well, which is no crash. */
   const isStopping = () => isReleased || signal.aborted;
 
   function watch({ server, owner }: OwnedServer): void {
@@ -77,13 +80,13 @@ export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
     }
   }
 
-  // The last resort when the process ends without `stop`; a server that is left nevertheless is met by the next start.
+  // The last resort when the process ends without `stop`. The next start stops a server that is left nevertheless.
   const stopAtExit = () => void (isRunning(current) && signalProcess(current.server.pid, 'SIGINT'));
   process.once('exit', stopAtExit);
   watch(first);
 
   return {
-    /** The one that runs now, or ran last; it is not brought back from here on. */
+    /** Ends the supervision and returns the server that runs now or ran last. */
     release: async (): Promise<Postmaster> => {
       isReleased = true;
       await reviving;

@@ -13,7 +13,7 @@ import type { ServerUser } from './server-user.ts';
 /** A PostgreSQL server process. */
 export interface Postmaster {
   readonly pid: number;
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
 }
 
@@ -22,19 +22,19 @@ export interface PostmasterOptions {
   readonly directory: string;
   readonly port: number;
   readonly user: ServerUser | undefined;
-  /** Whether data survives a power failure. False is for tests. */
+  /** Whether data survives a power failure. False is meant for tests. */
   readonly durable: boolean;
   readonly log: Logger;
 }
 
 const run = promisify(execFile);
-/** The server's `cluster_name` is this and the number of the process that started it; `ps` shows it as well. */
+/** Prefix of the server's `cluster_name`, followed by the id of the process that started it. `ps` shows the name as well. */
 export const OWNER_PREFIX = 'causeway-';
 const POLL_MS = 20;
 const FAST_STOP_MS = 10_000;
 const KEPT_LINES = 20;
 
-/** For a small machine with one program on it; nothing here weakens what a commit promises. */
+/** Settings for a small machine with one program on it. None of them weakens the durability of a commit. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -46,12 +46,12 @@ const SETTINGS = {
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Without the failed statements of clients: those are reported where they were sent, without the values.
+  // Failed statements of clients are not logged, because clients report them, without their values.
   log_min_messages: 'log',
 };
 /**
- * Tests keep the connections of several services in each of their processes. Autovacuum would start a process several times a second to
- * look through the hundreds of databases of a run, none of which lives long enough to need it.
+ * Settings for tests, which keep the connections of several services in each of their processes. Autovacuum would start a process several
+ * times a second to look through the hundreds of databases of a run, none of which lives long enough to need it.
  */
 const SETTINGS_OF_TESTS = { fsync: 'off', full_page_writes: 'off', max_connections: '200', autovacuum: 'off' };
 
@@ -72,7 +72,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
       cwd: directory,
       env: serverEnvironment(),
       stdio: ['ignore', 'ignore', 'pipe'],
-      // A group of its own: Ctrl-C in a terminal must reach this program alone, which then stops the server last.
+      // In a process group of its own, so that Ctrl-C in a terminal only reaches this program, which then stops the server last.
       detached: process.platform !== 'win32',
       windowsHide: true,
     },
@@ -95,20 +95,23 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   return { pid: server.pid, port, process: server };
 }
 
-/** The server that has the data directory open, or undefined: a file left by one that was killed is no server. */
+/** Returns the server that has the data directory open, or undefined. The file of a killed server does not count. */
 export async function findRunningPostmaster(directory: string): Promise<Postmaster | undefined> {
   const file = pidFileOf(directory);
   const text = await readPidFile(directory);
   if (text === undefined) return undefined;
   const [pid = 0, , , port = 0] = text.split('\n').map(Number);
   if (pid > 0 && (await isPostmaster(pid, directory))) return { pid, port };
-  // PostgreSQL itself refuses to start when the number has gone to another process, as it does after a restart of a
-  // container. Looked at again, since a server that has just started writes the same file.
+  // PostgreSQL refuses to start when the process id in the file belongs to another process, as it does after a restart of a container. The
+  // file is read again first, because a server that has just started writes the same file.
   if ((await readPidFile(directory)) === text) await rm(file, { force: true });
   return undefined;
 }
 
-/** Fast shutdown (clients are disconnected, the data is left clean), then the immediate one, which recovers at the next start. */
+/**
+ * Shuts the server down: first fast, which disconnects clients and leaves the data clean, then immediately, after which the next start
+ * recovers.
+ */
 export async function stopPostmaster(directory: string, { pid }: Postmaster): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     if (!signalProcess(pid, signal)) return;
@@ -117,7 +120,7 @@ export async function stopPostmaster(directory: string, { pid }: Postmaster): Pr
   throw new Error(`The embedded PostgreSQL (process ${pid}) does not stop`);
 }
 
-/** False when there is no such process. */
+/** Sends a signal to a process. Returns false if there is no such process. */
 export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
@@ -147,7 +150,7 @@ function readPidFile(directory: string): Promise<string | undefined> {
   return readFileIfExists(pidFileOf(directory));
 }
 
-/** Whether the process runs PostgreSQL on this directory, by its command line. */
+/** Returns whether the process runs PostgreSQL on this directory, according to its command line. */
 async function isPostmaster(pid: number, directory: string): Promise<boolean> {
   try {
     return (await commandLineOf(pid)).includes(directory);
@@ -157,7 +160,7 @@ async function isPostmaster(pid: number, directory: string): Promise<boolean> {
   }
 }
 
-/** On Windows nothing is known; there the server's own check of its shared memory has to do. */
+/** Returns the command line of a process. On Windows it is unknown: there, the server's own check of its shared memory must be enough. */
 async function commandLineOf(pid: number): Promise<string> {
   if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8');
   if (process.platform === 'win32') return '';

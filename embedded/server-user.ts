@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from '../src/log.ts';
 
-/** The account of the operating system that PostgreSQL runs as. */
+/** The operating system user that PostgreSQL runs as. */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
@@ -13,7 +13,10 @@ export interface ServerUser {
 const run = promisify(execFile);
 const NAME = 'postgres';
 
-/** PostgreSQL refuses to run as root. For root this is the user `postgres`, made when the machine has none. */
+/**
+ * Returns the user for the server, because PostgreSQL refuses to run as root. For root this is the user `postgres`, which is created if the
+ * machine has none.
+ */
 export async function ensureServerUser(log: Logger): Promise<ServerUser> {
   const existing = await findUser();
   if (existing !== undefined) return existing;
@@ -24,7 +27,9 @@ export async function ensureServerUser(log: Logger): Promise<ServerUser> {
   return created;
 }
 
-/** Whether the user may pass every folder on the way, judged by their modes (access control lists are not looked at). */
+/**
+ * Returns whether the user may pass every folder of the path, judged by the modes of the folders. Access control lists are not considered.
+ */
 export async function canReach(user: ServerUser, path: string): Promise<boolean> {
   for (let folder = await realpath(path); ; folder = dirname(folder)) {
     const { uid, gid, mode } = await stat(folder);
@@ -39,7 +44,7 @@ async function findUser(): Promise<ServerUser | undefined> {
     const [uid, gid] = await Promise.all(['-u', '-g'].map(async (flag) => (await run('id', [flag, NAME])).stdout));
     return { uid: Number(uid), gid: Number(gid) };
   } catch (error) {
-    // `id` exits with 1 for a name it does not know; anything else is a fault.
+    // `id` exits with 1 for an unknown name. Any other error is a fault.
     if (error instanceof Error && 'code' in error && error.code === 1) return undefined;
     throw error;
   }

@@ -5696,8 +5696,8 @@ export interface components {
         };
         AcceptedTestEvent: {
             eventId: string;
-            subscriptionId: number;
-            config: components["schemas"]["DeliveryTarget"];
+            subscriptionId?: number;
+            config?: components["schemas"]["DeliveryTarget"];
         };
         ElementsVersion: "Hydrogen" | "Helium";
         ObjectKind: "vendor" | "vdr";
@@ -5924,6 +5924,7 @@ export interface components {
             id: number;
             stepName: string;
             status: components["schemas"]["FormulaStepStatus"];
+            fault: boolean;
             createdDate: string;
             updatedDate: string;
             restarted?: boolean;

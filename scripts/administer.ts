@@ -15,12 +15,15 @@ export interface Administered {
   readonly keyring: Keyring;
 }
 
-/** PostgreSQL's code of a table that is not there. */
+/** PostgreSQL's error code for a missing table. */
 const NO_SUCH_TABLE = '42P01';
 
 let redactor = NO_SECRETS;
 
-/** Without DATABASE_URL the embedded database is started, which must have no service running on it: only its owner knows its port. */
+/**
+ * Runs administrative work on the database. Without DATABASE_URL, it starts the embedded database. The service must not run on it
+ * meanwhile, because only the owner of the embedded database knows its port.
+ */
 export async function administer<Result>(work: (database: Administered) => Promise<Result>): Promise<Result> {
   const config = readConfig(process.env);
   redactor = createRedactor(secretsOf(config));

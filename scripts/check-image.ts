@@ -1,7 +1,7 @@
 /**
- * Makes what the Dockerfile describes and tries it on a database: `node scripts/check-image.ts`. Where a container engine
- * runs, it builds the image; elsewhere it goes through the same steps in an empty folder. The database is that of
- * TEST_DATABASE_URL, or an embedded one. Exit code 1 when a step fails, or the service does not do its work.
+ * Builds what the Dockerfile describes and tries it on a database: `node scripts/check-image.ts`. If a container engine runs, it builds the
+ * image; otherwise it performs the same steps in an empty folder. The database is that of TEST_DATABASE_URL, or an embedded one. Exit code
+ * 1 when a step fails, or the service does not work.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -45,7 +45,7 @@ function makeSecrets() {
   };
 }
 
-/** The client alone builds nothing. */
+/** Returns whether a container engine runs. The client program alone is not enough. */
 async function hasEngine(): Promise<boolean> {
   try {
     await run('docker', ['version', '--format', '{{.Server.Version}}']);
@@ -103,7 +103,7 @@ const STEPS: Readonly<Record<string, (step: Step, progress: Progress) => Promise
     }
   },
   RUN: async ({ text }, { environment, folder: cwd }) => {
-    // Only caches are mounted, and a machine has its own.
+    // Only caches are mounted, and the machine has its own.
     const command = text.replace(/^(?:--mount=type=cache,\S+\s+)*/, '');
     await run('sh', ['-c', command], { cwd, env: { ...shellEnvironment(), ...environment } });
   },
@@ -115,7 +115,7 @@ const STEPS: Readonly<Record<string, (step: Step, progress: Progress) => Promise
   },
 };
 
-/** This Node.js first; nothing of a script of npm that this may be, and no setting of the service. */
+/** Returns the environment for shell commands: with this Node.js first in the path, and without variables of npm and of the service. */
 function shellEnvironment(): NodeJS.ProcessEnv {
   const ownNames: readonly string[] = Object.values(VARIABLES).map(({ name }) => name);
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_') && !ownNames.includes(name));
@@ -134,7 +134,7 @@ async function followSteps(settings: Readonly<Record<string, string>>): Promise<
   return { command, args, folder: progress.folder, environment };
 }
 
-/** It gets ready, knows the secrets that it was given, and ends with 0 at SIGTERM. */
+/** Checks that the service becomes ready, accepts the given secrets, and exits with 0 after SIGTERM. */
 async function tryService(made: Made, secrets: ReturnType<typeof makeSecrets>): Promise<void> {
   const env = { ...shellEnvironment(), ...made.environment };
   const child = spawn(made.command, made.args, { cwd: made.folder, env, stdio: ['ignore', 'pipe', 'inherit'] });

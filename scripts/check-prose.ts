@@ -1,6 +1,6 @@
 /**
- * Checks documents and doc comments for phrases that readers have to read twice, and prints each with its line. With `--hints` it also
- * prints long and passive sentences, which are no failure.
+ * Checks documents and doc comments for phrases that readers have to read twice, and prints each with its line. In connectors and the suite
+ * it also checks how each doc comment opens. With `--hints` it also prints long and passive sentences, which are no failure.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,8 +15,11 @@ const DOCUMENTS = [
   'src/README.md',
   'spec/**/*.yaml',
 ];
-const SOURCES = ['src', 'suite', 'console', 'embedded', 'scripts', 'connectors', 'sdk/*/src'].map(
-  (folder) => `${folder}/**/*.{ts,tsx}`,
+const sourcesIn = (...folders: readonly string[]) => folders.map((folder) => `${folder}/**/*.{ts,tsx}`);
+const SOURCES = sourcesIn('src');
+/** Folders in which each doc comment must open with a sentence or a noun, also those of members and of what is not exported. */
+const STRICT_SOURCES = sourcesIn(
+  ...['connectors', 'suite', 'console', 'embedded', 'scripts', 'sdk/*/src', 'sdk/*/test', 'test/support'],
 );
 
 interface Rule {
@@ -65,6 +68,15 @@ const PREPOSITIONS =
 const DOC_COMMENT_OF_EXPORT = /\/\*\*(?<text>(?:(?!\*\/)[\s\S])*)\*\/\s*export\b/g;
 const FRAGMENT = new RegExp(String.raw`^[\s*]*(?<opening>${PREPOSITIONS})\b(?:(?!\.\s)[^,:])*(?:\.\s|$)`);
 
+const DOC_COMMENT = /\/\*\*(?<text>(?:(?!\*\/)[\s\S])*)\*\//g;
+const HEADLESS =
+  /^[\s*]*(?<opening>What|Whatever|Whoever|Which|Where|Whose|Who|How|It|Its|They|Them|Others?|Nothing|Nobody|Somebody)\b/;
+const PARTICIPLE =
+  /^[\s*]*(?<opening>(?:(?!Called)[A-Z]\w+ed|Given|Kept|Known|Made|Said|Seen|Sent|Set|Shown|Taken|Told|Written) (?:after|as|at|before|by|for|from|in|on|once|only|so|to|until|when|where|with|without))\b/;
+const TAG_ALONE = /^[\s*]*(?<opening>@(?:param|returns|throws))\b/;
+/** Openings that a doc comment must not have in the folders of `STRICT_SOURCES`. */
+const STRICT_OPENINGS = [FRAGMENT, HEADLESS, PARTICIPLE, TAG_ALONE];
+
 interface ProseFault {
   readonly line: number;
   readonly found: string;
@@ -82,16 +94,27 @@ export function findInDocument(text: string): readonly ProseFault[] {
  */
 export function findInSource(text: string): readonly ProseFault[] {
   const phrases = findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
-  return [...phrases, ...findFragments(text)].sort((a, b) => a.line - b.line);
+  return [...phrases, ...findOpenings(text, DOC_COMMENT_OF_EXPORT, [FRAGMENT])].sort((a, b) => a.line - b.line);
 }
 
-function findFragments(text: string): readonly ProseFault[] {
-  return [...text.matchAll(DOC_COMMENT_OF_EXPORT)].flatMap(({ index, groups }) => {
-    const opening = FRAGMENT.exec(groups?.text ?? '')?.groups?.opening;
-    return opening === undefined
-      ? []
-      : [{ line: lineOf(text, index), found: opening, instead: 'a sentence that stands alone' }];
-  });
+/**
+ * Returns the faults of `findInSource`, and each doc comment of a TypeScript text that does not open with a sentence or a noun: a fragment, a
+ * clause without a head, a participle, or a tag such as `@throws` without a sentence before it.
+ */
+export function findInStrictSource(text: string): readonly ProseFault[] {
+  const phrases = findIn(proseOfSource(text), [...RULES, ...COMMENT_RULES]);
+  return [...phrases, ...findOpenings(text, DOC_COMMENT, STRICT_OPENINGS)].sort((a, b) => a.line - b.line);
+}
+
+function findOpenings(text: string, comment: RegExp, openings: readonly RegExp[]): readonly ProseFault[] {
+  return [...text.matchAll(comment)].flatMap(({ index, groups }) =>
+    openings.flatMap((pattern) => {
+      const opening = pattern.exec(groups?.text ?? '')?.groups?.opening;
+      return opening === undefined
+        ? []
+        : [{ line: lineOf(text, index), found: opening, instead: 'a sentence that stands alone' }];
+    }),
+  );
 }
 
 function findIn(prose: string, rules: readonly Rule[]): readonly ProseFault[] {
@@ -189,11 +212,16 @@ function report<Found extends { readonly line: number }>(
 if (import.meta.main) {
   if (process.argv.includes('--hints')) {
     const print = ({ hint }: Hint) => hint;
-    const hints = [...report(DOCUMENTS, hintsInDocument, print), ...report(SOURCES, hintsInSource, print)];
+    const sources = [...SOURCES, ...STRICT_SOURCES];
+    const hints = [...report(DOCUMENTS, hintsInDocument, print), ...report(sources, hintsInSource, print)];
     for (const hint of hints) console.log(hint);
   }
   const print = ({ found, instead }: ProseFault) => `'${found}': write ${instead}`;
-  const faults = [...report(DOCUMENTS, findInDocument, print), ...report(SOURCES, findInSource, print)];
+  const faults = [
+    ...report(DOCUMENTS, findInDocument, print),
+    ...report(SOURCES, findInSource, print),
+    ...report(STRICT_SOURCES, findInStrictSource, print),
+  ];
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;
 }

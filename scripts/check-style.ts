@@ -1,4 +1,7 @@
-/** Checks format and lint of the files that have changed since their last check without a fault. Hashes of the checked files are in node_modules/.cache. */
+/**
+ * Checks format and lint of the files that have changed since their last check without a fault. Hashes of the checked files are stored in
+ * node_modules/.cache.
+ */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -12,7 +15,7 @@ const BIOME = join(ROOT, 'node_modules/@biomejs/biome/bin/biome');
 const KEPT = join(ROOT, 'node_modules/.cache/style');
 /** With another version of Biome or other rules, all files are checked again. */
 const SETTINGS = ['biome.json', 'package-lock.json'];
-/** Large, and not checked by biome.json either. */
+/** Folders that are large, and that biome.json excludes too. */
 const SKIPPED = ['**/node_modules', '.git', 'generated', '**/.data'];
 
 const settings = await hashFiles(ROOT, SETTINGS);
@@ -24,7 +27,7 @@ const hashes = new Map(files.map((file) => [file, hashOf(file)]));
 const unknown = files.filter((file) => !known.has(hashes.get(file) ?? ''));
 
 const options = ['--no-errors-on-unmatched', '--files-ignore-unknown=true'];
-// Where nothing is known, as in a new clone, the names of all files would make a long command.
+// In a new clone no file is known, and the names of all files would make a long command. Biome then checks the whole folder.
 const status = unknown.length === 0 ? 0 : check(known.size === 0 ? [] : [...options, ...unknown]);
 if (status === 0) {
   await mkdir(dirname(KEPT), { recursive: true });
@@ -42,6 +45,6 @@ function hashOf(file: string): string {
 
 function check(parameters: readonly string[]): number {
   const { status } = spawnSync(process.execPath, [BIOME, 'check', ...parameters], { cwd: ROOT, stdio: 'inherit' });
-  // Without a status a signal has ended it.
+  // The status is null if a signal has ended the process.
   return status ?? 1;
 }

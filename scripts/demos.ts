@@ -6,13 +6,16 @@ import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../src/connector
 import { listen } from '../src/connector/simulators/server.ts';
 import { connect, type DiscoveredConnection } from '../suite/testing.ts';
 
-/** A connector of this repository on the demo account of its simulator; what an account brings itself is as the simulator has it. */
+/**
+ * A connector of this repository, configured for the demo account of its simulator. Settings that a user would bring along are those of the
+ * simulator.
+ */
 export interface Demo {
   readonly connector: Connector;
   readonly connection: DiscoveredConnection;
 }
 
-/** Calls `use` for every connector of this repository that has a simulator, by key, one after the other. */
+/** Calls `use` for each connector of this repository that has a simulator, one after the other. Returns the results by key. */
 export async function forEachDemo<Result>(use: (demo: Demo) => Promise<Result>): Promise<readonly Result[]> {
   const sources = { folders: [OWN_CONNECTORS] };
   const { server, url: simulatorsUrl } = await listen({ port: 0, sources });
@@ -33,7 +36,7 @@ export async function forEachDemo<Result>(use: (demo: Demo) => Promise<Result>):
   }
 }
 
-/** Where the login is by OAuth, with an access token that is good without a login. */
+/** Returns the demo configuration. For connectors with OAuth, it contains an access token that the simulator accepts without a log-in. */
 async function readConfig(key: string): Promise<Config> {
   const file = pathToFileURL(join(OWN_CONNECTORS, key, 'simulator.ts')).href;
   const module: { readonly DEMO_CONFIGURATION?: Config; readonly DEMO_ACCESS_TOKEN?: string } = await import(file);

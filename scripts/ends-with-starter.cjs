@@ -1,6 +1,6 @@
 'use strict';
-// Loaded by programs that scripts and tests start: a program ends in order when its starter does, however that ends, even killed. It is told by
-// the channel or the input between the two, of which nobody else holds the other end.
+// Loaded by programs that scripts and tests start: a program stops gracefully when its starter ends, even if that was killed. The end of the
+// channel or the input between the two shows it, because no other process holds the other end.
 const { isMainThread } = require('node:worker_threads');
 const end = () => process.kill(process.pid, 'SIGTERM');
 if (process.channel) {

@@ -1,4 +1,7 @@
-/** Makes `generated/tables.ts`: what the migrations have made of the tables, on an embedded database that is thrown away. A test says when it is not up to date. */
+/**
+ * Generates `generated/tables.ts` from the tables that the migrations create on a temporary embedded database. A test fails when the file
+ * is not up to date.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

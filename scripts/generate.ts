@@ -1,6 +1,6 @@
 /**
- * Makes `generated/` from `spec/`, from the declarations of the connectors and from the source of the kit. With `--check` it writes nothing, names every file that is not up
- * to date and exits 1.
+ * Generates `generated/` from `spec/`, from the declarations of the connectors and from the source of the kit. With `--check` it writes
+ * nothing, names every file that is not up to date, and exits with 1.
  */
 import { join } from 'node:path';
 import { findStaleFiles, writeFiles } from './generate/output.ts';
@@ -40,7 +40,10 @@ async function main(check: boolean): Promise<number> {
   return stale.length === 0 ? 0 : 1;
 }
 
-/** Undefined where `spec/` has problems, which are printed. What makes the files is loaded here: most checks need none of it. */
+/**
+ * Returns the files of a set. Undefined if `spec/` has problems, which are printed. The generators are loaded here, because most checks
+ * need none of them.
+ */
 async function make(name: string) {
   const { makeApiFiles, makeConnectorFiles, makeKitFiles } = await import('./generate/files.ts');
   if (name === 'kit') return makeKitFiles();

@@ -7,7 +7,10 @@ import { connectorSource } from './new-connector/connector.ts';
 import { simulatorSource } from './new-connector/simulator.ts';
 import { MOCHA_TEXT, packageText, readmeText, suiteSource, TYPESCRIPT_TEXT } from './new-connector/texts.ts';
 
-/** `npm run new-connector -- <key>`: a folder with a connector of one toy object, its simulator, README and suite, all of which pass. */
+/**
+ * `npm run new-connector -- <key>`: writes a folder with a connector of one toy object, its simulator, README and suite. All of its
+ * tests pass.
+ */
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -19,11 +22,11 @@ const USAGE = `npm run new-connector -- <key> ${Object.entries(CHOICES)
 
 interface Command {
   readonly choices: Choices;
-  /** Undefined: inside this repository. */
+  /** Folder to write to. Undefined: inside this repository. */
   readonly out: string | undefined;
 }
 
-/** @throws Error that says what was expected */
+/** Reads the command line. @throws Error that says what was expected */
 function readCommand(args: readonly string[]): Command {
   const text = { type: 'string' } as const;
   const options = { paging: text, filter: text, auth: text, out: text };
@@ -42,7 +45,7 @@ function choose<const Value extends string>(name: string, given: string | undefi
   return chosen;
 }
 
-/** @returns the folder. @throws Error where there is something already */
+/** Writes the files. @returns the folder. @throws Error if the folder is not empty */
 async function write({ choices, out }: Command): Promise<string> {
   const folder = resolve(out ?? join(ROOT, 'connectors', choices.key));
   if (existsSync(folder) && (await readdir(folder)).length > 0) throw new Error(`${folder} is not empty.`);

@@ -16,7 +16,7 @@ const USAGE = `Usage: npm run organization -- create --name <name> --email <addr
 Creates an organization with a default account and one user with the role org-admin. The secrets of both are written
 to a file of mode 600: --file, or organization-<id>.json in DATA_DIR. They are not printed.`;
 
-/** As the spec has them. */
+/** Pattern of e-mail addresses, the same as in the spec. */
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const MOST_CHARACTERS = { name: 255, email: 320, 'first-name': 255, 'last-name': 255 } as const;
 
@@ -24,7 +24,7 @@ const MOST_CHARACTERS = { name: 255, email: 320, 'first-name': 255, 'last-name':
 class UsageError extends Error {}
 
 interface Asked extends NewOrganization {
-  /** Where the secrets go. */
+  /** File for the secrets. */
   readonly file: string | undefined;
 }
 
@@ -37,7 +37,7 @@ try {
 }
 
 /**
- * Undefined where the help is requested.
+ * Reads the command line. Undefined if the help is requested.
  * @throws UsageError
  */
 function readArguments(args: readonly string[]): Asked | undefined {
@@ -58,7 +58,7 @@ function readArguments(args: readonly string[]): Asked | undefined {
   return { name: given('name'), emailAddress, ...names, file: values.file };
 }
 
-/** @throws UsageError for options that are not known */
+/** Parses the options of a command. @throws UsageError for an unknown option */
 function parse<Options extends NonNullable<Parameters<typeof parseArgs>[0]>['options']>(
   options: Options,
   args: readonly string[],
@@ -91,7 +91,7 @@ async function create({ file, ...organization }: Asked): Promise<string> {
   }
 }
 
-/** @returns the file with the secrets. @throws UsageError where there is one already */
+/** Writes the secrets to a file. @returns the path of the file. @throws UsageError if the file exists */
 async function keep(
   credentials: FirstCredentials,
   { file, config }: Pick<Asked, 'file'> & { readonly config: ServiceConfig },

@@ -9,8 +9,8 @@ import { type Fixture, scrub } from '../suite/scrub.ts';
 import { type Connection, type CreateSimulator, connect, serveSimulator } from '../suite/testing.ts';
 
 /**
- * `npm run probe -- <key>`: what the real provider does, beside what the connector declares. It only reads. Scrubbed exchanges are
- * written as fixtures.
+ * `npm run probe -- <key>`: compares the behaviour of the real provider with the declaration of the connector. It only reads. The exchanges
+ * are stored as fixtures, without secrets.
  */
 
 const USAGE = `npm run probe -- <key> [--folder folder] [--simulator] [--rows 200] [--literals 3] [--out folder]
@@ -49,7 +49,7 @@ async function probe(key: string): Promise<void> {
   await measure(connect(connector, { config, simulatorsUrl, onExchange: keep }), connector).finally(stop);
 }
 
-/** @throws Error where there is none of the key */
+/** Returns the connector of a key. @throws Error if there is none */
 async function findConnector(key: string): Promise<Connector> {
   if (values.folder !== undefined) {
     const module: { readonly default?: Connector } = await import(
@@ -70,7 +70,7 @@ async function findConnector(key: string): Promise<Connector> {
 
 const OAUTH_KEYS = ['oauth.user.token'];
 
-/** @throws Error that names every variable that is missing */
+/** Reads the configuration from environment variables. @throws Error that names every missing variable */
 function readSettings({ configuration, auth }: Connector): Config {
   const fields = [
     ...configuration,
@@ -121,7 +121,7 @@ async function measure(connection: Connection, connector: Connector): Promise<vo
   }
 }
 
-/** Operators that are neither declared nor possible are left out. */
+/** Prints a measured operator. Operators that are neither declared nor possible are left out. */
 function print({ object, field, operator, declared, found }: Measured): void {
   if (declared === undefined && (found === 'none' || found === 'refused')) return;
   const mark = declared !== undefined && declared !== found ? ' ← differs' : '';
@@ -130,7 +130,7 @@ function print({ object, field, operator, declared, found }: Measured): void {
 
 async function writeFixtures(name: string): Promise<void> {
   if (values.out !== undefined) {
-    // The name of an object may be a path.
+    // Names of objects can be paths.
     const file = join(values.out, `${name}.json`);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, `${JSON.stringify(fixtures, undefined, 2)}\n`);

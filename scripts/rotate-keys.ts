@@ -37,7 +37,7 @@ try {
   process.exitCode = 1;
 }
 
-/** A line a second, and one for the end of each column. */
+/** Returns a function that prints the progress: one line a second, and one at the end of each column. */
 function createPrinter(): (progress: RotationProgress) => void {
   let printedAtMs = 0;
   return ({ column, done, left }) => {
@@ -62,7 +62,7 @@ function describe({ usage, unreadable, complete }: RotationReport): string[] {
   ];
 }
 
-/** Where, and never what. */
+/** Describes the position of an unreadable value, and never the value itself. */
 function describeRow({ column, key, fault, keyId = '' }: Unreadable): string {
   const parts = Object.keys(ENCRYPTED_COLUMNS[column].key).map((name, at) => `${name} ${showKey(key[at])}`);
   return `  ${column} of ${parts.join(', ')} ${FAULTS[fault](keyId)}`;

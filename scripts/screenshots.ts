@@ -1,6 +1,6 @@
 /**
- * Takes a picture of every page of the console: `npm run screenshots [-- name…]`, into `screenshots/`. The service has an embedded
- * PostgreSQL and the simulators, both on loopback, and a few accounts with data. It needs Chromium.
+ * Takes a screenshot of every page of the console: `npm run screenshots [-- name…]` writes them to `screenshots/`. It starts the service
+ * with an embedded PostgreSQL and the simulators, both on loopback, and a few accounts with data. It needs Chromium.
  */
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -22,26 +22,26 @@ const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
   phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true },
 };
 
-/** The data that exists before the pictures are taken. */
+/** The resources that are created before the first screenshot. */
 interface Seeded {
   readonly instance: number;
   readonly delivery: number | undefined;
   readonly requestId: string;
   readonly formula: FormulaIds;
-  /** The path of the page of a session in which an element is chosen, and of one in which it is given. */
+  /** Paths of two pages of a connect session: one with a choice of elements, and one with a single element. */
   readonly connect: { readonly choice: string; readonly form: string };
-  /** The path of the page of a teammate who is invited, with the key of the link. */
+  /** Path of the page of an invitation, with the key of the link. */
   readonly invitation: string;
 }
 
-/** A formula, an instance of it, and an execution. */
+/** Ids of a formula, of an instance of it, and of an execution. */
 interface FormulaIds {
   readonly id: number | undefined;
   readonly instanceId: number | undefined;
   readonly executionId: number | undefined;
 }
 
-/** The parts of a response that are read. */
+/** The members of responses that the script reads. */
 interface Answered {
   readonly id?: number;
   readonly token?: string;
@@ -49,7 +49,7 @@ interface Answered {
   readonly url?: string;
 }
 
-/** The pages, by the names of their pictures. */
+/** The paths of the pages, by the names of their screenshots. */
 const PAGES: Readonly<Record<string, (seeded: Seeded) => string>> = {
   instances: () => '/console/instances',
   'instance-new': () => '/console/instances/new',
@@ -95,7 +95,7 @@ const PAGES: Readonly<Record<string, (seeded: Seeded) => string>> = {
 };
 
 const CONNECTED = ['bamboohr', 'connectwise', 'fortnox', 'twilio', 'redmine'];
-/** Branding of an invented product, for the pictures of the connect page. */
+/** Branding of an invented product, for the screenshots of the connect page. */
 const BRANDING = { name: 'Acme Books', color: '#7a1fa2' };
 const DEPARTMENTS = ['Engineering', 'Sales', 'Support'];
 
@@ -203,7 +203,7 @@ async function seed({ baseUrl, authorization, secrets }: RunningService): Promis
   return { instance: first.id, delivery: deliveries[0]?.id, requestId, formula, connect, invitation: pathname + hash };
 }
 
-/** Makes a definition and takes one over from the catalogue, for the pictures of mappings. */
+/** Creates a definition and copies one from the catalogue, for the screenshots of mappings. */
 async function map(post: (path: string, body: object) => Promise<unknown>): Promise<void> {
   const directions = { fromVendor: false, toVendor: false };
   await post('/vdrs/contacts/clone?level=account&cloneAllTransformations=true', {});
@@ -218,7 +218,7 @@ async function map(post: (path: string, body: object) => Promise<unknown>): Prom
 
 type Post = (path: string, body: object) => Promise<{ readonly entries: readonly Answered[] }>;
 
-/** Makes a formula over the employees of an instance, and runs it, for the pictures of formulas. */
+/** Creates a formula over the employees of an instance, and runs it, for the screenshots of formulas. */
 async function makeFormula(post: Post, elementInstanceId: number): Promise<FormulaIds> {
   const idOf = async (path: string, body: object) => (await post(path, body)).entries[0]?.id;
   const id = await idOf('/formulas', {

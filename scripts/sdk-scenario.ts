@@ -1,7 +1,7 @@
 /**
- * Tries the clients on a running service: `node scripts/sdk-scenario.ts [language…]` runs `sdk/<language>/check` for each, and
- * `node scripts/sdk-scenario.ts -- command…` any command. The service has an embedded PostgreSQL and the simulators, both on
- * loopback and in a folder of their own; what it is called and its secrets are in the variables of `sdk/scenario.md`.
+ * Runs the checks of the clients on a running service: `node scripts/sdk-scenario.ts [language…]` runs `sdk/<language>/check` for each, and
+ * `node scripts/sdk-scenario.ts -- command…` runs any command. The service has an embedded PostgreSQL and the simulators, both on loopback
+ * and in a temporary folder. Its URL and its secrets are in the variables that `sdk/scenario.md` lists.
  * Exit code 1 when a check fails.
  */
 import { spawn } from 'node:child_process';
@@ -49,7 +49,7 @@ async function connectFirstAccount(baseUrl: string, authorization: string): Prom
   return token;
 }
 
-/** @returns whether it ended well */
+/** Runs a command. @returns whether it exited with 0 */
 async function succeeds([program, ...args]: Command, environment: Readonly<Record<string, string>>): Promise<boolean> {
   const child = spawn(program, args, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...environment } });
   const [code]: readonly unknown[] = await once(child, 'exit');

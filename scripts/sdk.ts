@@ -1,7 +1,9 @@
 /**
- * Makes the clients: `node scripts/sdk.ts [language…]`, all of them unless some are named. Each becomes a whole package in
- * `generated/sdk/<language>/`: what openapi-generator makes of the spec as `sdk/<language>/generator.yaml` says, with the files of `sdk/<language>/` beside it.
- * What npm installs is built, too: `generated/sdk/typescript.tgz` is the TypeScript client. Needs Java, and npm, which gets the generator once.
+ * Builds the clients: `node scripts/sdk.ts [language…]`, by default all of them. Each becomes a complete package in
+ * `generated/sdk/<language>/`: openapi-generator makes it from the spec with the settings of `sdk/<language>/generator.yaml`, and the
+ * hand-written files of `sdk/<language>/` are added.
+ * A package that npm installs is also packed: `generated/sdk/typescript.tgz` is the TypeScript client. It needs Java, and npm, which
+ * downloads the generator once.
  */
 import { execFile } from 'node:child_process';
 import { access, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -19,10 +21,10 @@ const DOCUMENT = join(OUT, 'openapi.json');
 /** The version of the program that downloads the generator. `sdk/openapitools.json` has the version of the generator. */
 const GENERATOR_CLI = '@openapitools/openapi-generator-cli@2.41.0';
 
-/** The text that stands for the version in files that are written by hand. Every ecosystem accepts it as a version. */
+/** Placeholder for the version in hand-written files. Every ecosystem accepts it as a version. */
 const PLACEHOLDER = '0.0.0-dev';
 
-/** Files of `sdk/<language>/` that say how the package is made, and are no part of it. */
+/** Files of `sdk/<language>/` that configure the build and are not part of the package. */
 const CONFIGURATION: ReadonlySet<string> = new Set([
   'generator.yaml',
   '.openapi-generator-ignore',
@@ -44,14 +46,14 @@ async function writeDocument(): Promise<string> {
 async function makePackage(language: string, version: string): Promise<void> {
   const folder = join(OUT, language);
   await rm(folder, { recursive: true, force: true });
-  // The command line has nothing that is generated.
+  // The command line has no generated files.
   if (await isThere(join(HAND_WRITTEN, language, 'generator.yaml'))) await generate(language, folder);
   await layHandWritten(join(HAND_WRITTEN, language), folder, version);
   await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
   if (await isThere(join(folder, 'package.json'))) await build(language, folder);
 }
 
-/** With the compiler of the clone, which npm finds above the folder. */
+/** Compiles a package with the compiler of the clone, which npm finds above the folder. */
 async function build(language: string, folder: string): Promise<void> {
   const quietly = ['--silent', '--no-audit', '--no-fund'];
   await run('npm', ['install', '--omit=dev', '--no-package-lock', '--prefer-offline', ...quietly], { cwd: folder });
@@ -59,7 +61,7 @@ async function build(language: string, folder: string): Promise<void> {
   if (language === 'typescript') await pack(folder, `${folder}.tgz`);
 }
 
-/** A file whose name has no version, so that the line that installs it stays the same. */
+/** Packs a package into a file whose name has no version, so that the line which installs it stays the same. */
 async function pack(folder: string, target: string): Promise<void> {
   const { stdout } = await run('npm', ['pack', '--silent'], { cwd: folder });
   await rename(join(folder, stdout.trim()), target);
@@ -75,11 +77,11 @@ async function generate(language: string, folder: string): Promise<void> {
     ...((await isThere(ignore)) ? [['--ignore-file-override', ignore]] : []),
   ].flat();
   const cli = ['exec', '--yes', `--package=${GENERATOR_CLI}`, '--', 'openapi-generator-cli'];
-  // It reads openapitools.json from the folder that it is started in.
+  // The generator reads openapitools.json from the current folder.
   await run('npm', [...cli, 'generate', ...options], { cwd: HAND_WRITTEN, maxBuffer: 1 << 26 });
 }
 
-/** Where both have a file, the one that was written by hand stays. */
+/** Copies the hand-written files into a package. A hand-written file replaces a generated one. */
 async function layHandWritten(source: string, folder: string, version: string): Promise<void> {
   await cp(source, folder, { recursive: true, filter: (file) => !CONFIGURATION.has(file.slice(source.length + 1)) });
   for (const file of await filesBelow(source)) {
@@ -103,7 +105,7 @@ function isThere(file: string): Promise<boolean> {
   );
 }
 
-/** The command line stands on the TypeScript client, which is made before it. */
+/** Returns the languages in the order of the build. The command line needs the TypeScript client, which is built before it. */
 function withItsClient(languages: readonly string[]): readonly string[] {
   if (!languages.includes('cli')) return languages;
   return [...languages.filter((name) => !['typescript', 'cli'].includes(name)), 'typescript', 'cli'];

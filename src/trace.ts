@@ -122,9 +122,10 @@ export interface WireContent {
 
 export interface WireEntry {
   readonly content: WireContent;
-  readonly answered: (response: WireMessage & { readonly body: Buffer }) => void;
+  /** Keeps the headers and the body of a response. */
+  readonly noteResponse: (response: WireMessage & { readonly body: Buffer }) => void;
   /**
-   * Does the same for a body that is read piece by piece.
+   * Keeps the headers and the body of a response that is read piece by piece.
    * @returns the same pieces
    */
   readonly watch: (response: WireMessage & { readonly body: AsyncIterable<Buffer> }) => AsyncIterable<Buffer>;

@@ -13,7 +13,7 @@ export async function followChanges(subject: Subject): Promise<readonly string[]
   const { createSimulator, effort, target } = subject;
   const { connector, objects } = target;
   const unknown = (connector.polls ?? []).filter((name) => !Object.hasOwn(objects, name));
-  const faults = unknown.map((name) => `'${name}' is polled, and there is no such object`);
+  const faults = unknown.map((name) => `the connector polls '${name}', but has no such object`);
   const declared = Object.entries(objects).filter(([, { changes }]) => changes !== undefined);
   if (createSimulator === undefined || declared.length === 0) return faults;
   const provider = await serveSimulator(connector.key, createSimulator);
@@ -27,7 +27,9 @@ export async function followChanges(subject: Subject): Promise<readonly string[]
       faults.push(...(await follow(subject, { provider, name, object, table })));
     }
     const names = declared.map(([name]) => name).join(', ');
-    return count > 0 ? faults : [...faults, `The simulator changes nothing of what declares its changes: ${names}`];
+    return count > 0
+      ? faults
+      : [...faults, `The simulator cannot change the objects that declare their changes: ${names}`];
   } finally {
     await provider.stop();
   }
@@ -84,14 +86,14 @@ async function follow({ target }: Subject, { provider, name, object, table }: Ch
 
   const words = object.changes?.updated === undefined ? '' : `; polls find its changes by '${object.changes.updated}'`;
   const faults = [
-    ...before.map((event) => `${describe(event)} was there before the first poll`),
+    ...before.map((event) => `the first poll reports ${describe(event)}, which existed before`),
     ...again.map((event) => `${describe(event)} is reported again without a change`),
   ];
   const expect = (action: ChangeAction, ids: readonly string[], events: readonly NewEvent[], [least, most]: Range) => {
     for (const id of ids) {
       const found = events.filter(({ type, objectId }) => type === `${name}.${action}` && objectId === id).length;
-      if (found < least) faults.push(`${id} was ${action}, and no poll reports it${words}`);
-      if (found > most) faults.push(`${id} was ${action}, and polls report it ${found} times${words}`);
+      if (found < least) faults.push(`${id} was ${action}, but no poll reports it${words}`);
+      if (found > most) faults.push(`${id} was ${action} once, but polls report it ${found} times${words}`);
     }
   };
   const all = [...early, ...late];
@@ -103,7 +105,7 @@ async function follow({ target }: Subject, { provider, name, object, table }: Ch
     [first, second].flatMap(({ created, updated, deleted }) => [...created, ...updated, ...deleted]),
   );
   const others = all.filter(({ objectId = '' }) => !changed.has(objectId));
-  faults.push(...others.map((event) => `${describe(event)} is reported, and nothing happened`));
+  faults.push(...others.map((event) => `${describe(event)} is reported, but nothing changed it`));
   return faults.map((fault) => `${name}: ${fault}`);
 }
 

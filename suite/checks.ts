@@ -21,24 +21,24 @@ export interface Check {
   /**
    * Looks for faults.
    * @returns each fault as a sentence
-   * @throws Error where it cannot check, which is a fault too
+   * @throws Error if the check cannot run, which counts as a fault
    */
   readonly find: (subject: Subject) => Promise<readonly string[]>;
 }
 
-/** The checks, in the order in which a fault is easiest to understand. The last ones examine what the others left behind. */
+/** The checks, ordered by how easy their faults are to understand. The last ones examine what the others left behind. */
 export const CHECKS: readonly Check[] = [
   {
-    name: 'has rows to measure by',
+    name: 'has enough rows to test filters',
     find: async ({ large }) => (large.length > 0 ? [] : ['No listing has as many as 15 rows.']),
   },
   { name: 'describes its objects as they are declared', find: ({ target }) => compareDiscovery(target) },
   {
-    name: 'refuses operations that are not declared, and names those that are',
+    name: 'rejects undeclared operations, and names the declared ones',
     find: ({ target, listings }) => callUndeclared(target, listings),
   },
   {
-    name: 'has measured every declared operator: exact ones are exact, supersets lack nothing',
+    name: 'measures every declared operator: exact ones are exact, supersets miss no row',
     find: ({ target, large, effort }) => faultsOf(large, (listing) => measureClaims(target, listing, effort)),
   },
   {
@@ -49,16 +49,16 @@ export const CHECKS: readonly Check[] = [
         return [];
       }),
   },
-  { name: 'gets random filters that match some rows, and not all', find: askTelling },
+  { name: 'gets random filters that match some rows, but not all', find: askTelling },
   { name: 'returns the same rows in pages of any size, and marks the last page', find: walkAll },
-  { name: 'refuses the page token of another query', find: mistakeTokens },
+  { name: 'rejects the page token of another query', find: mistakeTokens },
   {
-    name: 'sorts by the type of the field and loses nothing by it',
+    name: 'sorts by the type of the field without losing rows',
     find: ({ target, large, effort: { sortedFields }, samples: { ownTextOrder = false } }) =>
       faultsOf(large, (listing) => checkOrders(target, listing, { ownTextOrder, sortedFields })),
   },
   {
-    name: 'says precisely what is wrong with a query',
+    name: 'reports the faults of a query with their positions',
     find: ({ target, listings, effort }) =>
       faultsOf(spread(listings, effort.listings), (listing) => makeMistakes(target, listing)),
   },
@@ -68,7 +68,7 @@ export const CHECKS: readonly Check[] = [
   },
   { name: 'has a sample of every record that can be created', find: compareSamples },
   {
-    name: 'stores records as they are given, and nothing of a request that fails',
+    name: 'stores records unchanged, and nothing of a failed request',
     find: async ({ target, effort: { listings, mostTexts }, samples: { writes = {} } }) =>
       faultsOf(spread(Object.entries(writes), listings), async ([name, sample]) => [
         ...(await uploadFiles(target, { name, sample })),
@@ -76,11 +76,11 @@ export const CHECKS: readonly Check[] = [
         ...(await writeHostileIds(target, { name, sample, mostTexts })),
       ]),
   },
-  { name: 'reports what goes wrong at the provider as what it is', find: meetTroubles },
+  { name: 'reports each failure of the provider with the right error', find: meetTroubles },
   { name: 'reports every change that it declares, and each one once', find: followChanges },
   { name: 'rejects webhooks that its provider has not signed', find: forgeWebhooks },
   { name: 'calls no host that is not its own', find: async (subject) => findStrangeHosts(subject) },
-  { name: 'leaves no secret in logs, errors and addresses', find: async (subject) => findLeaks(subject) },
+  { name: 'leaves no secret in logs, errors and URLs', find: async (subject) => findLeaks(subject) },
   { name: 'has a README that explains every setting', find: checkReadme },
 ];
 
@@ -95,7 +95,10 @@ async function faultsOf<Item>(
 
 const LEAST_SHARE = 0.15;
 
-/** Fewer filters would pass or fail by chance. They are not sent to a provider, so they cost almost nothing. */
+/**
+ * Minimum and maximum number of filters for the check that filters match some rows, but not all. Fewer filters would pass or fail by
+ * chance. They are not sent to a provider, so they cost almost nothing.
+ */
 const LEAST_TELLING = 60;
 const MOST_TELLING = 150;
 
@@ -106,7 +109,7 @@ async function askTelling({ large, effort: { filters, seed } }: Subject): Promis
       filters: Math.min(Math.max(2 * filters, LEAST_TELLING), MOST_TELLING),
       seed,
     });
-    return share > LEAST_SHARE ? [] : [`${listing.name}: only ${share} of the filters match some rows and not all`];
+    return share > LEAST_SHARE ? [] : [`${listing.name}: only ${share} of the filters match some rows, but not all`];
   });
 }
 
@@ -114,7 +117,7 @@ const KINDS = ['everything', 'pushed', 'residual', 'sparse', 'sorted'];
 
 async function walkAll({ target, listings, large, effort }: Subject): Promise<readonly string[]> {
   const kinds = new Set<string>();
-  // The larger listings first, because they have queries of every kind.
+  // The larger listings come first, because they have queries of every kind.
   const chosen = [...new Set([...large, ...listings])].slice(0, effort.pagedListings);
   const faults = await faultsOf(chosen, async (listing) => {
     const queries = await findQueries(target, listing, effort);
@@ -127,7 +130,7 @@ async function walkAll({ target, listings, large, effort }: Subject): Promise<re
   return [...faults, ...missing.map((kind) => `No query was found that is ${kind}.`)];
 }
 
-/** Returns whether some filter can be pushed as a whole. */
+/** Returns whether the connector declares an operator exact, so that a filter can be pushed as a whole. */
 function claimsExact({ object: { fields } }: Listing): boolean {
   return Object.values(fields).some(({ filter = {} }) => Object.values(filter).includes('exact'));
 }
@@ -154,6 +157,6 @@ async function compareSamples({ target, samples: { writes = {} } }: Subject): Pr
     ...creatable.filter((name) => writes[name] === undefined).map((name) => `'${name}' has no sample`),
     ...Object.keys(writes)
       .filter((name) => !creatable.includes(name))
-      .map((name) => `'${name}' has a sample and cannot be created`),
+      .map((name) => `'${name}' has a sample, but cannot be created`),
   ];
 }

@@ -121,7 +121,7 @@ async function callMissing(
   object: ObjectSpec,
   { path, methods }: Resource,
 ): Promise<readonly string[]> {
-  // An operation that accepts a file is supported too.
+  // An operation that accepts a file counts as supported.
   const has = (operation: string) =>
     [object, object.upload ?? {}].some((each) => Reflect.get(each, operation) !== undefined);
   const entries = Object.entries(methods);

@@ -1,6 +1,6 @@
-/** How much of the suite runs. */
+/** The parts of the suite that run. */
 export interface Effort {
-  /** Maximum number of listings, and of objects that are written. `FULL` includes those that are left out. */
+  /** Maximum number of listings, and of objects that are written. `FULL` includes all of them. */
   readonly listings: number;
   /** Maximum number of random filters on each listing, and on all of them together. */
   readonly filters: number;
@@ -16,10 +16,10 @@ export interface Effort {
   readonly tried: number;
   /** Whether queries of every kind must be found. */
   readonly everyKind: boolean;
-  /** Maximum number of listings that are paged through, and of ways to do so for each. */
+  /** Maximum number of listings that are paged through, and of ways to page through each of them. */
   readonly pagedListings: number;
   readonly walks: number;
-  /** Approximate maximum number of pages of a walk. With more rows, the pages are larger. */
+  /** Approximate maximum number of pages per walk. With more rows, the pages are larger. */
   readonly pages: number;
   readonly sortedFields: number;
   readonly sortedFieldsInAll: number;
@@ -95,9 +95,9 @@ const BOUNDLESS = {
 };
 
 /**
- * Returns the effort for a connector. CONFORMANCE=smoke runs each check with few calls. CONFORMANCE=full runs everything, for the connectors in
- * CONFORMANCE_OF (their keys) if that is set. CONFORMANCE_RUNS sets the number of random filters. Their seed is then random, unless
- * CONFORMANCE_SEED sets it.
+ * Returns the effort for a connector. CONFORMANCE=smoke runs each check with few calls. CONFORMANCE=full runs everything, for the
+ * connectors in CONFORMANCE_OF (their keys) if that is set. CONFORMANCE_RUNS sets the number of random filters. Their seed is then random,
+ * unless CONFORMANCE_SEED sets it.
  */
 export function readEffort(environment: Readonly<Record<string, string | undefined>>, connector: string): Effort {
   const { CONFORMANCE, CONFORMANCE_OF: chosen, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;

@@ -22,9 +22,9 @@ export async function makeMistakes(target: Target, listing: Listing): Promise<re
   const [name = ''] = Object.keys(listing.object.fields).filter((field) => /^[A-Za-z]\w+$/.test(field));
   const misspelt = `${name}x`;
   const check = async (where: string, isRight: (response: ApiAnswer) => boolean) => {
-    const answer = await target.call(listing.path, { query: { where } });
-    if (answer.status === 400 && isRight(answer)) return;
-    faults.push(`${listing.name} where ${where} returned ${answer.status} ${JSON.stringify(answer.body)}`);
+    const response = await target.call(listing.path, { query: { where } });
+    if (response.status === 400 && isRight(response)) return;
+    faults.push(`${listing.name} where ${where} returned ${response.status} ${JSON.stringify(response.body)}`);
   };
   await check(`${misspelt} IS NULL AND nosuchfieldatall = 1`, ({ body }) => {
     const [first, second] = body.details ?? [];
@@ -53,8 +53,8 @@ export async function askForNothing(target: Target, listings: readonly Listing[]
     return response;
   };
   for (const [name, object] of Object.entries(target.objects)) {
-    const answer = await expectNotFound(`/${encodeURIComponent(name)}x`);
-    if (answer.body.details?.[0]?.nearest === undefined) faults.push(`GET /${name}x suggests no name`);
+    const response = await expectNotFound(`/${encodeURIComponent(name)}x`);
+    if (response.body.details?.[0]?.nearest === undefined) faults.push(`GET /${name}x suggests no name`);
     await expectNotFound(`/objects/${name}x/metadata`);
     const listing = listings.find(({ path }) => path === `/${name}`);
     const [first] = listing?.rows ?? [];

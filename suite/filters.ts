@@ -29,7 +29,7 @@ function predicatesOn(name: string, spec: FieldSpec, rows: readonly Row[]): fc.A
   );
 }
 
-/** Half of the literals are values that occur, so that filters match some rows. */
+/** Returns literals, half of which occur as values, so that filters match some rows. */
 function literalOf(literals: readonly Literal[], values: ReadonlySet<string>): fc.Arbitrary<Literal> {
   const present = literals.filter((literal) => literal.kind !== 'boolean' && values.has(literal.text));
   return fc.oneof(fc.constantFrom(...literals), fc.constantFrom(...(present.length === 0 ? literals : present)));

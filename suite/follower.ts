@@ -26,7 +26,7 @@ export interface Follower {
   readonly read: (id: string) => Promise<Row>;
 }
 
-/** What is polled, and how. */
+/** The object to poll, and the settings of the poll. */
 export interface Followed {
   readonly connector: Connector;
   readonly config: Config;
@@ -44,7 +44,7 @@ const ONE_POLLER = {
   lastSuccessAt: null,
 };
 const OPTIONS = { mostPages: 500, mostListed: 1_000, mostPasses: 4 };
-/** Runs that end early are continued. */
+/** Maximum number of runs per poll. A run that ends early is continued. */
 const MOST_RUNS = 5;
 
 /** Creates a poller. */
@@ -104,7 +104,7 @@ export function createFollower(followed: Followed): Follower {
         );
         if (end === undefined) return found;
       }
-      throw new Error(`A poll of '${objectName}' did not come to its end in ${MOST_RUNS} runs.`);
+      throw new Error(`A poll of '${objectName}' did not end within ${MOST_RUNS} runs.`);
     },
   };
 }
@@ -115,7 +115,7 @@ interface Memory {
   readonly count: () => number;
 }
 
-/** Every transaction is committed at once. */
+/** Creates a store in memory that commits every transaction at once. */
 function createMemory(): Memory {
   let progress: MappedProgress = {
     mappingVersion: null,

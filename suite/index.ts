@@ -55,7 +55,7 @@ export function describeSubject(
 
     // Improvements are reported, not required: some rows and literals do not prove how a provider treats others.
     if (isQuick) return;
-    it('is compared with what its provider could do', async () => {
+    it('is compared with the abilities of its provider', async () => {
       for (const line of await findBetter(subject)) console.log(`      note: ${line}`);
     });
   });

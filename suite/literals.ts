@@ -54,7 +54,7 @@ function textsNear(value: string): readonly string[] {
 const ODD_NUMBERS = ['0', '-0.0', '1e3', '0.000000000001', '-99999999999999999999.5', '123456789012345678901234567890'];
 const ODD_INTEGERS = ['0', '-1', '32768', '2147483648', '9223372036854775808', '-99999999999999999999'];
 
-/** Neighbours by the last digit, by one, and by less than a double can distinguish. */
+/** Returns neighbours of a number: they differ in the last digit, by one, and by less than a double can distinguish. */
 function numbersNear(value: string): readonly string[] {
   const plain = value.includes('.') ? value : `${value}.0`;
   return [
@@ -67,7 +67,7 @@ function numbersNear(value: string): readonly string[] {
   ];
 }
 
-/** Empty for a value that is no integer. Another check reports that the field holds one. */
+/** Returns the neighbours of an integer. Empty for another value; a separate check reports that the field holds one. */
 function integersNear(value: string): readonly string[] {
   if (!/^-?\d+$/.test(value)) return [];
   return [String(BigInt(value) - 1n), String(BigInt(value) + 1n)];
@@ -92,7 +92,10 @@ function asDate(value: string): readonly Literal[] {
   return [{ kind: 'date', text: value, loc: NOWHERE }, text(value)];
 }
 
-/** Instants a millisecond away, with more digits than most providers keep, in other time zones, and the date alone. */
+/**
+ * Returns neighbours of an instant: a millisecond away, with more digits than most providers store, in other time zones, and the date
+ * alone.
+ */
 function instantsNear(value: string): readonly string[] {
   const ms = Date.parse(value);
   const iso = (time: number) => new Date(time).toISOString();

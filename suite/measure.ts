@@ -8,7 +8,7 @@ import { evaluate } from './reference.ts';
 import { choose, spread } from './soundness.ts';
 import { type Connection, fieldOf, normalise, type Row } from './testing.ts';
 
-/** How a provider evaluates an operator on a field, as far as some rows and literals show. */
+/** The provider's evaluation of an operator on a field, as far as some rows and literals show it. */
 export interface Measured {
   readonly object: string;
   readonly field: string;
@@ -29,7 +29,7 @@ export interface Measurable {
   readonly rows: readonly Row[];
 }
 
-/** How much is measured. */
+/** Limits of a measurement. */
 export interface MeasureOptions {
   readonly literals: number;
   /** Maximum number of rows that are read for one literal. */
@@ -82,7 +82,7 @@ interface Claim {
   readonly operator: Operator;
 }
 
-/** From the worst to the best. The worst one of all literals counts. */
+/** The findings from the worst to the best. The worst one of all literals counts. */
 const FINDINGS: readonly Finding[] = ['refused', 'wrong', 'superset', 'exact'];
 
 async function measureOperator(
@@ -110,7 +110,7 @@ async function measureOperator(
   return FINDINGS.find((finding) => found.has(finding)) ?? 'none';
 }
 
-/** Undefined where the provider need not be queried, or cannot be. */
+/** Measures a filter. Undefined if the provider need not be queried, or cannot be. */
 async function measureFilter(
   connection: Connection,
   { object, rows }: Measurable,
@@ -141,7 +141,7 @@ async function measureFilter(
   }
 }
 
-/** Undefined where the translator cannot translate the filter. */
+/** Returns the plan of a filter, or undefined if the translator cannot translate it. */
 function planOf(object: ObjectSpec, filter: Filter): Plan | undefined {
   try {
     return prepareQuery({ where: printFilter(filter) }, object).plan;

@@ -15,9 +15,9 @@ export async function checkOrders(
   const others = comparable.filter(([, spec]) => spec.sortable !== true);
   const faults: string[] = [];
   for (const [name, spec] of [...sortable.slice(0, sortedFields), ...others.slice(0, Math.ceil(sortedFields / 4))]) {
-    const isTold = !(ownTextOrder && spec.type === 'string' && spec.sortable === true);
+    const hasDefinedOrder = !(ownTextOrder && spec.type === 'string' && spec.sortable === true);
     for (const direction of ['asc', 'desc'] as const) {
-      const fault = await checkOrder(target, listing, { name, spec, direction, isTold });
+      const fault = await checkOrder(target, listing, { name, spec, direction, hasDefinedOrder });
       if (fault !== undefined) faults.push(`${listing.name} orderBy ${name} ${direction}: ${fault}`);
     }
   }
@@ -29,10 +29,10 @@ interface Order {
   readonly spec: FieldSpec;
   readonly direction: 'asc' | 'desc';
   /** Whether the metadata defines the order of the values. */
-  readonly isTold: boolean;
+  readonly hasDefinedOrder: boolean;
 }
 
-async function checkOrder(target: Target, listing: Listing, { name, spec, direction, isTold }: Order) {
+async function checkOrder(target: Target, listing: Listing, { name, spec, direction, hasDefinedOrder }: Order) {
   const orderBy = `${/^[A-Za-z_][\w.]*$/.test(name) ? name : `\`${name}\``} ${direction}`;
   const whole = await getOk(target, listing.path, { query: { orderBy, pageSize: 5000 } });
   const rows = await listAll(target, listing.path, {
@@ -40,12 +40,13 @@ async function checkOrder(target: Target, listing: Listing, { name, spec, direct
     pageSize: Math.max(40, Math.ceil(listing.rows.length / 3)),
   });
   const ids = [...idsOf(listing, listing.rows)].sort().join('\n');
-  if ([...idsOf(listing, rows)].sort().join('\n') !== ids) return 'pages in this order have other rows';
+  if ([...idsOf(listing, rows)].sort().join('\n') !== ids)
+    return 'pages in this order have other rows than the list without an order';
   if ([...idsOf(listing, whole.body)].sort().join('\n') !== ids) return 'it has other rows';
   if (idsOf(listing, rows).join() !== idsOf(listing, whole.body).join())
     return 'pages have another order than the whole';
   const values = rows.map((row) => readField(row, name));
-  return isTold ? findDisorder(values, { spec, direction }) : undefined;
+  return hasDefinedOrder ? findDisorder(values, { spec, direction }) : undefined;
 }
 
 /**

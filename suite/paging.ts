@@ -22,7 +22,7 @@ export interface PagedQuery {
   readonly kind: string;
   readonly where?: string;
   readonly orderBy?: string;
-  /** Number of its rows. */
+  /** Number of rows of the query. */
   readonly rows: number;
 }
 
@@ -65,7 +65,10 @@ export async function findQueries(
   ];
 }
 
-/** A list on demand may need calls of its own for one page. These tests count the calls of a page, so they avoid it. */
+/**
+ * Returns the fields that may need calls of their own for one page: lists on demand. These tests count the calls of a page, so they avoid
+ * such fields.
+ */
 function findCostly({ object }: Listing): readonly string[] {
   return Object.keys(object.fields).filter((name) => {
     const { onDemand, type } = object.fields[name] ?? {};
@@ -73,7 +76,7 @@ function findCostly({ object }: Listing): readonly string[] {
   });
 }
 
-/** Returns a field that the provider sorts by, and one that it does not, where there are such. */
+/** Returns a field that the provider sorts by, and one that it does not, if there are such fields. */
 function findOrders({ object, idField }: Listing): readonly string[] {
   const simple = Object.entries(object.fields).filter(
     ([name, { type }]) => /^\w+$/.test(name) && type !== 'object' && type !== 'array',
@@ -126,7 +129,7 @@ async function findQuery(target: Target, listing: Listing, { candidates, pushdow
 
 type Caller = Pick<Target, 'call'>;
 
-/** One way to walk over the pages of a query. */
+/** A way to walk over the pages of a query. */
 interface Walk {
   readonly pageSize: number;
   readonly by: 'nextPage' | 'page';
@@ -140,7 +143,8 @@ export async function walkPages(
   query: PagedQuery,
   { walks, pages: mostPages }: Pick<Effort, 'walks' | 'pages'>,
 ): Promise<readonly string[]> {
-  // It follows page tokens, because one response may not reach all rows within its budget, such as those of many provider queries.
+  // The list follows page tokens, because one response may not reach all rows within its budget, e.g. if it needs many queries to the
+  // provider.
   const whole = await listAll(target, listing.path, toParameters(listing, query, { pageSize: 5000 }));
   const meant = idsOf(listing, whole);
   const faults: string[] = [];
@@ -170,7 +174,7 @@ function compareRows(found: readonly string[], whole: readonly string[]): readon
     : [`${found.length} rows (${new Set(found).size} different), but one page has ${whole.length}`];
 }
 
-/** Pages of one row only where there are few rows. */
+/** Returns the ways to walk. Pages of one row are used only if there are few rows. */
 function walksFor({ rows, orderBy }: PagedQuery, mostPages: number): readonly Walk[] {
   const least = Math.ceil(rows / mostPages);
   const small: readonly Walk[] = rows > 30 || least > 1 ? [] : [{ pageSize: 1, by: 'nextPage' }];
@@ -249,14 +253,17 @@ function judgePage({ body, headers }: ApiAnswer, { walk, query, isLast }: Contex
   const calls = Number(headers.get('elements-provider-calls'));
   const when = (condition: boolean, fault: string) => (condition ? [fault] : []);
   return [
-    ...when(rows.length > walk.pageSize, `a page has ${rows.length} rows`),
-    ...when(headers.get('elements-returned-count') !== String(rows.length), 'Elements-Returned-Count is not the count'),
+    ...when(rows.length > walk.pageSize, `a page of at most ${walk.pageSize} rows has ${rows.length}`),
+    ...when(
+      headers.get('elements-returned-count') !== String(rows.length),
+      'Elements-Returned-Count is not the number of rows',
+    ),
     ...when(
       hasNext && rows.length < walk.pageSize && !isCut,
-      `a page before the end has ${rows.length} rows only, and is not called partial`,
+      `a page before the last has only ${rows.length} rows, and is not marked as partial`,
     ),
-    ...when(isCut && (!hasNext || rows.length === walk.pageSize), 'a page that is full or the last is called partial'),
-    ...when(isLast && hasNext, 'a token, although there is no more'),
+    ...when(isCut && (!hasNext || rows.length === walk.pageSize), 'a full page, or the last one, is marked as partial'),
+    ...when(isLast && hasNext, 'the last page has a token'),
     ...when(
       isLast && rows.length === 0 && query.rows > 0 && walk.maxProviderCalls === undefined,
       'the last page is empty: the page before should have had no token',

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Subject } from './subject.ts';
 
-/** Returns what a README lacks. It is a page of the service's documentation. Empty where the samples name no folder. */
+/**
+ * Returns the missing parts of a connector's README, which is a page of the service's documentation. Empty if the samples name no folder.
+ */
 export async function checkReadme({ samples: { folder }, target }: Subject): Promise<readonly string[]> {
   if (folder === undefined) return [];
   const text = await readFile(join(folder, 'README.md'), 'utf8').catch(() => undefined);

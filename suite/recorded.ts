@@ -21,7 +21,10 @@ export function describeRecorded(connector: Connector, folder: string, configura
   });
 }
 
-/** @throws Error for a connector that discovers its objects, because a recording does not keep the names in its metadata */
+/**
+ * Returns the objects that can be tested on recorded responses.
+ * @throws Error for a connector that discovers its objects, because a recording does not keep the names in its metadata
+ */
 function recordable({ key, objects }: Connector): Readonly<Record<string, ObjectSpec>> {
   if (typeof objects === 'function') throw new Error(`${key} discovers its objects, so it needs a simulator.`);
   const listed = Object.entries(objects).filter(
@@ -43,13 +46,13 @@ export interface RecordedObject {
 /** The result of reading a recording. */
 export interface RecordedFindings {
   readonly faults: readonly string[];
-  /** Fields that no recorded row has: they were renamed at the provider, or are null in all rows and left out. */
+  /** Fields that no recorded row has: the provider renamed them, or they are null in all rows and left out. */
   readonly unseen: readonly string[];
 }
 
 /**
  * Lists the first recorded page of an object with the connector.
- * @throws Error where the object has no recording
+ * @throws Error if the object has no recording
  */
 export async function readRecorded(recorded: RecordedObject): Promise<RecordedFindings> {
   const { connector, configuration, name, object, folder } = recorded;
@@ -82,7 +85,7 @@ export async function readRecorded(recorded: RecordedObject): Promise<RecordedFi
 
 /**
  * Returns for each request the next recorded response to the same method, path and parameters.
- * @throws Error where there is none
+ * @throws Error if there is none
  */
 function replay(fixtures: readonly Fixture[]): ConnectorContext['send'] {
   const left = [...fixtures];

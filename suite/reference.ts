@@ -105,7 +105,7 @@ export function compareAs(spec: FieldSpec, left: string, right: string): number 
   }
 }
 
-/** Unicode's simple case folding: one character becomes one character. */
+/** Folds case with Unicode's simple case folding, in which one character becomes one character. */
 function fold({ collation }: FieldSpec, text: string): string {
   return collation === 'ci' ? Array.from(text, foldCharacter).join('') : text;
 }
@@ -121,7 +121,7 @@ function sign(difference: bigint): number {
   return difference < 0n ? -1 : Number(difference > 0n);
 }
 
-/** More decimals than any number of these tests. */
+/** Number of decimals for comparisons. It exceeds that of any number in these tests. */
 const DIGITS = 60;
 
 function scaled(text: string): bigint {

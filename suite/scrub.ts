@@ -1,6 +1,6 @@
 import type { ProviderRequest, ProviderResponse } from '#connector';
 
-/** A request and its response, without anything that shows whose they were. */
+/** A request and its response without personal data. */
 export interface Fixture {
   readonly request: Pick<ProviderRequest, 'method' | 'path' | 'query'>;
   readonly response: ProviderResponse;
@@ -9,7 +9,7 @@ export interface Fixture {
 /** Headers that describe a response without naming anybody. */
 const KEPT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'date', 'link', 'retry-after']);
 
-/** Removes the values of an exchange. It keeps names and structure, and replaces letters, digits and dates by others. */
+/** Removes the values of an exchange. It keeps names and structure, and replaces letters, digits and dates. */
 export function scrub(request: ProviderRequest, { status, headers, body }: ProviderResponse): Fixture {
   const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.has(name));
   return {
@@ -37,7 +37,10 @@ function scrubValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, scrubValue(member)]));
 }
 
-/** A date stays a valid date, and an address keeps the names of its parameters, because connectors read cursors from them. */
+/**
+ * Replaces the characters of a text. A date stays a valid date, and a URL keeps the names of its parameters, because connectors read
+ * cursors from them.
+ */
 function scrubText(text: string): string {
   if (/^https?:/.test(text) && URL.canParse(text)) {
     const names = [...new URL(text).searchParams.keys()];

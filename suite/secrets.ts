@@ -2,7 +2,7 @@ import { matchesHost } from '../src/connector/client/url.ts';
 import type { Subject } from './subject.ts';
 import { withDefaults } from './testing.ts';
 
-/** Returns the hosts that were called and are not the connector's own. */
+/** Returns the hosts that were called and do not belong to the connector. */
 export function findStrangeHosts({ target }: Subject): readonly string[] {
   const { connector, configuration, provider } = target;
   const config = withDefaults(connector, configuration);
@@ -13,10 +13,10 @@ export function findStrangeHosts({ target }: Subject): readonly string[] {
     .map((host) => `${host} was called; its hosts are ${hosts}`);
 }
 
-/** A shorter text may occur in responses for other reasons. */
+/** Minimum length of a secret to search for. A shorter text may occur in responses for other reasons. */
 const SHORTEST_SECRET = 6;
 
-/** Returns where others can read a secret of the configuration. */
+/** Returns the places where others can read a secret of the configuration. */
 export function findLeaks({ target }: Subject): readonly string[] {
   const { connector, configuration, provider, logged, problems } = target;
   const keys = [...connector.configuration.filter(({ secret }) => secret).map(({ key }) => key), ...OAUTH_SECRETS];
@@ -24,21 +24,21 @@ export function findLeaks({ target }: Subject): readonly string[] {
     const value = configuration[key];
     return typeof value === 'string' && value.length >= SHORTEST_SECRET ? [{ key, value }] : [];
   });
-  const places = {
+  const sources = {
     'a line of the log': logged,
     'an error': problems,
-    'an address': (provider?.seen ?? []).map(({ target: address }) => address),
+    'a URL': (provider?.seen ?? []).map(({ target: address }) => address),
   };
-  return Object.entries(places).flatMap(([place, texts]) =>
+  return Object.entries(sources).flatMap(([source, texts]) =>
     secrets
       .filter(({ value }) => texts.some((text) => spellings(value).some((spelling) => text.includes(spelling))))
-      .map(({ key }) => `the value of '${key}' stands in ${place}`),
+      .map(({ key }) => `the value of '${key}' occurs in ${source}`),
   );
 }
 
 const OAUTH_SECRETS = ['oauth.api.secret', 'oauth.user.token', 'oauth.user.refresh_token'];
 
-/** The spellings of a secret: as it is, in an address, and in JSON. */
+/** Returns the spellings of a secret: unchanged, in a URL, and in JSON. */
 function spellings(secret: string): readonly string[] {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
 }

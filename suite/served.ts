@@ -3,13 +3,12 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Simulator, SimulatorOptions } from '#connector/simulator';
 import { stopServer } from './stop-server.ts';
 
-/** Creates a simulator. */
 export type CreateSimulator = (options: SimulatorOptions) => Simulator;
 
 /** A request to a simulator, as the provider would see it. */
 export interface SeenRequest {
   readonly method: string;
-  /** The host that the caller meant. Undefined for a request to the simulator itself. */
+  /** The host to which the caller addressed the request. Undefined for a request to the simulator itself. */
   readonly host: string | undefined;
   /** The path with the query. */
   readonly target: string;

@@ -17,7 +17,7 @@ export interface Sample {
  * @throws Error with the smallest filter whose response is wrong
  */
 export async function assertSound(target: Target, listing: Listing, { filters, seed }: Sample): Promise<void> {
-  const property = fc.asyncProperty(filtersOn(listing), (filter) => assertAnswers(target, listing, filter));
+  const property = fc.asyncProperty(filtersOn(listing), (filter) => assertFilter(target, listing, filter));
   const run = await fc.check(property, { numRuns: filters, seed, verbose: 0 });
   if (!run.failed) return;
   const reason = run.errorInstance instanceof Error ? run.errorInstance.message : String(run.errorInstance);
@@ -38,14 +38,14 @@ export function shareOfTellingFilters(listing: Listing, { filters, seed }: Sampl
  * Sends a filter and compares the rows of the response with those that match.
  * @throws Error when rows are missing, occur twice or do not match
  */
-export async function assertAnswers(target: Target, listing: Listing, filter: Filter): Promise<void> {
+export async function assertFilter(target: Target, listing: Listing, filter: Filter): Promise<void> {
   const where = printFilter(filter);
   const found = await listAll(target, listing.path, { where, pageSize: 5000, ...idOnly(listing) });
   const difference = describeDifference(listing, filter, idsOf(listing, found));
   if (difference !== undefined) throw new Error(`${listing.name} where ${where}: ${difference}`);
 }
 
-/** Describes how the returned ids differ from those of the matching rows. Undefined when they don't differ. */
+/** Describes how the returned ids differ from those of the matching rows. Undefined if they don't differ. */
 export function describeDifference(listing: Listing, filter: Filter, found: readonly string[]): string | undefined {
   const meant = idsOf(
     listing,
@@ -57,7 +57,7 @@ export function describeDifference(listing: Listing, filter: Filter, found: read
   const faults = [
     ...(missing.length > 0 ? [`${missing.length} rows are missing (${missing.slice(0, 3).join(', ')})`] : []),
     ...(extra.length > 0 ? [`${extra.length} rows do not match (${extra.slice(0, 3).join(', ')})`] : []),
-    ...(doubles > 0 && listing.idField !== undefined ? [`${doubles} rows come twice`] : []),
+    ...(doubles > 0 && listing.idField !== undefined ? [`${doubles} rows occur twice`] : []),
   ];
   return faults.length === 0 ? undefined : faults.join('; ');
 }
@@ -70,7 +70,7 @@ interface Claim {
   readonly exactness: Exactness;
 }
 
-/** How much is measured of a listing. */
+/** Limits of the measurement of a listing. */
 export interface ClaimEffort {
   /** Maximum number of declared operators, spread over all fields. */
   readonly claims: number;
@@ -120,7 +120,7 @@ async function measureClaim(target: Target, listing: Listing, claim: Claim, most
       );
     }
   }
-  if (pushed === 0) faults.push(`${listing.name}: ${operator} is declared for '${name}' and was never pushed`);
+  if (pushed === 0) faults.push(`${listing.name}: ${operator} is declared for '${name}', but was never pushed`);
   return faults;
 }
 

@@ -16,7 +16,7 @@ export function loggedIn(accessToken: string, clients: Readonly<Record<string, {
   };
 }
 
-/** What the suite cannot find out by itself. */
+/** Data for the suite that it cannot find out by itself. */
 export interface Samples {
   /** The configuration of an instance on the simulator. With OAuth, `oauth.user.token` is an access token that does not expire. */
   readonly configuration: Config;
@@ -36,7 +36,7 @@ export interface Subject {
   readonly listings: readonly Listing[];
   /** Listings with enough rows to distinguish filters, as many as the effort includes. */
   readonly large: readonly Listing[];
-  /** Starts the provider again, where it is a simulator. */
+  /** Starts the provider again if it is a simulator. */
   readonly createSimulator: CreateSimulator | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface SubjectOptions {
   readonly effort?: Effort;
 }
 
-/** With fewer rows, most filters match all or none. */
+/** Minimum number of rows of a large listing. With fewer rows, most filters match all or none. */
 const ENOUGH_ROWS = 15;
 
 /** Starts a service with the connector, and reads its listings. */

@@ -25,9 +25,8 @@ export interface Target {
   readonly logged: readonly string[];
   /** Every error response, as text. */
   readonly problems: readonly string[];
-  /** The provider, where it is a simulator. */
+  /** The provider if it is a simulator. */
   readonly provider: ServedSimulator | undefined;
-  /** The database of the service. */
   readonly databaseUrl: string;
   readonly stop: () => Promise<void>;
 }
@@ -36,7 +35,7 @@ export interface Target {
 export interface TargetOptions {
   readonly connector: Connector;
   readonly configuration: Config;
-  /** Without it, the configuration leads to a server on this machine. */
+  /** Without a simulator, the configuration leads to a server on this machine. */
   readonly createSimulator?: CreateSimulator | undefined;
   /** Options of the service. */
   readonly overrides?: Pick<AppOverrides, 'bulkOptions'>;
@@ -88,7 +87,7 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
 }
 
 /**
- * Adds the reason from the log to an error, for the author of the connector: what it lacked in a response, or the error that it threw.
+ * Adds the reason from the log to an error, for the author of the connector: what a response lacked, or the error that the connector threw.
  * Callers don't see all of it.
  */
 function withReason(response: ApiAnswer, logged: readonly string[]): ApiAnswer {
@@ -108,7 +107,7 @@ export interface Listing {
   readonly name: string;
   readonly path: string;
   readonly object: ObjectSpec;
-  /** The field that identifies a row, where there is one. */
+  /** The field that identifies a row, if there is one. */
   readonly idField: string | undefined;
   readonly rows: readonly Row[];
 }
@@ -150,17 +149,17 @@ async function findChildren(target: Target, parent: Listing): Promise<readonly L
   );
 }
 
-/** Undefined for a record without a list below it, for which the provider may report 404. */
-async function tryListing(target: Target, place: Pick<Listing, 'name' | 'path' | 'object'>) {
-  const { status } = await target.call(place.path, { query: { pageSize: 1 } });
-  return status === 404 ? undefined : readListing(target, place);
+/** Reads a list. Undefined for a record without a list below it, for which the provider may report 404. */
+async function tryListing(target: Target, listing: Pick<Listing, 'name' | 'path' | 'object'>) {
+  const { status } = await target.call(listing.path, { query: { pageSize: 1 } });
+  return status === 404 ? undefined : readListing(target, listing);
 }
 
-async function readListing(target: Target, place: Pick<Listing, 'name' | 'path' | 'object'>): Promise<Listing> {
-  const idField = place.object.idField ?? 'id';
-  const object = asListed(place.object);
-  const rows = await listAll(target, place.path, { pageSize: 5000, ...allFields(object) });
-  return { ...place, object, idField: Object.hasOwn(object.fields, idField) ? idField : undefined, rows };
+async function readListing(target: Target, listing: Pick<Listing, 'name' | 'path' | 'object'>): Promise<Listing> {
+  const idField = listing.object.idField ?? 'id';
+  const object = asListed(listing.object);
+  const rows = await listAll(target, listing.path, { pageSize: 5000, ...allFields(object) });
+  return { ...listing, object, idField: Object.hasOwn(object.fields, idField) ? idField : undefined, rows };
 }
 
 /** Returns an object with only the fields that the rows of a list have. */
@@ -169,18 +168,17 @@ export function asListed(object: ObjectSpec): ObjectSpec {
   return { ...object, fields: Object.fromEntries(fields) };
 }
 
-/** Some fields are returned only when the request names them. */
+/** Returns the parameter that requests all fields. Some fields are returned only when the request names them. */
 function allFields({ fields }: ObjectSpec): { readonly fields?: string } {
   const isWhole = Object.values(fields).every(({ onDemand }) => onDemand !== true);
   return isWhole ? {} : { fields: Object.keys(fields).join(',') };
 }
 
-/** Returns the id of a row, or the whole row as text where it has no id. */
+/** Returns the id of a row, or the whole row as text if it has no id. */
 export function idOf({ idField }: Pick<Listing, 'idField'>, row: Row): string {
   return idField === undefined ? JSON.stringify(row) : String(row[idField]);
 }
 
-/** Returns the ids of rows. */
 export function idsOf(listing: Pick<Listing, 'idField'>, rows: readonly Row[]): readonly string[] {
   return rows.map((row) => idOf(listing, row));
 }
@@ -213,7 +211,7 @@ export async function listAll(
   }
 }
 
-/** Returns a parameter `fields` that keeps responses short: the id, where there is one. */
+/** Returns a parameter `fields` that keeps responses short: the id, if there is one. */
 export function idOnly({ idField }: Listing): { readonly fields?: string } {
   return idField === undefined ? {} : { fields: idField };
 }

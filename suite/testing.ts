@@ -55,13 +55,13 @@ export interface Connection {
     input: Input,
     bytes: Uint8Array,
   ) => Promise<StoredUpload>;
-  /** Lists one page of native records. Default: with the fields of a request that names none. */
+  /** Lists one page of native records. By default, the fields are those of a request that names none. */
   readonly list: (object: ObjectSpec, input?: Partial<ListInput<unknown>>) => Promise<ListPage>;
   /** Lists all rows under the names of the API, page by page. */
   readonly listAll: (object: ObjectSpec, input?: Partial<ListInput<unknown>>) => Promise<readonly Row[]>;
   /** Finds all objects with their fields. */
   readonly discover: () => Promise<DiscoveredConnection>;
-  /** Finds one object with its fields, as the service does it. */
+  /** Finds one object with its fields, as the service does. */
   readonly describe: (name: string) => Promise<ObjectSpec>;
 }
 
@@ -70,21 +70,20 @@ export interface DiscoveredConnection extends Connection {
   readonly objects: Objects;
   /**
    * Returns an object by its name.
-   * @throws Error where there is none
+   * @throws Error if there is none
    */
   readonly object: (name: string) => ObjectSpec;
 }
 
-/** How to connect to a provider. */
 export interface ConnectOptions {
   readonly config: Config;
-  /** The address of the simulators. With it, the instance is one on a simulator. */
+  /** The address of the simulators. If it is set, the instance is one on a simulator. */
   readonly simulatorsUrl?: string;
   /** The access tokens of a connector with OAuth. Default: `oauth.user.token` of the configuration, without expiry. */
   readonly tokens?: AccessTokens;
-  /** Called for every call that succeeded. */
+  /** A function that is called after every successful call. */
   readonly onExchange?: (request: ProviderRequest, response: ProviderResponse) => void;
-  /** Whether to retry failures that may pass, without waiting. Default false. */
+  /** Whether to retry temporary failures, without waiting. Default false. */
   readonly retry?: boolean;
 }
 
@@ -212,7 +211,7 @@ export function withDefaults({ configuration }: Connector, given: Config): Confi
   return { ...Object.fromEntries(defaults), ...given };
 }
 
-/** Returns the access token of a configuration, which is treated as if it did not expire. Undefined where there is none. */
+/** Returns the access token of a configuration, which is treated as if it did not expire. Undefined if there is none. */
 export function tokensIn(config: Config): AccessTokens | undefined {
   const accessToken = config['oauth.user.token'];
   if (typeof accessToken !== 'string') return undefined;
@@ -245,7 +244,7 @@ export async function startProvider(
 
 /**
  * Returns an object by its name.
- * @throws Error where there is none
+ * @throws Error if there is none
  */
 export function objectOf(objects: Objects, name: string): ObjectSpec {
   const object = Object.hasOwn(objects, name) ? objects[name] : undefined;
@@ -256,7 +255,7 @@ export function objectOf(objects: Objects, name: string): ObjectSpec {
 
 /**
  * Returns a field by its name.
- * @throws Error where there is none
+ * @throws Error if there is none
  */
 export function fieldOf(object: ObjectSpec, name: string): PushedField {
   const spec = Object.hasOwn(object.fields, name) ? object.fields[name] : undefined;
@@ -287,7 +286,7 @@ export function normalise(object: ObjectSpec, record: unknown, fields = allField
  */
 export async function failureOf(call: Promise<unknown>): Promise<AppError> {
   const outcome = await call.then(
-    () => new Error('The call succeeded, though it must not.'),
+    () => new Error('The call succeeded, but it must fail.'),
     (error: unknown) => error,
   );
   if (outcome instanceof AppError) return outcome;

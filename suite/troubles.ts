@@ -6,19 +6,22 @@ import type { Subject } from './subject.ts';
 import { idOf, type Listing } from './target.ts';
 import { allFields, type Connection, type ConnectOptions, connect, failureOf, tokensIn } from './testing.ts';
 
-/** A trouble at the provider, in the words of the simulator kit, and the error that a caller must receive. */
+/** A trouble at the provider, as the simulator kit names it, and the error that a caller must receive. */
 interface Case {
   readonly trouble: string;
   readonly expected: readonly ErrorCode[];
   /** The wait that the caller must receive. */
   readonly retryAfterSeconds?: number;
-  /** The operation that meets the trouble. Default: a list. */
+  /** The operation that receives the trouble. Default: a list. */
   readonly operation?: 'get';
   /** A shorter time-out than the connector's, so that the suite does not wait for it. */
   readonly timeoutMs?: number;
 }
 
-/** Some providers use one status for several failures, with a code that the trouble lacks. None of them may count as a success. */
+/**
+ * The troubles. Some providers use one status for several failures, with a code that the trouble lacks. None of them may count as a
+ * success.
+ */
 const CASES: readonly Case[] = [
   { trouble: '401', expected: ['INSTANCE_CREDENTIALS_FAILED'] },
   { trouble: '403', expected: ['PROVIDER_REJECTED', 'INSTANCE_CREDENTIALS_FAILED'] },
@@ -36,18 +39,18 @@ const CASES: readonly Case[] = [
   { trouble: 'shape', expected: ['PROVIDER_PROTOCOL'] },
 ];
 
-/** More requests than any operation sends. */
+/** Number of troubled requests. No operation sends as many. */
 const EVERY = 1000;
 
 interface Stage {
   readonly provider: ServedSimulator;
   readonly connector: Connector;
   readonly config: Subject['target']['configuration'];
-  /** The listing of an object, not below a record. */
+  /** The listing of an object, not one below a record. */
   readonly listing: Listing;
 }
 
-/** Causes trouble at the provider, and returns where a caller receives a wrong error. Empty where the provider is no simulator. */
+/** Causes trouble at the provider, and returns where a caller receives a wrong error. Empty if the provider is no simulator. */
 export async function meetTroubles({
   createSimulator,
   target,
@@ -97,12 +100,12 @@ async function meet(stage: Stage, each: Case): Promise<readonly string[]> {
   const code = 'code' in outcome ? outcome.code : undefined;
   if (!expected.some((one) => one === code)) {
     return [
-      `'${trouble}' at a ${operation} is taken for ${code ?? outcome.name}, not ${expected.join(' or ')}: ${wordsOf(outcome)}`,
+      `'${trouble}' at a ${operation} is reported as ${code ?? outcome.name} instead of ${expected.join(' or ')}: ${wordsOf(outcome)}`,
     ];
   }
   const reported = 'retryAfterSeconds' in outcome ? outcome.retryAfterSeconds : undefined;
-  const isTold = retryAfterSeconds === undefined || reported === retryAfterSeconds;
-  return isTold ? [] : [`'${trouble}' makes a caller wait ${reported} s, not ${retryAfterSeconds}`];
+  const isReported = retryAfterSeconds === undefined || reported === retryAfterSeconds;
+  return isReported ? [] : [`'${trouble}' tells the caller to wait ${reported} s instead of ${retryAfterSeconds} s`];
 }
 
 function toError(error: unknown): Error {
@@ -123,22 +126,22 @@ const OPERATIONS = {
   },
 } as const;
 
-/** A failure that passes is retried, so that the caller does not see it. */
+/** Checks that a temporary failure is retried, so that the caller does not see it. */
 async function recover(stage: Stage): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const trouble of ['429; retry-after=0', '503; retry-after=0']) {
     const connection = connectTo(stage, { retry: true });
     const list = () => connection.list(stage.listing.object).then(() => undefined, toError);
     const error = await withTrouble(stage, { trouble, times: 1 }, list);
-    if (error !== undefined) faults.push(`one '${trouble}' at a list is not repeated: ${wordsOf(error)}`);
+    if (error !== undefined) faults.push(`a list is not retried after one '${trouble}': ${wordsOf(error)}`);
   }
   return faults;
 }
 
-/** Rows per page, so that there are several pages. */
+/** Number of rows per page, so that there are several pages. */
 const PAGE = 2;
 
-/** A list whose next page never changes must end, or be rejected. */
+/** Checks that a list whose next page never changes ends or is rejected. */
 async function runInCircles(stage: Stage): Promise<readonly string[]> {
   const { object, rows } = stage.listing;
   const connection = connectTo(stage);
@@ -156,7 +159,7 @@ async function runInCircles(stage: Stage): Promise<readonly string[]> {
   return isRight ? [] : [`a list whose next page is always the same: ${wordsOf(outcome)}`];
 }
 
-/** Every secret of the configuration is wrong, including the token. */
+/** Checks the error when every secret of the configuration is wrong, including the token. */
 async function refuseCredentials(stage: Stage): Promise<readonly string[]> {
   const { connector, config } = stage;
   const keys = [...connector.configuration.filter(({ secret }) => secret).map(({ key }) => key), 'oauth.user.token'];
@@ -169,7 +172,7 @@ async function refuseCredentials(stage: Stage): Promise<readonly string[]> {
   return isRefused ? [] : [`wrong credentials at the probe: ${wordsOf(outcome)}`];
 }
 
-/** OAuth: an expired access token is replaced once, and the caller does not see it. */
+/** Checks that an expired OAuth access token is replaced once, and that the caller does not see it. */
 async function replaceToken(stage: Stage): Promise<readonly string[]> {
   const good = tokensIn(stage.config);
   if (stage.connector.auth.type !== 'oauth2' || good === undefined) return [];

@@ -1,7 +1,7 @@
 import { getOk, type Target } from './target.ts';
 import { compareValues, type WriteSample } from './writes.ts';
 
-/** Every byte, a text that looks like the end of a form, and more bytes than arrive in one piece. */
+/** Content with every byte, a text that looks like the end of a form, and more bytes than arrive in one piece. */
 const BYTES = Buffer.concat([
   Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)),
   Buffer.from('\r\n--\r\n--boundary--\r\n\r\n'),
@@ -16,7 +16,7 @@ const NAMES: readonly string[] = [
   `${'long'.repeat(20)}.txt`,
 ];
 
-/** Accepts any type of file, but not the record. */
+/** Value of `Accept` for any type of file, but not for the record. */
 const ANY_FILE = 'application/json;q=0, */*';
 
 interface Uploaded {

@@ -16,7 +16,7 @@ const BODIES = [
   '{"__proto__":{"a":1}}',
   'x'.repeat(10_000),
 ];
-/** The value of every header. */
+/** Values to try for each header. */
 const HEADERS = [
   undefined,
   '',

@@ -4,14 +4,14 @@ import { readField } from './reference.ts';
 import { spread } from './soundness.ts';
 import { getOk, type Row, type Target } from './target.ts';
 
-/** How records of an object can be created. */
+/** Sample data for records of an object. */
 export interface WriteSample {
   /**
-   * Returns a valid body, a different one for each number. For an object with files, it has the values that are sent with a file whose name
-   * does not stand for them.
+   * Returns a valid body, a different one for each number. For an object with files, it returns the metadata of an upload, without the
+   * values that the name of the file provides.
    */
   readonly create: (number: number) => Row;
-  /** Text fields that may hold anything. Default: every text that can be set and has no list of values and no format. */
+  /** Text fields that accept any text. Default: every text that can be set and has no list of values and no format. */
   readonly freeTexts?: readonly string[];
   /** Texts that the provider is known to store as something else. */
   readonly alteredTexts?: readonly string[];
@@ -20,7 +20,7 @@ export interface WriteSample {
 }
 
 const LONGEST_TEXT = 60;
-/** Short enough for any column. */
+/** Hostile texts that are short enough for any column. */
 const TEXTS = HOSTILE_TEXTS.filter(({ length }) => length <= LONGEST_TEXT);
 
 interface Written {
@@ -136,7 +136,7 @@ async function failToCreate(target: Target, name: string, body: Row): Promise<re
     const without = Object.fromEntries(Object.entries(body).filter(([field]) => !required.includes(field)));
     faults.push(...(await expectRefusal(target, { path: `/${name}`, method: 'POST', body: without, paths: required })));
   }
-  if (object?.list !== undefined && (await count()) !== before) faults.push('a refused create left a record');
+  if (object?.list !== undefined && (await count()) !== before) faults.push('a rejected creation left a record');
   return faults;
 }
 
@@ -144,7 +144,7 @@ interface Refused {
   readonly path: string;
   readonly method: 'POST' | 'PATCH';
   readonly body: Row;
-  /** The fields that the rejection must name, one detail each. */
+  /** The fields that the rejection must name, with one detail for each. */
   readonly paths: readonly string[];
 }
 
@@ -162,7 +162,7 @@ async function expectRefusal(target: Target, { path, method, body, paths }: Refu
   return [`${method} ${JSON.stringify(body)} returned ${response.status} ${JSON.stringify(response.body)}`];
 }
 
-/** Fields that a replacement leaves out must become empty. */
+/** Checks a replacement: the fields that it leaves out must become empty. */
 async function replace(target: Target, path: string, fields: Readonly<Record<string, FieldSpec>>, body: Row) {
   const settable = Object.fromEntries(Object.entries(body).filter(([name]) => fields[name]?.updateable === true));
   const replaced = await getOk(target, path, { method: 'PUT', body: settable });

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { findInDocument, findInSource, hintsInDocument, hintsInSource } from '../scripts/check-prose.ts';
+import {
+  findInDocument,
+  findInSource,
+  findInStrictSource,
+  hintsInDocument,
+  hintsInSource,
+} from '../scripts/check-prose.ts';
 
 describe('the check of prose', () => {
   it('finds a phrase of a document, with its line', () => {
@@ -51,6 +57,38 @@ describe('the check of prose', () => {
     const comments = ['In a transaction, nothing is sent.', 'Without a name: returns all.', 'Returns all. In order.'];
     for (const comment of comments)
       expect(findInSource(`/** ${comment} */\nexport const a = 1;\n`), comment).to.deep.equal([]);
+  });
+
+  for (const [comment, found] of [
+    ['In this turn.', 'In'],
+    ['What a reference shows of its record.', 'What'],
+    ['How texts compare.', 'How'],
+    ['Nobody else.', 'Nobody'],
+    ['It has no times and no etag.', 'It'],
+    ['Shown with its kind.', 'Shown with'],
+    ['Compared as a number by some services.', 'Compared as'],
+    ['@throws Fault 404', '@throws'],
+  ] as const) {
+    it(`finds '${comment}' above anything in strict sources, and not elsewhere`, () => {
+      const source = `interface A {\n  /** ${comment} */\n  readonly a: string;\n}\n`;
+      expect(findInStrictSource(source)).to.deep.equal([{ line: 2, found, instead: 'a sentence that stands alone' }]);
+      expect(findInSource(source)).to.deep.equal([]);
+    });
+  }
+
+  it('passes over sentences and nouns above a member, and finds phrases in them', () => {
+    const find = (comment: string) => findInStrictSource(`/** ${comment} */\nconst a = 1;\n`).map(({ found }) => found);
+    for (const comment of [
+      'Returns the records.',
+      'Maximum number of rows per page.',
+      'Whether the service sets the value.',
+      'Set of records.',
+      'In a pattern, `%` is a wildcard.',
+      'Finds a record.\n * @throws Fault 404',
+    ]) {
+      expect(find(comment), comment).to.deep.equal([]);
+    }
+    expect(find('Calls the subscriber that is told.')).to.deep.equal(['is told']);
   });
 
   for (const [text, found] of [

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -57,7 +57,7 @@ describe('the README', () => {
   });
 });
 
-/** Of the commands of a guide. */
+/** The number of lines of JSON that the commands of each guide print. */
 const ANSWERS: Readonly<Record<string, number>> = {
   'reference/where.md': 4,
   'how-to/bulk.md': 10,
@@ -68,6 +68,7 @@ const ANSWERS: Readonly<Record<string, number>> = {
   'how-to/find-failures.md': 6,
   'how-to/receive-webhooks.md': 6,
   'how-to/map-objects.md': 14,
+  'how-to/formulas.md': 5,
 };
 
 describe('a newcomer', () => {
@@ -78,6 +79,8 @@ describe('a newcomer', () => {
     this.timeout(60_000);
     folder = await createTemporaryFolder();
     expect(blocks('sh')[0]).to.equal('npm ci && npm start\n');
+    // The folder stands for a clone, whose examples the guides send.
+    await symlink(join(ROOT, 'examples'), join(folder, 'examples'));
     service = await startByNpm({ cwd: ROOT, dataDir: join(folder, '.data') });
   });
 
@@ -135,8 +138,16 @@ describe('a newcomer', () => {
       expect(answers).to.have.length(count);
       if (guide === 'how-to/receive-events.md')
         expect(answers.flat().map(({ type }) => type)).to.include('employees.updated');
+      if (guide === 'how-to/formulas.md') {
+        const runs = answers.filter(({ steps }) => steps !== undefined);
+        expect(runs.map(({ status }) => status)).to.deep.equal(['success', 'success', 'success']);
+        const [first, second, files] = runs.map(({ steps }) => steps);
+        expect(first).to.include('createContact');
+        expect(second).to.include('isNew').and.not.include('createContact');
+        expect(files).to.include('copyFile');
+      }
       // The pages leave no files where they are tried.
-      expect(readdirSync(folder)).to.deep.equal(['.data']);
+      expect(readdirSync(folder)).to.have.members(['.data', 'examples']);
       // The activity of a request that failed has its code.
       for (const response of answers.filter((each) => !('providerCalls' in Object(each))))
         expect(Object(response).code, JSON.stringify(response)).to.equal(undefined);

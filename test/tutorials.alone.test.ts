@@ -91,6 +91,8 @@ describe('the tutorials, followed from start to end', function tutorials() {
       const third = await openConnectPage(page);
       await fillIn(third, 'wrong-key');
       await third.getByRole('alert').waitFor();
+      await third.getByRole('button', { name: 'Cancel' }).click();
+      await page.locator('#outcome', { hasText: 'Nothing was connected.' }).waitFor();
     }
   });
 });

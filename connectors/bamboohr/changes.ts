@@ -7,12 +7,12 @@ const ACTIONS: Readonly<Record<string, RecordChange['action']>> = {
 };
 
 /**
- * Lists the last change of each employee since a time, on a single page. BambooHR gives the times of changes in seconds, so an employee may
- * change once more within the second of a change; changes within the last seconds are left to the next call. Sources: "Last Change
+ * Lists the last change of each employee since a time, on a single page. BambooHR returns the times of changes in seconds, so an employee
+ * may change again within the second of a change. The next call returns changes within the last seconds. Sources: "Last Change
  * Information", "Gets all updated employee IDs".
  */
 export const changedEmployees: Operation<ChangesInput, ChangesPage> = {
-  // Its times have no fractions.
+  // The times of this endpoint have no fractions.
   request: ({ since }) => ({ path: '/api/v1/employees/changed', query: { since: `${since.slice(0, 19)}Z` } }),
   read: ({ body, headers }) => {
     const nowMs = Date.parse(json.text(headers.date, 'the time of the response'));
@@ -24,10 +24,10 @@ export const changedEmployees: Operation<ChangesInput, ChangesPage> = {
   },
 };
 
-/** The time of an answer is that of a moment after it was put together. */
+/** The time of a response is a moment later than the time at which BambooHR read its content. */
 const UNSETTLED_MS = 2000;
 
-/** By id; an empty list where there are none. */
+/** Returns the entries of a response. BambooHR sends an object by employee id, or an empty list if nothing changed. */
 function entriesOf(body: unknown): readonly unknown[] {
   const employees = json.at(body, 'employees');
   return Array.isArray(employees) ? employees : Object.values(json.object(employees, 'the changed employees'));

@@ -16,7 +16,7 @@ import { createSimulator } from './simulator.ts';
 
 const CONFIG = { username: 'demo-key', 'company.name': 'Acme' };
 
-/** In the provider's syntax. */
+/** Returns the filter of a `where` in the provider's syntax. */
 function filterOf(object: ObjectSpec, where: string): unknown {
   return prepareQuery({ where }, object).plan.native;
 }

@@ -1,10 +1,10 @@
 import { type ConnectorContext, defined, type Json, json } from '#connector';
 import { type CatalogueField, WELL_KNOWN_NAMES } from './employee-fields.ts';
 
-/** Names stand unquoted in filters, so anything else in a catalogue is left out. */
+/** Filters contain names without quotes, so other names of a catalogue are left out. */
 const DATASET_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Reads the account's own fields: two calls, and one more per further 1,000 columns of the dataset. */
+/** Reads the account's own fields with two calls, and one more call per further 1,000 columns of the dataset. */
 export async function loadCatalogue(context: ConnectorContext): Promise<readonly CatalogueField[]> {
   const [columns, fields] = await Promise.all([loadColumns(context), context.send({ path: '/api/v1/meta/fields' })]);
   return joinCatalogue(
@@ -22,10 +22,10 @@ async function loadColumns({ send }: ConnectorContext): Promise<readonly Json[]>
   }
 }
 
-/** `customField4337` and `customTable4372` carry the number of their employee field. */
+/** Names such as `customField4337` and `customTable4372`, which contain the number of their employee field. */
 const NUMBERED = /^custom(Field|Table)(\d+)$/;
 
-/** Sections of which every employee has one; of the tables among them the dataset has the current row. */
+/** Sections with one entry per employee. For the tables among them, the dataset contains the current row. */
 const SINGLE_SECTIONS: ReadonlySet<unknown> = new Set([
   'personal',
   'job',
@@ -38,9 +38,9 @@ const SINGLE_SECTIONS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * The columns with their employee fields: by number, by the alias of a well-known one, and otherwise by label. Labels are not
- * unique (`City` is that of the employee, of a dependent and of an emergency contact), so a label counts only where one field
- * that nothing else has taken and one column of a single section have it.
+ * Joins the columns with their employee fields: by number, by the alias of a well-known field, and otherwise by label. Labels are not
+ * unique: `City` is a field of the employee, of a dependent and of an emergency contact. So a label counts only if exactly one unmatched
+ * field and one column of a single section have it.
  */
 export function joinCatalogue(columns: readonly Json[], fields: readonly Json[]): readonly CatalogueField[] {
   const current = fields.filter(({ deprecated }) => deprecated !== true);
@@ -65,7 +65,7 @@ export function joinCatalogue(columns: readonly Json[], fields: readonly Json[])
   });
 }
 
-/** Parts of a field (`4403.1`, the currency of 4403) have its alias. */
+/** Returns whether this is a whole field. Parts of a field share its alias: `4403.1` is the currency of 4403. */
 function isWhole({ id }: Json): boolean {
   return !String(id).includes('.');
 }
@@ -74,7 +74,7 @@ function isSingle({ entityName }: Json): boolean {
   return SINGLE_SECTIONS.has(entityName);
 }
 
-/** `Pay Rate` and `Pay rate` are the same. */
+/** Folds a label, so that `Pay Rate` and `Pay rate` are equal. */
 function foldLabel(label: unknown): string {
   return String(label).trim().toLowerCase();
 }

@@ -80,7 +80,7 @@ describe('the fields of employees', () => {
   });
 });
 
-/** As a real account answered in May 2026. */
+/** A column of the catalogue as a real account returned it in May 2026. */
 function column(name: string, label: string, entityName: string) {
   return { name, label, parentType: 'page', parentName: entityName, entityName };
 }
@@ -142,7 +142,7 @@ describe('the catalogue of fields', () => {
     expect(join(columns, fields)).to.deep.equal({
       dateOfBirth: ['date', 'dateOfBirth'],
       compensationPayRate: ['currency', 'payRate'],
-      // A part of a field has the alias of the whole, and is not it.
+      // A part of a field has the alias of the whole field, but is a different field.
       compensationPayRateCurrencyCode: ['text', '19.1'],
       nickname: [undefined, undefined],
     });

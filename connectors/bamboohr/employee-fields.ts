@@ -1,41 +1,41 @@
 import { can, codec, defined, type FieldSpec, kinds } from '#connector';
 
-/** One column of the `employee` dataset, and what the employee endpoints call the same field. */
+/** A column of the `employee` dataset, together with the name that the employee endpoints use for the same field. */
 export interface CatalogueField {
   readonly dataset: string;
   readonly label?: string;
-  /** BambooHR's word for the type, of the employee field: the dataset tells none. */
+  /** BambooHR's name of the employee field's type. The dataset itself has no types. */
   readonly type?: string;
-  /** The alias, or the number, under which the employee endpoints list the field. Absent where they are not known to have it. */
+  /** The alias or the number under which the employee endpoints list the field. Absent if they are not known to have the field. */
   readonly endpoint?: string;
-  /** Made by the customer. */
+  /** Whether the customer created the field. */
   readonly custom: boolean;
-  /** Well-known, or a custom field of its own: what is answered unless a caller names others. */
+  /** Whether the field is a well-known one or a custom field of its own. Only these fields are returned if the caller names none. */
   readonly certain: boolean;
-  /** Its section, where that may be a table (dependents, education), of which an employee has many entries. */
+  /** The section of the column, if that may be a table (dependents, education) with many entries per employee. */
   readonly table?: string;
 }
 
-/** A field of `employees`: ours, the dataset's (`spec.native`) and the employee endpoints' name of it. */
+/** A field of `employees`: our name, the dataset's name (`spec.native`) and the name that the employee endpoints use. */
 export interface EmployeeField {
   readonly name: string;
   readonly spec: FieldSpec & { readonly native: string };
   readonly endpoint?: string;
-  /** The table it is a column of: it has a value for each of the employee's entries. */
+  /** The table of the column. Such a field has a value for each of the employee's entries in the table. */
   readonly table?: string;
 }
 
-/** Empty text clears a field; null is not among the values that the field types page names. */
+/** Writes empty text for null, which clears a field. The field types page does not list null among the values. */
 const BLANK = codec.blank();
 const TEXT = { type: 'string', write: BLANK.write } as const;
 
 /**
- * What each kind of column can do. Only what the description of the dataset query promises is declared, and `exact` only where
- * nothing about the comparison is open:
- * - Text: whether case matters is not documented. Compared as `cs`, an `eq` that ignores case only finds too much; a `ne`
- *   that ignores case would find too little, so there is none. `in` takes one value only on text, numbers and dates.
- * - Dates: no value may be stored as 0000-00-00, which is before every date, and may count as different from one.
- * - Numbers: no value may count as 0, and as different from every number.
+ * The operators of each kind of column. A kind declares only what the description of the dataset query promises, and `exact` only where the
+ * documentation leaves nothing about the comparison open:
+ * - Text: whether case matters is not documented. The kind compares as `cs`. An `eq` that ignores case only returns too many rows, but a
+ *   `ne` that ignores case would miss rows, so `ne` is not declared. `in` accepts a single value, and only on text, numbers and dates.
+ * - Dates: a missing value may be stored as 0000-00-00, which is before every date, and may count as different from every value.
+ * - Numbers: a missing value may count as 0, and as different from every number.
  * - Amounts, booleans, several options, government ids: no operator is documented.
  */
 export const KINDS = {
@@ -50,7 +50,7 @@ export const KINDS = {
     ...TEXT,
     sortable: true,
     collation: 'cs',
-    // What BambooHR finds for an empty literal is not documented.
+    // BambooHR does not document what an empty literal matches.
     domain: { text: { askable: (text: string) => text !== '' } },
     filter: can.only('superset', '='),
   },
@@ -63,8 +63,8 @@ export const KINDS = {
     ...BLANK,
   },
   /**
-   * The only list that is the same for every customer. Requests use BambooHR's own spelling, so that it does not matter whether BambooHR
-   * ignores case.
+   * The only list of values that is the same for every customer. Requests use BambooHR's own spelling, so its handling of case does not
+   * matter.
    */
   status: {
     type: 'string',
@@ -79,7 +79,7 @@ export const KINDS = {
     type: 'date',
     sortable: true,
     filter: { ...can.only('exact', '=', '>', '>='), ...can.only('superset', '!=', '<', '<=') },
-    // "A complete date with a four-digit year": neither empty text nor null. Sources: "Field Types", "Update Employee".
+    // "A complete date with a four-digit year", so neither empty text nor null. Sources: "Field Types", "Update Employee".
     clearable: false,
     ...codec.blank(codec.day),
   },
@@ -95,7 +95,7 @@ export const KINDS = {
   opaque: TEXT,
 } as const satisfies Record<string, FieldSpec>;
 
-/** By the words that `meta/fields` has for types, of which others (`state`, `ssn`, `pay_type`) are shown as text. */
+/** Returns the kind for a type of `meta/fields`. Types that the table lacks (`state`, `ssn`, `pay_type`) are shown as text. */
 const kindOf = kinds({
   table: KINDS,
   words: {
@@ -115,7 +115,10 @@ const kindOf = kinds({
 
 type Known = readonly [dataset: string, name: string, access: 'read' | 'write' | 'require', kind?: keyof typeof KINDS];
 
-/** Columns and what the employee endpoints, and we, call them. The kind is for those without a type. The sources are in the README. */
+/**
+ * The well-known columns: dataset name, our name, which is also the endpoints' name, access, and the kind for columns without a type. The
+ * README has the sources.
+ */
 const WELL_KNOWN: readonly Known[] = [
   ['eeid', 'id', 'read', 'id'],
   ['employeeNumber', 'employeeNumber', 'write'],
@@ -152,18 +155,18 @@ const WELL_KNOWN: readonly Known[] = [
   ['compensationPayType', 'payType', 'write'],
 ];
 
-/** Kinds that rest on what the column is, whatever word the catalogue has for its type. */
+/** Kinds that follow from the column itself, whatever type the catalogue names. */
 const FIXED: ReadonlySet<string> = new Set(['id', 'status', 'amount']);
 
-/** The name of the employee endpoints for each well-known field, by its name in the dataset. */
+/** The name of each well-known field at the employee endpoints, by its name in the dataset. */
 export const WELL_KNOWN_NAMES: ReadonlyMap<string, string> = new Map(
   WELL_KNOWN.map(([dataset, name]) => [dataset, name]),
 );
 const TAKEN: ReadonlySet<string> = new Set(WELL_KNOWN_NAMES.values());
 
 /**
- * Returns the fields of this account: only those of the catalogue, the well-known ones first and under the names of the employee endpoints,
- * the others under their dataset names.
+ * Returns the fields of this account. Only fields of the catalogue are returned: the well-known ones first and under the names of the
+ * employee endpoints, the others under their dataset names.
  * @throws Error when the catalogue lacks the employee id, without which rows cannot be distinguished
  */
 export function buildFields(catalogue: readonly CatalogueField[]): readonly EmployeeField[] {
@@ -179,7 +182,7 @@ export function buildFields(catalogue: readonly CatalogueField[]): readonly Empl
 
 function toKnownField(column: CatalogueField, [, name, access, kind = 'opaque']: Known): EmployeeField {
   const isTyped = column.type !== undefined && !FIXED.has(kind);
-  // BambooHR ignores what it is sent under a name that the account does not list.
+  // BambooHR ignores values under a name that the account does not list.
   const isWritten = access !== 'read' && column.endpoint !== undefined;
   const spec = {
     ...(isTyped ? kindOf(column.type) : KINDS[kind]),
@@ -200,7 +203,7 @@ function toField(column: CatalogueField): EmployeeField {
     ...(isWritten && { createable: true, updateable: true }),
     ...(custom && { custom }),
   };
-  // A column may have the endpoint name of another one, e.g. `payRate`.
+  // A column may have the same name as the endpoint field of another column, e.g. `payRate`.
   const name = TAKEN.has(dataset) ? `dataset_${dataset}` : dataset;
   return { name, spec, ...defined({ table, endpoint: table === undefined ? endpoint : undefined }) };
 }
@@ -210,7 +213,7 @@ function shownOnly({ type, read }: FieldSpec): FieldSpec {
   return defined({ type, read, onDemand: true });
 }
 
-/** The values of all entries, which other calls fetch. */
+/** Returns a field whose value lists the values of all entries, which separate calls fetch. */
 function entriesOf({ read }: FieldSpec): FieldSpec {
   const all = read && codec.each({ read, write: read });
   return defined({ type: 'array', nullable: false, onDemand: true, read: all?.read });

@@ -7,7 +7,11 @@ interface Change {
   readonly after: Json;
 }
 
-/** @throws rejected when something of what was written is not there */
+/**
+ * Asserts that BambooHR stored every written value.
+ * @param done what BambooHR did, for the message
+ * @throws rejected when BambooHR ignored a value
+ */
 export function assertStored(columns: ReadonlyMap<string, EmployeeField>, done: string, change: Change): void {
   const ignored = findIgnored(change).map((native) => `'${columns.get(native)?.name ?? native}'`);
   if (ignored.length === 0) return;
@@ -16,7 +20,10 @@ export function assertStored(columns: ReadonlyMap<string, EmployeeField>, done: 
   );
 }
 
-/** Native names of what was written and is not there: not shown, or as it was. A value in another spelling is there. */
+/**
+ * Returns the native names of the values that BambooHR did not store: fields that are missing afterwards, or that kept their old value. A
+ * value that BambooHR stores in another spelling counts as stored.
+ */
 export function findIgnored({ written, before, after }: Change): readonly string[] {
   return Object.keys(written).filter((native) => {
     const stored = toComparable(after[native]);
@@ -29,8 +36,8 @@ const NOTHING: ReadonlySet<string> = new Set(['', '0000-00-00', 'no', 'false', '
 const AMOUNT = /^(-?\d+(?:\.\d+)?)(?: [a-z]{3})?$/;
 
 /**
- * Returns the same text for all spellings of a value: for nothing and an empty box, for `12.50` and `12.5 USD`, whatever the case and
- * blanks.
+ * Returns the same text for all spellings of a value. A missing value equals an unchecked box, `12.50` equals `12.5 USD`, and case and
+ * blanks do not matter.
  */
 function toComparable(value: unknown): string {
   const text = String((json.isObject(value) ? value.value : value) ?? '')

@@ -84,7 +84,7 @@ describe('listing employees', () => {
       data: rows.map((fields) => ({ fields })),
       meta: { totalItems: 2 },
     });
-    const { asked, send } = answering([
+    const { asked, send } = respondWith([
       rowsOf({ eeid: '7' }, { eeid: '5' }),
       rowsOf(
         { eeid: '5', dependentFirstName: 'Ann', dependentBirthDate: '2020-01-01' },
@@ -117,7 +117,7 @@ describe('listing employees', () => {
 
 describe('one employee', () => {
   it('comes from the employee endpoint, under the native names, and what that lacks from the dataset', async () => {
-    const { asked, send } = answering([
+    const { asked, send } = respondWith([
       { id: '5', lastName: 'Smith', workEmail: 'a@example.com' },
       { data: [{ fields: { compensationEffectiveDate: '2024-01-01' } }], meta: { totalItems: 1 } },
     ]);
@@ -151,7 +151,7 @@ describe('one employee', () => {
       certain: true,
     }));
     const wide = createEmployees(buildFields([{ dataset: 'eeid', custom: false, certain: true }, ...many]));
-    const { asked, send } = answering([
+    const { asked, send } = respondWith([
       { id: '5', custom0: 'first' },
       { id: '5', custom499: 'last' },
     ]);
@@ -164,7 +164,7 @@ describe('one employee', () => {
   });
 
   it('is not the directory, whatever the id says', async () => {
-    const { send } = answering([{ fields: [], employees: [] }]);
+    const { send } = respondWith([{ fields: [], employees: [] }]);
     const get = runOf(employees.get)(
       { config: {}, send, signal: AbortSignal.timeout(1000) },
       { id: 'directory', fields: [] },
@@ -177,7 +177,7 @@ describe('one employee', () => {
   });
 
   it('is written under the endpoint names and read back', async () => {
-    const { asked, send } = answering([
+    const { asked, send } = respondWith([
       { id: '5', workEmail: 'a@example.com' },
       { id: '5', firstName: 'A', lastName: 'B', status: 'Active', workEmail: 'b@example.com' },
       { id: '5', workEmail: 'b@example.com' },
@@ -210,7 +210,7 @@ describe('one employee', () => {
       findIgnored({ written: { x }, before: { x: before }, after: { x: after } }),
     );
     expect(ignored.map(({ length }) => length)).to.deep.equal([0, 0, 0, 0, 0, 0, 1, 1, 1]);
-    // What the employee endpoint does not know is missing in its answer.
+    // The response of the employee endpoint omits fields that the endpoint does not know.
     expect(findIgnored({ written: { x: 'b' }, before: {}, after: {} })).to.deep.equal(['x']);
   });
 
@@ -257,7 +257,7 @@ function field(name: string): PushedField {
   return found;
 }
 
-function answering(bodies: readonly unknown[]) {
+function respondWith(bodies: readonly unknown[]) {
   const asked: ProviderRequest[] = [];
   const send = async (request: ProviderRequest): Promise<ProviderResponse> => {
     asked.push(request);

@@ -20,7 +20,7 @@ import { employeeFiles } from './files.ts';
 import { timeOff } from './time-off.ts';
 import { datasetTranslator } from './where.ts';
 
-/** By native name, which is the dataset's. */
+/** The fields by native name, which is the name in the dataset. */
 type Columns = ReadonlyMap<string, EmployeeField>;
 
 interface Ports {
@@ -31,15 +31,15 @@ interface Ports {
 const ID = 'eeid';
 
 /**
- * Lists come from the `employee` dataset, single records from the employee endpoints. Both know the same fields under different
- * names; records leave here under the dataset's, which are the native names of the fields.
+ * Creates the object `employees`. Lists come from the `employee` dataset, single records from the employee endpoints. Both have the same
+ * fields under different names. This object returns records under the names of the dataset, which are the native names.
  */
 export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
   const columns: Columns = new Map(fields.map((field) => [field.spec.native, field]));
   const rows = list<string>({
     request: ({ natives, filter, orderBy, order, page }) =>
       queryDataset({
-        // Every field of `orderBy` must be among `fields`.
+        // BambooHR requires every field of `orderBy` to be among `fields`.
         fields: unique([
           ID,
           ...natives.filter((native) => !isInTable(columns, native)),
@@ -67,7 +67,7 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
     shape: { kind: 'and-xor-or' },
     translator: datasetTranslator,
     list: {
-      // The request that explains a query. `run` adds calls for the entries of tables.
+      // The request that explain shows. `run` adds calls for the entries of tables.
       ...rows,
       run: async ({ send, config }, input) => {
         const page = rows.read(await send(rows.request(input, config)), input);
@@ -79,7 +79,7 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
     update: { run: ({ send }, input) => updateEmployee({ send, columns }, input) },
     changes: { feed: changedEmployees },
   });
-  // Added afterwards: the children have filters of other types than the dataset's.
+  // The children are added afterwards, because their filters have other types than the dataset's filter.
   return Object.freeze({ ...employees, children: { files: employeeFiles, 'time-off': timeOff } });
 }
 
@@ -104,10 +104,13 @@ function readRows(body: unknown): readonly Json[] {
   return rows.map((row) => json.object(json.at(row, 'fields'), 'the fields of a row'));
 }
 
-/** "The maximum number of fields per request." */
+/** Maximum number of fields per request. Source: "The maximum number of fields per request." */
 const MAX_FIELDS = 400;
 
-/** @throws what `send` throws; not found also for an id that names another resource. */
+/**
+ * Reads an employee from the employee endpoints.
+ * @throws what `send` throws; not found also for an id that names another resource
+ */
 async function getEmployee(ports: Ports, id: string, wanted: readonly string[]): Promise<Json> {
   const natives = unique([ID, ...wanted]);
   const isShared = (native: string) => ports.columns.get(native)?.endpoint !== undefined;
@@ -127,13 +130,13 @@ async function getShared({ send, columns }: Ports, id: string, natives: readonly
   const fields = named.map(([, name]) => name).join(',');
   const { body } = await send({ path: path`/api/v1/employees/${id}`, query: { fields } });
   const response = json.object(body, 'an employee');
-  // `/employees/directory` and the like are other resources.
+  // `/employees/directory` and similar paths are other resources.
   if (response.id === undefined) throw notFound(`BambooHR has no employee '${id}'.`);
   const found = named.filter(([, name]) => Object.hasOwn(response, name));
   return Object.fromEntries(found.map(([native, name]) => [native, response[name]]));
 }
 
-/** The fields that only the dataset has. */
+/** Reads the fields that only the dataset has. */
 async function getRow({ send }: Ports, record: Json, fields: readonly string[]): Promise<Json> {
   const { body } = await send(queryDataset({ fields, filter: `${ID} eq ${idOf(record)}`, page: 1, pageSize: 1 }));
   return readRows(body)[0] ?? {};
@@ -143,13 +146,12 @@ function idOf(record: Json): number {
   return Number(record[ID]);
 }
 
-/** Employees in one query for their entries: a filter must not become too long. */
+/** Maximum number of employees per query for their entries. It limits the length of the filter. */
 const MAX_OWNERS = 50;
 
 /**
- * Adds to the records the columns of tables among `natives`: for each column a list with the values of all entries. In a query with other
- * columns each entry would become a row of its own, and two tables would yield every pair of their entries, so each table gets a query of
- * its own.
+ * Adds the columns of tables among `natives` to the records. Each column becomes a list with the values of all entries. Each table gets a
+ * query of its own: together with other columns each entry would become a row, and two tables would yield every pair of their entries.
  */
 async function addEntries(
   ports: Ports,
@@ -187,7 +189,7 @@ async function listTableRows(
   }
 }
 
-/** An employee without entries is there with nothing in all columns. */
+/** Collects the entries of one employee by column. An employee without entries has a row with empty columns. */
 function toLists(rows: readonly Json[], columns: readonly string[]): Json {
   const entries = rows.filter((row) => columns.some((column) => (row[column] ?? '') !== ''));
   return Object.fromEntries(columns.map((column) => [column, entries.map((entry) => entry[column] ?? null)]));
@@ -199,7 +201,10 @@ function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonl
   );
 }
 
-/** @throws what `send` throws; rejected when BambooHR created the employee and left something out */
+/**
+ * Creates an employee, and reads the stored record.
+ * @throws what `send` throws; rejected when BambooHR created the employee but ignored a value
+ */
 async function createEmployee(ports: Ports, input: CreateInput): Promise<Json> {
   const response = await ports.send({
     method: 'POST',
@@ -212,15 +217,18 @@ async function createEmployee(ports: Ports, input: CreateInput): Promise<Json> {
   return after;
 }
 
-/** The id in the body, or the last number of the Location: "the URL to view the employee. The ID will be included". */
+/**
+ * Returns the id of a created employee: the id in the body, or the last number of the header Location. Source: "the URL to view the
+ * employee. The ID will be included".
+ */
 export function readCreatedId({ headers, body }: ProviderResponse): string {
   const located = /(\d+)\D*$/.exec(headers.location ?? '')?.[1];
   return json.key(json.at(body, 'id') ?? located, 'the id of the new employee');
 }
 
 /**
- * Updates an employee. BambooHR returns 200 whether it accepts a field or not. The values before the update show which fields it ignored, as
- * opposed to those that it stores in another spelling.
+ * Updates an employee. BambooHR returns 200 whether it accepts a field or not. The values before the update show which fields it ignored,
+ * as opposed to those that it stores in another spelling.
  * @throws what `send` throws; rejected when a field kept its value
  */
 async function updateEmployee(ports: Ports, input: UpdateInput): Promise<Json> {

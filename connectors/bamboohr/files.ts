@@ -27,7 +27,6 @@ const FIELDS: Fields = {
   canDeleteFile: BOOLEAN,
 };
 
-/** Files of the company. */
 export const companyFiles = defineObject<never>({
   label: 'Company files',
   native: 'files',
@@ -41,7 +40,6 @@ const listOfEmployee = list<never>({
   paging: { kind: 'whole' },
 });
 
-/** Files of one employee. */
 export const employeeFiles = defineObject<never>({
   label: 'Files of the employee',
   native: 'files',
@@ -49,7 +47,10 @@ export const employeeFiles = defineObject<never>({
   list: { ...listOfEmployee, run: listEmployeeFiles },
 });
 
-/** "Not found, or the employee has no accessible file categories" is one answer: whether there is such an employee tells another call. */
+/**
+ * Lists the files of an employee. "Not found, or the employee has no accessible file categories" is one response, so another call checks
+ * whether the employee exists.
+ */
 async function listEmployeeFiles({ send, config }: ConnectorContext, input: ListInput<never>): Promise<ListPage> {
   try {
     return listOfEmployee.read(await send(listOfEmployee.request(input, config)), input);
@@ -60,7 +61,7 @@ async function listEmployeeFiles({ send, config }: ConnectorContext, input: List
   }
 }
 
-/** Categories with files in them → files with their category. */
+/** Returns the files of all categories, each with its category. */
 function readFiles(body: unknown): readonly unknown[] {
   return json
     .objects(json.at(body, 'categories'), 'the file categories')

@@ -44,10 +44,10 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-/** Only refusals and errors carry this header; most of them have no body. */
+/** Name of the header with the error message. Only refusals and errors have it, and most of them have no body. */
 const MESSAGE_HEADER = 'x-bamboohr-error-message';
 
-/** BambooHR, by API key. Facts and their sources: README.md. */
+/** The connector for BambooHR, with an API key. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'bamboohr',
   id: 1002,
@@ -62,24 +62,24 @@ export default defineConnector({
   ],
   auth: {
     type: 'basic',
-    // The key is the user name; BambooHR does not look at the password, but there must be one.
+    // The key is the user name. BambooHR ignores the password, but requires one.
     credentials: (config) => ({ username: setting(config, 'username'), password: 'x' }),
   },
   configuration: CONFIGURATION,
   baseUrl: (config) => `https://${setting(config, 'company.name').toLowerCase()}.bamboohr.com`,
   hosts: (config) => [`${setting(config, 'company.name').toLowerCase()}.bamboohr.com`],
-  // Without it most endpoints answer XML.
+  // Most endpoints return XML without this header.
   headers: { accept: 'application/json' },
-  // 0 is the owner of the key; without `fields` the answer is nothing but an id.
+  // 0 is the owner of the key. Without `fields` the response contains only an id.
   probe: { path: '/api/v1/employees/0' },
   classify: errors({
-    // A problem's detail names the offending field, its title never does.
+    // The detail of a problem names the offending field; its title never does.
     message: ({ headers, body }) =>
       [headers[MESSAGE_HEADER], ...['detail', 'message', 'error', 'title'].map((name) => json.at(body, name))]
         .map(json.findText)
         .find((text) => text !== undefined),
     code: ({ status }) => status,
-    // A value that a field does not take; nothing that is there clashes with it.
+    // BambooHR sends 409 for a value that a field does not accept. It means no conflict with an existing record.
     kinds: { 409: 'rejected' },
     isFailure: ({ headers, body }) => headers[MESSAGE_HEADER] !== undefined || json.at(body, 'success') === false,
   }),
@@ -89,7 +89,9 @@ export default defineConnector({
   webhooks: employeeWebhooks,
 });
 
-/** Employees have the fields of the account, custom ones included; the other objects are the same for everybody. */
+/**
+ * Returns the objects. Employees have the fields of the account, including custom ones; the other objects are the same for every account.
+ */
 async function discoverObjects(context: ConnectorContext): Promise<Objects> {
   return {
     employees: createEmployees(buildFields(await loadCatalogue(context))),

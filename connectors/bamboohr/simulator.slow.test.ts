@@ -138,7 +138,7 @@ describe('the BambooHR simulator', () => {
   });
 
   it('refuses employees without a name and values that are not valid, and passes over unknown fields without a word', async () => {
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       post('/api/v1/employees', { firstName: 'Only' }),
       post('/api/v1/employees/105', { nope: 1 }),
       post('/api/v1/employees/105', { department: 'Nowhere' }),
@@ -146,7 +146,7 @@ describe('the BambooHR simulator', () => {
       post('/api/v1/employees/9', { firstName: 'x' }),
       post('/api/v1/employees/105', []),
     ]);
-    expect(answers.map((response) => [response.status, words(response)])).to.deep.equal([
+    expect(responses.map((response) => [response.status, words(response)])).to.deep.equal([
       [400, 'First and last name are required'],
       [200, null],
       [409, 'Invalid value for jobInformationDepartment'],
@@ -170,7 +170,7 @@ interface Body {
   readonly meta?: { readonly totalItems: number };
 }
 
-/** The tests compare every member they read. */
+/** Reads a body of JSON. The type is not checked, because the tests compare every member that they read. */
 async function readJson(response: Response): Promise<Body> {
   return (await response.json()) as Body;
 }

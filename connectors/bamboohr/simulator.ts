@@ -22,10 +22,10 @@ import { notify, webhookRoutes } from './simulator/webhooks.ts';
 const COMPANY_HOST = 'acme.bamboohr.com';
 const API_KEY = 'demo-key';
 
-/** The configuration of an instance on this simulator. */
+/** Configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION = { username: API_KEY, 'company.name': 'acme' };
 
-/** The account `acme.bamboohr.com` in memory. What it does is in the README. */
+/** Creates a simulator of the account `acme.bamboohr.com` in memory. The README lists what it simulates. */
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
   const { memory, send } = options;
   const clock = createMovableClock();

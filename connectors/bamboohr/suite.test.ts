@@ -14,7 +14,7 @@ describeConnector(bamboohr, createSimulator, {
         payRate: 15.05,
         customField4402: true,
       }),
-      // The other texts are chosen from lists of the account.
+      // The values of the other texts come from lists of the account.
       freeTexts: [
         'firstName',
         'lastName',

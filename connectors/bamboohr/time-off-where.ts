@@ -1,12 +1,12 @@
 import { type Inputs, inputs } from '#connector';
 
-/** The query of a time off listing. */
+/** The query of a list of time off requests. */
 export type TimeOffFilter = Inputs;
 
 /**
- * A request does not end before it begins, so a bound of either date bounds the other: `start` finds the requests that end on its day
- * or later, `end` those that begin on its day or earlier. Everything is pushed as a superset: one call answers all rows, so
- * checking them again costs nothing.
+ * Translates conditions on time off requests. A request never ends before it begins, so a bound of one date also bounds the other: `start`
+ * finds the requests that end on its day or later, `end` those that begin on its day or earlier. Everything is pushed as a superset: one
+ * call returns all rows, so a second check of them costs nothing.
  */
 export const timeOffTranslator = inputs({
   id: 'id',

@@ -1,7 +1,7 @@
 import { can, codec, defineObject, json, list } from '#connector';
 import { type TimeOffFilter, timeOffTranslator } from './time-off-where.ts';
 
-// Ids, amounts and what is in `dates` are texts in the answers, whatever the schema says.
+// Ids, amounts and the members of `dates` are texts in responses, although the schema has other types.
 const INTEGER = { type: 'integer', ...codec.blank(codec.integer) } as const;
 const DATE = { type: 'date', ...codec.blank(codec.day) } as const;
 const AMOUNT = codec.blank(codec.money);
@@ -9,10 +9,10 @@ const AMOUNT = codec.blank(codec.money);
 const WINDOW = { ...can.only('superset', '='), ...can.order('superset') };
 const LISTED = can.only('superset', '=', 'IN');
 
-/** BambooHR wants a window always. This is the one for "all". */
+/** The window of a list without bounds. BambooHR always requires a window. */
 const ALWAYS = { start: '1900-01-01', end: '2199-12-31' };
 
-/** Requests for time off: of everybody, or below an employee. BambooHR answers all of a window at once. */
+/** Requests for time off, of everybody or of one employee. BambooHR returns all requests of a window at once. */
 export const timeOff = defineObject<TimeOffFilter>({
   label: 'Time off requests',
   native: 'time_off/requests',
@@ -41,7 +41,7 @@ export const timeOff = defineObject<TimeOffFilter>({
       path: '/api/v1/time_off/requests',
       query: { ...ALWAYS, ...filter, ...(parentId !== undefined && { employeeId: parentId }) },
     }),
-    // The order of the answer is not documented; pages need one.
+    // The order of the response is not documented, but pages need a stable one.
     rows: (body) => json.objects(body, 'the time off requests').toSorted((a, b) => Number(a.id) - Number(b.id)),
     paging: { kind: 'whole' },
   }),

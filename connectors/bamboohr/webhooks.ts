@@ -14,7 +14,10 @@ const TIMESTAMP_HEADER = 'x-bamboohr-timestamp';
 const ENDPOINT = '/api/v1/webhooks';
 const EVENTS = { 'employee.created': 'created', 'employee.updated': 'updated', 'employee.deleted': 'deleted' } as const;
 
-/** Event-based webhooks of the owner of the key: what happened to which employee. BambooHR signs the body with the time behind it. */
+/**
+ * Event-based webhooks of the owner of the key. They report the kind of the event and the employee. BambooHR signs the body followed by the
+ * time.
+ */
 export const employeeWebhooks: Webhooks = {
   verify: webhooks.hmac({
     header: 'x-bamboohr-signature',
@@ -24,7 +27,7 @@ export const employeeWebhooks: Webhooks = {
     signedAt: ({ headers }) => toSeconds(headers[TIMESTAMP_HEADER]),
   }),
   events: readEvents,
-  tells: webhooks.allChangesOf(['employees']),
+  reports: webhooks.allChangesOf(['employees']),
   registration: {
     create: { run: (context, { url }) => register(context, url) },
     remove: {
@@ -34,12 +37,12 @@ export const employeeWebhooks: Webhooks = {
   },
 };
 
-/** In which form the header has it is not documented. */
+/** Returns the time of a signature in seconds. The format of the header is not documented, so both seconds and dates are read. */
 function toSeconds(text = ''): string {
   return /^\d+$/.test(text) ? text : String(Date.parse(text) / 1000);
 }
 
-/** Reads the single event of a call. Ignores types to which this connector has not subscribed. */
+/** Reads the single event of a webhook. Ignores types to which this connector has not subscribed. */
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const raw = json.object(webhooks.json(call), 'the event');
   const type = json.text(raw.type, 'the type of the event');
@@ -82,7 +85,7 @@ async function register({ send }: ConnectorContext, url: string): Promise<Regist
   };
 }
 
-/** Somebody else may have removed it since. */
+/** Removes a webhook. One that no longer exists counts as removed. */
 async function remove({ send }: Pick<ConnectorContext, 'send'>, id: string): Promise<void> {
   try {
     await send({ method: 'DELETE', path: path`/api/v1/webhooks/${id}` });

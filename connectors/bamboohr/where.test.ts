@@ -132,7 +132,7 @@ function text(value: string): Value {
   return { kind: 'string', value };
 }
 
-/** The parser expects a part of a URL; a filter in a JSON body is not encoded. */
+/** Parses a filter. The parser expects a part of a URL, but a filter in a JSON body is not encoded. */
 function parse(filter: string): { tree: unknown; binds: unknown[] } {
   const { tree, binds } = odata.parse(filter.replaceAll('%', '%25'), {
     startRule: 'ProcessRule',

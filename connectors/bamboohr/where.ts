@@ -1,8 +1,9 @@
 import { infix, plainText, quoteDoubled } from '#connector';
 
 /**
- * The filter of a dataset query: OData words, `and` or `or` but never both in one filter, no `not in`, no null.
- * Parentheses are not documented and, with one kind of group, not needed. OData doubles a quote inside a text; a backslash means itself.
+ * Prints the filter of a dataset query. It has the operators of OData, `and` or `or` but never both in one filter, no `not in` and no null.
+ * Parentheses are not documented, and are not needed with one kind of group. OData doubles a quote inside a text, and a backslash stands
+ * for itself.
  */
 export const datasetTranslator = infix({
   and: 'and',

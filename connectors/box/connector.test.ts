@@ -21,7 +21,7 @@ describe('Box, from the connector to its simulator', () => {
   after(() => provider.stop());
   beforeEach(() => provider.reset());
 
-  /** Returns the parameters of the search request for a `where` and parameters; a missing one is undefined. */
+  /** Returns the parameters of the search request for a `where` and parameters. A missing `where` stays undefined. */
   async function asked(where: string | undefined, parameters: object = {}) {
     const connection = provider.connect();
     const { plan } = prepareQuery({ ...(where !== undefined && { where }) }, search);

@@ -7,17 +7,17 @@ const TEXT = { type: 'string' } as const;
 const NUMBER = { type: 'integer' } as const;
 const OBJECT = { type: 'object' } as const;
 
-/** Whole seconds, in the time zone of the account. */
+/** Times in whole seconds, which Box prints in the time zone of the account. */
 const INSTANT = { type: 'datetime', ...codec.instant(), domain: { step: 'second' } } as const satisfies FieldSpec;
 
 const isId = (text: string) => /^\d+$/.test(text);
 const ID = { type: 'string', domain: { text: { possible: isId } } } as const satisfies FieldSpec;
 const BYTES = { type: 'integer', range: ['0', '9007199254740991'], label: 'Size, in bytes' } as const;
 
-/** Box cuts what is longer than 255 characters without a word. */
+/** Box silently truncates descriptions to 255 characters. */
 const DESCRIPTION = { ...TEXT, ...CHANGED, domain: { text: { longest: 255 } } } as const;
 
-/** Somebody, as a record shows them. */
+/** Returns the fields of a user inside a record. */
 function person(native: 'created_by' | 'modified_by' | 'owned_by') {
   return {
     [`${native}.id`]: TEXT,
@@ -80,17 +80,17 @@ export const FOLDER_FIELDS: Fields = {
   tags: { type: 'array', ...CHANGED },
 };
 
-/** The index is behind what is stored, and its bounds are not documented to the second: everything is checked again. */
+/** Box updates the index later than the records, and does not document the precision of its bounds, so every row is checked again. */
 const BOUNDED = { ...can.only('superset', '='), ...can.order('superset') } as const;
 
 /**
- * Whether Box can search for this name as a phrase. Box does not document how quotation marks and backslashes work in a phrase, nor what a
- * phrase without any word, or with words of other scripts, finds.
+ * Returns whether Box can search for this name as a phrase. Box does not document how quotation marks and backslashes work in a phrase, nor
+ * what a phrase without any word, or with words of other scripts, finds.
  */
 export const isPhrase = (text: string) =>
   /^[\p{Script=Latin}\p{M}\p{N}\p{P}\p{S} ]+$/u.test(text) && !/["\\]/.test(text) && /[a-z\d]/i.test(text);
 
-/** As one word of a list of them. */
+/** Returns whether the text can be one word of the list of extensions. */
 const isExtension = (text: string) => /^[a-z\d]+$/i.test(text);
 const isType = (text: string) => /^(?:file|folder|web_link)$/.test(text);
 
@@ -98,7 +98,7 @@ const { tags, ...FOUND } = ITEM_FIELDS;
 
 export const FOUND_FIELDS: Fields = {
   ...FOUND,
-  // `tags` is what is looked for.
+  // The parameter `tags` searches for tags, so the field has another name.
   tag_names: { ...tags, type: 'array', native: 'tags' },
   ...OF_FILES,
   type: {
@@ -121,7 +121,7 @@ export const FOUND_FIELDS: Fields = {
   'owned_by.id': { ...TEXT, domain: { text: { askable: isId } }, filter: can.only('superset', '=', 'IN') },
 };
 
-/** Returns the value of Box's parameter `fields`: the top-level members that contain the natives. */
+/** Returns the value of Box's parameter `fields`: the top-level members that contain the native fields. */
 export function membersOf(natives: readonly string[]): string {
   return [...new Set(natives.map((native) => native.split('.', 1).join('')))].join(',');
 }

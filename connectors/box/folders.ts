@@ -16,13 +16,16 @@ import { membersOf } from './fields.ts';
 
 export const ROOT = '0';
 
-/** Most that a search gives. Source: "Search for content". */
+/** Maximum number of rows per page of a search. Source: "Search for content". */
 const PAGE = 200;
 const LARGEST_PAGE = 1000;
 
 type Query = NonNullable<ProviderRequest['query']>;
 
-/** By markers, which leave nothing out and show nothing twice. Source: "List items in folder", "Marker-based pagination". */
+/**
+ * Returns the request for the content of a folder. Paging by markers neither skips nor repeats items. Source: "List items in folder",
+ * "Marker-based pagination".
+ */
 function itemsOf(folder: string, query: Query): ProviderRequest {
   return { path: path`/folders/${folder}/items`, query: { usemarker: true, ...query } };
 }
@@ -48,34 +51,37 @@ export interface FolderPart {
 
 /** The state that a page token of a list holds: the row with which the next page begins. */
 interface Cursor {
-  /** Place of the part to read. Absent for the first part, and where only `kept` is left. */
+  /**
+   * Position of the part to read. Absent for the first part, and when only `kept` is left. It keeps this name, because page tokens contain
+   * it.
+   */
   readonly place?: string | undefined;
   /** Number of rows of that part that earlier pages returned. */
   readonly skip?: number;
-  /** The last row that was found. It comes with the next part, so that no page leads to an empty one. */
+  /** The last row that was found. The next page begins with it, so no page leads to an empty one. */
   readonly kept?: Json | undefined;
 }
 
 /**
- * A list that is read in parts, one call each. The core counts the calls of one answer. Parts may be empty, and may have more rows
- * than a page: such a part is read again for the next page.
- * @param read returns the part at a place, or the first part where there is no place
+ * Returns the operation for a list that is read in parts, with one call each. The core counts the calls of a request. A part may be empty,
+ * or have more rows than a page. Such a large part is read again for the next page.
+ * @param read returns the part at a position, or the first part if the position is undefined
  */
 export function listParts<Native>(
-  read: (context: ConnectorContext, input: ListInput<Native>, place: string | undefined) => Promise<FolderPart>,
+  read: (context: ConnectorContext, input: ListInput<Native>, position: string | undefined) => Promise<FolderPart>,
 ): ListOperation<Native> {
   return {
     maxPageSize: PAGE,
     run: async (context, input) => {
       const cursor: Cursor = input.cursor === undefined ? {} : JSON.parse(input.cursor);
-      const { place, skip = 0, kept } = cursor;
+      const { place: position, skip = 0, kept } = cursor;
       const rows = kept === undefined ? [] : [kept];
-      if (place === undefined && kept !== undefined) return { records: rows };
-      const part = await read(context, input, place);
+      if (position === undefined && kept !== undefined) return { records: rows };
+      const part = await read(context, input, position);
       rows.push(...part.rows.slice(skip));
       return toPage(rows, input, {
         nextPart: part.next,
-        restOfPart: { place, skip: skip + input.limit - (kept === undefined ? 0 : 1) },
+        restOfPart: { place: position, skip: skip + input.limit - (kept === undefined ? 0 : 1) },
       });
     },
   };
@@ -92,7 +98,7 @@ function toPage(
   { nextPart, restOfPart }: Following,
 ): ListPage {
   if (nextPart === undefined && rows.length <= limit) return { records: rows };
-  // One row more than the page has room for is kept, which saves reading its part again.
+  // One row more than the page has room for is kept, so its part need not be read again.
   const [records, next]: readonly [readonly Json[], Cursor] =
     rows.length > limit + 1
       ? [rows.slice(0, limit), restOfPart]
@@ -100,11 +106,11 @@ function toPage(
   return { records, next: JSON.stringify(next) };
 }
 
-/** All files, or all folders. Box has no list of them: one folder is read after the other. */
+/** Lists all files or all folders. Box has no such list, so this reads one folder after the other. */
 export function listAll(type: 'file' | 'folder'): ListOperation<never> {
-  return listParts((context, { fields }, place) =>
+  return listParts((context, { fields }, position) =>
     walk(context, {
-      place: place ?? ROOT,
+      position: position ?? ROOT,
       members: membersOf(fields.map(({ native }) => native)),
       isKept: (item) => item.type === type,
     }),
@@ -112,27 +118,30 @@ export function listAll(type: 'file' | 'folder'): ListOperation<never> {
 }
 
 export interface Walk {
-  /** Folders that are still to be read, the next one first; one that was begun with its marker. */
-  readonly place: string;
+  /** The folders that are still to be read, the next one first. A folder of which a part was read has its marker. */
+  readonly position: string;
   readonly members: string;
   readonly isKept: (item: Json) => boolean;
 }
 
 /**
- * Items of one part of a folder. Box allows 1,000. Smaller parts leave fewer folders to be read, which page tokens have to hold. The
- * number is the same for every page size, because the order of the rows follows from it.
+ * Number of items per part of a folder. Box allows 1,000. With smaller parts fewer folders wait to be read, which page tokens must contain.
+ * The number is the same for every page size, because it determines the order of the rows.
  */
 const WALKED_PAGE = 100;
 
-/** Reads one part of a folder. The folders in it are read before the next part, so that few of them wait. */
-export async function walk({ send }: ConnectorContext, { place, members, isKept }: Walk): Promise<FolderPart> {
-  const [first = ROOT, ...later] = place.split(' ');
+/**
+ * Reads one part of a folder. Its subfolders are read before its next part, so that few of them wait.
+ * @throws PROVIDER_PROTOCOL when Box returns a folder, or a page of one, that waits already
+ */
+export async function walk({ send }: ConnectorContext, { position, members, isKept }: Walk): Promise<FolderPart> {
+  const [first = ROOT, ...later] = position.split(' ');
   const [folder = ROOT, begun] = first.split(':');
   const marker = begun === undefined ? undefined : decodeURIComponent(begun);
-  // Whoever deletes a folder in the meantime deletes what is in it.
+  // A folder that was deleted in the meantime has no content left.
   const body = await send(itemsOf(folder, { limit: WALKED_PAGE, marker, fields: members })).then(
     (response) => response.body,
-    (error: unknown) => (isNotFound(error) && place !== ROOT ? { entries: [] } : Promise.reject(error)),
+    (error: unknown) => (isNotFound(error) && position !== ROOT ? { entries: [] } : Promise.reject(error)),
   );
   const items = entriesOf(body);
   const next = nextMarker(body);
@@ -144,12 +153,15 @@ export async function walk({ send }: ConnectorContext, { place, members, isKept 
   return { rows: items.filter(isKept), next: waiting.length > 0 ? waiting.join(' ') : undefined };
 }
 
-/** The folder under a path from the root, by the names of its parts, in which Box does not mind letter case. @throws AppError NOT_FOUND */
-export async function findFolder(context: ConnectorContext, place: string): Promise<string> {
+/**
+ * Finds the folder at a path from the root. Box ignores letter case in names.
+ * @throws AppError NOT_FOUND
+ */
+export async function findFolder(context: ConnectorContext, folderPath: string): Promise<string> {
   let folder = ROOT;
-  for (const name of place.split('/').filter((part) => part !== '')) {
+  for (const name of folderPath.split('/').filter((part) => part !== '')) {
     const found = await findInside(context, folder, name.toLowerCase());
-    if (found === undefined) throw notFound(`Box has no folder '${place}': its part '${name}' does not exist.`);
+    if (found === undefined) throw notFound(`Box has no folder '${folderPath}': its part '${name}' does not exist.`);
     folder = found;
   }
   return folder;

@@ -32,7 +32,7 @@ const CONFIGURATION = [
   },
 ] as const satisfies readonly ConfigField[];
 
-/** Box, by OAuth. Facts and their sources: README.md. */
+/** The connector for Box, with OAuth. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'box',
   id: 1011,
@@ -59,21 +59,22 @@ export default defineConnector({
       'Tick the scopes to read and write all files and folders and, for webhooks, to manage webhooks.',
       'Copy client id and client secret from its configuration: the first is `oauth.api.key`, the second `oauth.api.secret`.',
     ],
-    // An application has its scopes from the console.
+    // The developer console sets the scopes of an application.
     pkce: false,
     clientAuthentication: 'body',
   },
   configuration: CONFIGURATION,
   baseUrl: () => 'https://api.box.com/2.0',
   hosts: ['account.box.com', 'api.box.com', 'upload.box.com', '*.boxcloud.com'],
-  // The user.
+  // This request returns the user.
   probe: { path: '/users/me', query: { fields: 'id' } },
   classify: errors({
     isFailure: isNotReady,
     code: (response) => (isNotReady(response) || response.status === 405 ? response.status : codeOf(response)),
     message: wordsOf,
     kinds: {
-      // A file that was uploaded a moment ago; an id that is no number. Sources: "Download file", "Get file information".
+      // 202 is the status of a file that was uploaded a moment ago, and 405 that of an id that is not a number. Sources: "Download file",
+      // "Get file information".
       202: 'unavailable',
       405: 'notFound',
       folder_not_empty: 'conflict',
@@ -91,7 +92,7 @@ function codeOf({ body }: ProviderResponse): string | undefined {
   return json.findText(json.at(body, 'code')) ?? json.findText(json.at(body, 'error'));
 }
 
-/** The message is that of the status, mostly; what is wrong with which value stands beside it. */
+/** Returns the text of an error. The message is mostly that of the status, and `context_info` has the invalid values. */
 function wordsOf(response: ProviderResponse): string | undefined {
   const { body } = response;
   const [message, code] = [json.findText(json.at(body, 'message')), codeOf(response)];

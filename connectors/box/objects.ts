@@ -6,7 +6,7 @@ import { uploads } from './uploads.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Box responds to a write with the record, with the members that `fields` names. */
+/** Returns the operations of records. Box responds to a write with the members of the record that `fields` names. */
 function recordsOf(collection: 'files' | 'folders', fields: Fields) {
   const query = { fields: allOf(fields) };
   return records({
@@ -35,7 +35,7 @@ const files = defineObject({
   fields: FILE_FIELDS,
   list: listAll('file'),
   ...recordsOf('files', FILE_FIELDS),
-  // Box leads to another host, which the credentials do not go to. Source: "Download file".
+  // Box redirects to another host, to which the credentials are not sent. Source: "Download file".
   media: { types: ['*'], request: ({ id }) => ({ path: path`/files/${id}/content` }) },
   upload: uploads,
 });

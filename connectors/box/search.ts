@@ -15,7 +15,7 @@ import {
 import { membersOf } from './fields.ts';
 import { entriesOf, type FolderPart, findFolder, listParts, ROOT, walk } from './folders.ts';
 
-/** Parameters of the search that `where` sets. Ranges have one parameter for each bound. */
+/** The parameters of the search that a `where` sets. Ranges have one parameter for each bound. */
 const COLUMNS = inputs({
   type: 'type',
   name: 'name',
@@ -26,7 +26,10 @@ const COLUMNS = inputs({
   'owned_by.id': 'owner_user_ids',
 });
 
-/** A name is a phrase. Beginnings of words are found in names, so that the longest word of a beginning finds it. Source: "Search indexing". */
+/**
+ * Translates a `where` into parameters. A name becomes a phrase. Box matches the beginnings of words in names, so the longest word of a
+ * prefix finds it. Source: "Search indexing".
+ */
 export const translator: Translator<Inputs> = {
   ...COLUMNS,
   compare: (field, operator, value) =>
@@ -54,7 +57,7 @@ export const PARAMETERS = {
   tags: { type: 'string', description: 'Tags, separated by commas. Only items with all of these tags match.' },
 } as const satisfies Readonly<Record<string, ParameterSpec>>;
 
-/** The search, in addition to the `where`. */
+/** The part of the search that does not come from the `where`. */
 interface Wanted {
   readonly query: Readonly<Record<string, string>> | undefined;
   readonly path: string;
@@ -66,47 +69,47 @@ interface Wanted {
 type Input = ListInput<Inputs>;
 
 /**
- * Box searches for words, and for nothing without any: then the folders are read one after the other.
- * Sources: "Search for content", "Query operators", "Filter search results".
+ * Lists the results of a search. Box searches for words only. Without any word, this reads one folder after the other. Sources: "Search for
+ * content", "Query operators", "Filter search results".
  */
-export const found = listParts<Inputs>(async (context, input, place) => {
+export const found = listParts<Inputs>(async (context, input, position) => {
   const wanted = readWanted(input);
   const { query, path, members, isKept } = wanted;
   if (query !== undefined)
-    return ask(context, { input, wanted, place: place ?? `0 ${await findFolder(context, path)}` });
-  return walk(context, { place: place ?? (await findFolder(context, path)), members, isKept });
+    return ask(context, { input, wanted, position: position ?? `0 ${await findFolder(context, path)}` });
+  return walk(context, { position: position ?? (await findFolder(context, path)), members, isKept });
 });
 
-/** "Queries with offset parameter value exceeding 10000 will be rejected." */
+/** Maximum offset of a search. Source: "Queries with offset parameter value exceeding 10000 will be rejected." */
 export const MOST_FOUND = 10_000;
 
 interface Asked {
   readonly input: Input;
   readonly wanted: Wanted;
-  /** The offset, and the folder below which is searched. */
-  readonly place: string;
+  /** The offset, and the id of the folder to search, separated by a blank. */
+  readonly position: string;
 }
 
-async function ask({ send }: ConnectorContext, { input, wanted, place }: Asked): Promise<FolderPart> {
-  const [offset = 0, folder = ROOT] = place.split(' ');
+async function ask({ send }: ConnectorContext, { input, wanted, position }: Asked): Promise<FolderPart> {
+  const [offset = 0, folder = ROOT] = position.split(' ');
   if (Number(offset) >= MOST_FOUND) {
     throw rejected(
       `Box returns only the first ${MOST_FOUND} results of a search, and this search has more. Narrow the search.`,
     );
   }
   const { body } = await send(searchFor(input, wanted, { offset, folder }));
-  // By the limit and not by what came: Box leaves out what may not be shown. Source: "Offset-based pagination".
+  // The limit counts, not the number of returned items: Box leaves out items that the user may not see. Source: "Offset-based pagination".
   const next = Number(offset) + (json.count(json.at(body, 'limit'), 'the limit of the page') || input.limit);
   const total = json.count(json.at(body, 'total_count'), 'the number of all results');
   return { rows: entriesOf(body).filter(wanted.isKept), next: next < total ? `${next} ${folder}` : undefined };
 }
 
-interface Place {
+interface FolderOffset {
   readonly offset: string | number;
   readonly folder: string;
 }
 
-function searchFor({ filter = {}, limit }: Input, wanted: Wanted, { offset, folder }: Place): ProviderRequest {
+function searchFor({ filter = {}, limit }: Input, wanted: Wanted, { offset, folder }: FolderOffset): ProviderRequest {
   const { name: _, ...columns } = COLUMNS.and?.([filter, wanted.bounds]) ?? {};
   const plain = Object.entries(columns).filter(([name]) => !/[<>]$/.test(name));
   return {
@@ -123,7 +126,7 @@ function searchFor({ filter = {}, limit }: Input, wanted: Wanted, { offset, fold
   };
 }
 
-/** `from,to`, where either may be missing and the comma may not. */
+/** Returns the ranges in the form `from,to`. Either bound may be missing, but not the comma. */
 function rangesIn(columns: Inputs): Readonly<Record<string, string>> {
   const names = ['size_range', 'created_at_range', 'updated_at_range'].filter(
     (name) => `${name}>` in columns || `${name}<` in columns,
@@ -133,7 +136,9 @@ function rangesIn(columns: Inputs): Readonly<Record<string, string>> {
   );
 }
 
-/** Whether Box includes the bounds of a time is not documented. Those of sizes are included. */
+/**
+ * Moves a bound of a time outwards, because Box does not document whether it includes such bounds. Bounds of sizes are included, and stay.
+ */
 function widen(bound: Inputs[string] = '', seconds: number): string {
   const text = String(bound);
   if (text === '' || /^-?\d+$/.test(text)) return text;
@@ -160,7 +165,7 @@ function readWanted({ filter = {}, fields, parameters }: Input): Wanted {
   };
 }
 
-/** Returns the words of the search. Conditions that are not among them are checked on the results. */
+/** Returns the words of the search. The other conditions are checked on the results. */
 function wordsOf(text: string, tags: readonly string[], name: string): Wanted['query'] {
   if (text.trim() !== '') return { query: text };
   const phrases = tags.filter((tag) => /[a-z\d]/.test(tag) && !/["\\]/.test(tag)).map(phrase);
@@ -188,7 +193,7 @@ function instantOf(value: Value | undefined): number | undefined {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A day is given as its first instant, and is meant to its end. */
+/** Returns the end of a time. A day arrives as its first instant, and includes its last one. */
 function endOf(value: Value | undefined): number | undefined {
   const at = instantOf(value);
   return at !== undefined && at % DAY_MS === 0 ? at + DAY_MS - 1 : at;

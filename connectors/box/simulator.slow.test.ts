@@ -36,7 +36,7 @@ describe('the Box simulator', () => {
     const init = { method, headers: { ...HEADERS, ...headers }, redirect: 'manual' as const };
     const response = await fetch(simulator.url + path, { ...init, ...(body !== undefined && { body }) });
     const text = await response.text();
-    const parsed: Answered = text.startsWith('{') ? JSON.parse(text) : {};
+    const parsed: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
     return { status: response.status, headers: response.headers, text, body: parsed };
   }
 
@@ -109,9 +109,9 @@ describe('the Box simulator', () => {
     const backwards = new FormData();
     for (const [part, value] of [...formOf('x', 'x')].reverse()) backwards.append(part, value);
     const forms = [backwards, ...[21, 11, 11].map((size, index) => formOf(`${index}`, 'x'.repeat(size * 1_000_000)))];
-    const answers: unknown[] = [];
-    for (const form of forms) answers.push((await call(UPLOAD, form)).body.code);
-    expect(answers).to.deep.equal([
+    const codes: unknown[] = [];
+    for (const form of forms) codes.push((await call(UPLOAD, form)).body.code);
+    expect(codes).to.deep.equal([
       ...['metadata_after_file_contents', 'request_entity_too_large', undefined, 'storage_limit_exceeded'],
     ]);
   });
@@ -191,8 +191,8 @@ function formOf(name: string, text: string): FormData {
 
 type More = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** The tests compare every member they read. */
-interface Answered {
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
+interface ResponseBody {
   readonly [member: string]: unknown;
   readonly context_info?: Readonly<Record<string, unknown>>;
   readonly entries?: readonly Readonly<Record<string, unknown>>[];

@@ -28,22 +28,22 @@ import { createWebhooks } from './simulator/webhooks.ts';
 export { CLIENTS, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
 export { deliver, SIGNATURE_KEYS } from './simulator/webhooks.ts';
 
-/** What an instance on the simulator has; `DEMO_ACCESS_TOKEN` is its access token. */
+/** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION: Config = {};
 
 export interface BoxSimulatorOptions extends SimulatorOptions {
-  /** Maximum number of calls of the user in a minute; Box allows 1000. Default: no limit. */
+  /** Maximum number of calls per user and minute. Box allows 1,000. Default: no limit. */
   readonly callsPerMinute?: number;
 }
 
-/** The files and folders of one user in memory. */
+/** Creates a simulator of one user's files and folders in memory. */
 export function createSimulator(options: BoxSimulatorOptions): Simulator {
   const { memory, send, callsPerMinute: calls } = options;
   const clock = createMovableClock();
   const login = createLogin(shareMemory(memory, 'login'), clock);
   const webhooks = createWebhooks(() => drive, { clock, memory: shareMemory(memory, 'webhooks'), send });
-  const drive: Drive = createDrive(clock, webhooks.tellChange);
-  const content = createContent(drive, clock, (row) => webhooks.tell('file', 'DOWNLOADED', row));
+  const drive: Drive = createDrive(clock, webhooks.notifyOfChange);
+  const content = createContent(drive, clock, (row) => webhooks.notify('file', 'DOWNLOADED', row));
   const api: Routes = {
     'GET /2.0/users/me': () => json({ ...ME, status: 'active', language: 'en', timezone: 'America/Los_Angeles' }),
     'GET /2.0/search': (call) => search(drive, call),
@@ -83,7 +83,7 @@ function routesOf(drive: Drive, kind: Kind): Routes {
       {
         show: (row, call, status) => json(show(drive, row, call, 'single'), status),
         update: 'PUT',
-        // Files are uploaded.
+        // Files are created by uploads only.
         can: kind === 'file' ? ['get', 'update'] : ['get', 'create', 'update'],
         complete: (values, _call, old) => drive.settle(kind, values, old),
       },
@@ -100,7 +100,7 @@ function routesOf(drive: Drive, kind: Kind): Routes {
   };
 }
 
-/** `GET /folders/{id}/items`, by marker. */
+/** Responds to `GET /folders/{id}/items`, with paging by markers. */
 function listItems(drive: Drive, call: Call): SimulatedResponse {
   const { id } = drive.get('folder', call.params.id);
   const paging = { kind: 'cursor', cursor: 'marker', size: 'limit', usual: 100, most: 1000, refuse: badPage } as const;

@@ -10,7 +10,7 @@ describeConnector(box, createSimulator, {
       create: () => ({ 'parent.id': '0', content_modified_at: '2020-02-29T12:00:00Z' }),
       freeTexts: ['description'],
     },
-    // Names take few characters, and the parent is a folder.
+    // Box accepts few characters in names, and the parent must be a folder.
     folders: { create: (number) => ({ name: `New ${number} O'Neil`, 'parent.id': '0' }), freeTexts: ['description'] },
   },
 });

@@ -2,14 +2,16 @@ import { json, type ProviderResponse, path, rejected, type Upload, type UploadRe
 import { allOf, FILE_FIELDS } from './fields.ts';
 import { entriesOf, ROOT } from './folders.ts';
 
-/** Files of any length that Box takes in one piece, to a host of its own. Sources: "Upload file", "Upload file version". */
+/**
+ * Uploads of files. Box accepts files of any length in one request, to a host of its own. Sources: "Upload file", "Upload file version".
+ */
 export const uploads: Upload = {
   create: {
     request: ({ values, file }) => send('/files/content', { name: file.name, parent: { id: ROOT }, ...values }),
     read: readStored,
   },
   replace: {
-    // Without a name it keeps the one that it has.
+    // Without a name, the file keeps its name.
     request: ({ id, values: { name, ...others } }) => {
       const [other] = Object.keys(others);
       if (other !== undefined) {

@@ -9,7 +9,7 @@ const { primary, secondary } = SIGNATURE_KEYS;
 const NOW = Date.parse('2026-01-31T08:30:00Z');
 const MINUTE = 60_000;
 
-/** By the example of Box's guide, with what arrives escaped. */
+/** Returns an event like the example in Box's guide, escaped as Box sends it. */
 const event = (trigger: string, source: object) => ({
   type: 'webhook_event',
   id: 'eb0c4e06-751f-442c-86f8-fd5bb404dbec',
@@ -43,7 +43,7 @@ describe('webhooks of Box', () => {
       verdictOf(without('box-signature-secondary')),
       verdictOf(without('box-signature-primary')),
     ]).to.deep.equal(Array.from({ length: 6 }, () => 'genuine'));
-    // Those of another instance, and of one key in place of the other.
+    // Keys of another instance, and the two keys in each other's place.
     expect(verdictOf(call, { secret: 'of another', other: 'and another' })).to.equal('forged');
     expect(verdictOf(call, { secret: secondary, other: primary })).to.equal('forged');
     expect(verdictOf(call, { secret: 'a new key', other: '' })).to.equal('forged');

@@ -16,7 +16,7 @@ import {
 const TIMESTAMP = 'box-delivery-timestamp';
 const TEN_MINUTES = 10 * 60;
 
-/** Over the body and the moment of the delivery. Source: "Signature verification". */
+/** Returns a verifier of the signature over the body and the time of the delivery. Source: "Signature verification". */
 function signedIn(header: string): Verify {
   return webhooks.hmac({
     header,
@@ -73,14 +73,14 @@ export const folderWebhooks: Webhooks = {
   verify,
   secretKey: 'webhook.primary.key',
   events: readEvents,
-  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.values(OBJECTS)),
   registration: {
     create: { run: register },
     remove: { request: ({ id }) => ({ method: 'DELETE', path: path`/webhooks/${id}` }), read: () => undefined },
   },
 };
 
-/** Webhooks that end, and what nobody asked for, tell nothing. */
+/** Reads the event of a webhook. Ignores the end of a webhook, and triggers to which this connector has not subscribed. */
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const body = json.object(webhooks.json(call), 'an event');
   const trigger = json.text(body.trigger, 'the trigger of an event');
@@ -89,7 +89,7 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   if (action === undefined || objectName === undefined) return [];
   return [
     {
-      // Stays the same when Box sends it again.
+      // The id stays the same when Box sends the event again.
       id: json.text(body.id, 'the id of an event'),
       action: trigger === 'FILE.UPLOADED' && isFirst(body.source) ? 'created' : action,
       objectName,
@@ -100,7 +100,10 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   ];
 }
 
-/** Uploads are of new files and of new versions, and of files that were moved there. */
+/**
+ * Returns whether this is the first version of a file. Box sends `FILE.UPLOADED` for new files, for new versions, and for files that were
+ * moved into the folder.
+ */
 function isFirst(source: unknown): boolean {
   return json.at(source, 'sequence_id') === '0';
 }
@@ -122,7 +125,10 @@ function folderIn(config: Config): string {
   throw rejected('Box reports the changes of one folder. Set `webhook.folder` to its id.');
 }
 
-/** A folder has one webhook of an application and user. One that is for another address stays, and Box refuses a second. */
+/**
+ * Removes a former webhook for the same address. A folder can have one webhook per application and user. A webhook for another address
+ * stays, so Box rejects the new one.
+ */
 async function removeFormer({ send }: ConnectorContext, folder: string, url: string): Promise<void> {
   for (let marker: string | undefined; ; ) {
     const { body } = await send({ path: '/webhooks', query: { limit: 100, marker } });

@@ -8,7 +8,7 @@ import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION, MERCHANT_ID } f
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Parts without rows included: only the first one asks for the merchant. */
+/** Lists all parts, including empty ones. The first part has no rows, because it only requests the merchant. */
 async function walk(connection: Connection, input: Partial<ListInput<unknown>>): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -92,13 +92,13 @@ describe('clover', () => {
 
   it('leads to the hosts of the region, or to the sandbox, and to one merchant', () => {
     const { auth, baseUrl, hosts } = clover;
-    const placesOf = (config: Config) => [
+    const addressesOf = (config: Config) => [
       auth.type === 'oauth2' && auth.authorizeUrl?.(config),
       auth.type === 'oauth2' && auth.tokenUrl(config),
       baseUrl(config),
       typeof hosts === 'function' && hosts(config),
     ];
-    expect(placesOf({ merchantId: MERCHANT_ID })).to.deep.equal([
+    expect(addressesOf({ merchantId: MERCHANT_ID })).to.deep.equal([
       'https://www.clover.com/oauth/v2/authorize',
       'https://api.clover.com/oauth/v2/token',
       `https://api.clover.com/v3/merchants/${MERCHANT_ID}`,
@@ -106,7 +106,7 @@ describe('clover', () => {
     ]);
     for (const region of ['eu', 'la']) {
       for (const said of [region, `www.${region}.clover.com`, `api.${region}.clover.com`, `${region}.clover.com`]) {
-        expect(placesOf({ merchantId: MERCHANT_ID, 'clover.region': said }), said).to.deep.equal([
+        expect(addressesOf({ merchantId: MERCHANT_ID, 'clover.region': said }), said).to.deep.equal([
           `https://www.${region}.clover.com/oauth/v2/authorize`,
           `https://api.${region}.clover.com/oauth/v2/token`,
           `https://api.${region}.clover.com/v3/merchants/${MERCHANT_ID}`,
@@ -115,8 +115,8 @@ describe('clover', () => {
       }
     }
     const american = { merchantId: MERCHANT_ID, 'clover.region': 'www.clover.com' };
-    expect(placesOf(american)).to.deep.equal(placesOf({ merchantId: MERCHANT_ID }));
-    expect(placesOf({ merchantId: MERCHANT_ID, 'clover.region': 'eu', 'clover.sandbox': true })).to.deep.equal([
+    expect(addressesOf(american)).to.deep.equal(addressesOf({ merchantId: MERCHANT_ID }));
+    expect(addressesOf({ merchantId: MERCHANT_ID, 'clover.region': 'eu', 'clover.sandbox': true })).to.deep.equal([
       'https://sandbox.dev.clover.com/oauth/v2/authorize',
       'https://apisandbox.dev.clover.com/oauth/v2/token',
       `https://apisandbox.dev.clover.com/v3/merchants/${MERCHANT_ID}`,

@@ -13,7 +13,7 @@ const CONFIGURATION = [
     key: 'clover.region',
     type: 'string',
     default: 'na',
-    // What `siteAddress` gives may be the address of the merchant's dashboard.
+    // `siteAddress` may contain the address of the merchant's dashboard.
     pattern: /^(?:na|eu|la|(?:(?:www|api)\.)?(?:(?:eu|la)\.)?clover\.com)$/,
     description:
       'Region of the merchant: na (North America), eu (Europe) or la (Latin America), or the host of the dashboard. The sandbox serves all regions.',
@@ -50,7 +50,7 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-/** Source of all hosts: "High-trust apps—Auth code flow", Sandbox and production environment URLs. */
+/** Hosts of the sandbox. Source of all hosts: "High-trust apps—Auth code flow", Sandbox and production environment URLs. */
 const SANDBOX = { login: 'sandbox.dev.clover.com', api: 'apisandbox.dev.clover.com' };
 
 function hostsOf(config: Config) {
@@ -60,7 +60,7 @@ function hostsOf(config: Config) {
   return { login: `www.${domain}`, api: `api.${domain}` };
 }
 
-/** Clover's merchant data, by OAuth. Facts and their sources: README.md. */
+/** The connector for Clover's merchant data, with OAuth. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'clover',
   id: 1004,
@@ -86,7 +86,7 @@ export default defineConnector({
       'Copy app id and app secret from its settings: the first is `oauth.api.key`, the second `oauth.api.secret`.',
     ],
     accessTokenEnd: 'access_token_expiration',
-    // An app has its permissions from the developer dashboard, and no scopes.
+    // The developer dashboard sets the permissions of an app. Scopes do not exist.
     pkce: false,
     clientAuthentication: 'body',
     tokenBody: 'json',
@@ -97,7 +97,7 @@ export default defineConnector({
   configuration: CONFIGURATION,
   baseUrl: (config) => `https://${hostsOf(config).api}/v3/merchants/${setting(config, 'merchantId')}`,
   hosts: (config) => Object.values(hostsOf(config)),
-  // The merchant itself.
+  // This request returns the merchant.
   probe: {},
   classify: errors({
     message: ({ body }) => json.findText(json.at(body, 'message')) ?? json.findText(json.at(body, 'error')),

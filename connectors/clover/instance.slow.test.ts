@@ -30,8 +30,8 @@ describe('an instance of Clover', () => {
   });
 
   it('is not begun for what is no merchant, nor for one where there are none', async () => {
-    const answers = [await ask('clover', 'tc4'), await ask('quickbooks', MERCHANT_ID)];
-    expect(answers.map(({ status, body }) => [status, body.message])).to.deep.equal([
+    const responses = [await ask('clover', 'tc4'), await ask('quickbooks', MERCHANT_ID)];
+    expect(responses.map(({ status, body }) => [status, body.message])).to.deep.equal([
       [400, 'merchantId is not valid for Clover. It looks like TC4DGCJW1K4EW.'],
       [400, 'QuickBooks Online has no merchantId: leave it out.'],
     ]);

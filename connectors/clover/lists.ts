@@ -1,8 +1,8 @@
 import { type Input, type InputOptions, type Inputs, inputs, json, type ListQuery, list, plainText } from '#connector';
 
 /**
- * `filter=total>=1000`: one parameter for each condition, and all of them hold. Lists of ids are in quotes.
- * Sources: "Apply filters to API requests", "Use filters to retrieve multiple results from an endpoint".
+ * The form of a condition: `filter=total>=1000`. Each condition is a parameter of its own, and all of them must hold. Lists of ids have
+ * quotes. Sources: "Apply filters to API requests", "Use filters to retrieve multiple results from an endpoint".
  */
 const CONDITION = {
   repeated: 'filter',
@@ -14,13 +14,13 @@ export const RECENT = 'filter of recent rows';
 
 const SEPARATOR = "','";
 
-/** Instants are milliseconds since 1970. */
+/** Prints a value. Instants are milliseconds since 1970. */
 const text: InputOptions['text'] = (value) => (value.kind === 'datetime' ? String(value.epochMs) : plainText(value));
 
 interface Windowed {
-  /** Fields whose bounds make windows: for each operator a parameter of its own, of which the narrowest bound is left. */
+  /** Fields whose bounds become windows. Each operator has a parameter of its own, which keeps the narrowest bound. */
   readonly times?: readonly string[];
-  /** Fields whose conditions restrict a list to its last 90 days, whatever its bounds. */
+  /** Fields whose conditions restrict a list to its last 90 days, whatever its bounds are. */
   readonly recent?: readonly string[];
 }
 
@@ -32,12 +32,12 @@ export function createTranslator(fields: readonly string[], { times = [], recent
   return inputs(Object.fromEntries(table), SEPARATOR, { text });
 }
 
-/** Prefixes of a condition by operator. */
+/** Returns the prefixes of conditions on a field, by operator. */
 export function boundsOf(name: string) {
   return { '=': `${name}=`, '<': `${name}<`, '<=': `${name}<=`, '>': `${name}>`, '>=': `${name}>=` } as const;
 }
 
-/** The list of a collection. Source: "Add pagination requests": 1,000 rows at most; "Sort collections". */
+/** Returns the list operation of a collection with at most 1,000 rows per page. Sources: "Add pagination requests", "Sort collections". */
 export function listOf(collection: string, expandable: readonly string[] = []) {
   return list<Inputs>({
     request: ({ filter, natives, order, page }) => ({
@@ -45,7 +45,7 @@ export function listOf(collection: string, expandable: readonly string[] = []) {
       query: { filter: conditionsOf(filter), expand: expandOf(natives, expandable), orderBy: order, ...page },
     }),
     rows: (body) => json.objects(json.at(body, 'elements'), 'the elements of the list'),
-    // Clover responds to five requests of one token at a time. The others are left to callers.
+    // Clover processes five concurrent requests per token. The remaining three are left to callers.
     paging: { kind: 'offset', offset: 'offset', size: 'limit', max: 1000, atOnce: 2 },
     order: { term: (native, direction) => `${native} ${direction.toUpperCase()}`, id: 'id' },
   });
@@ -57,7 +57,7 @@ function conditionsOf(filter: ListQuery<Inputs>['filter'] = {}): readonly string
   );
 }
 
-/** Returns the value of Clover's parameter `expand`: members that Clover shows only on request. Source: "Use expandable fields". */
+/** Returns the value of Clover's parameter `expand`: the members that Clover includes only on request. Source: "Use expandable fields". */
 export function expandOf(natives: readonly string[], expandable: readonly string[]): string | undefined {
   const wanted = expandable.filter((name) => natives.some((native) => native.startsWith(`${name}.`)));
   return wanted.length === 0 ? undefined : wanted.join(',');

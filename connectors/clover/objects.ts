@@ -4,7 +4,7 @@ import { listInWindows, WINDOWED } from './windows.ts';
 
 const WRITTEN = { createable: true, updateable: true } as const;
 
-/** Whether a missing value is other than any is not documented. */
+/** Clover does not document whether a missing value differs from every value. */
 const OTHER = can.only('superset', '!=');
 const NUMBERS = { ...can.only('exact', '='), ...can.order('exact'), ...OTHER };
 
@@ -20,7 +20,7 @@ const REFERENCE = { type: 'string', domain: IDS, filter: { ...can.only('exact', 
 
 /**
  * Texts that are safe in a condition. Clover does not document how it compares text, nor how it reads quotes, operators, blanks at the ends
- * and words like NULL. So conditions contain none of these, and what Clover finds is checked again.
+ * and words such as NULL. So conditions contain none of these, and every returned row is checked again.
  */
 const PLAIN = /^[\p{L}\p{M}\p{N}.,;:@_+#&/()[\]{}$?^-]+(?: [\p{L}\p{M}\p{N}.,;:@_+#&/()[\]{}$?^-]+)*$/u;
 const WORDS = /\b(?:null|and|or|in|is|like|not)\b/i;
@@ -75,24 +75,24 @@ function oneOf(...values: readonly string[]) {
   } as const satisfies FieldSpec;
 }
 
-/** Returns the field without its filter, for fields by which Clover cannot filter the list. */
+/** Returns a field without its filter, for lists that Clover cannot filter by this field. */
 function shown<Spec extends FieldSpec>(spec: Spec): Omit<Spec, 'filter'> {
   const { filter, ...rest } = spec;
   return rest;
 }
 
-/** The fields that can be filtered, but for those that make the windows. */
+/** Returns the names of the fields that can be filtered, except the fields of the windows. */
 function filteredIn(fields: Fields, windowed: readonly string[] = []): readonly string[] {
   return Object.keys(fields).filter((name) => fields[name]?.filter !== undefined && !windowed.includes(name));
 }
 
 interface Abilities {
   readonly expandable?: readonly string[];
-  /** Sent with every creation unless the caller says otherwise. */
+  /** Values of every creation that the caller does not set. */
   readonly initial?: Readonly<Record<string, unknown>>;
 }
 
-/** One at a time. A change is a POST; everything that is written is read back. */
+/** Returns the operations on single records. An update is a POST. A written record is read back. */
 function recordsOf(collection: string, { expandable = [], initial = {} }: Abilities = {}) {
   return records({
     get: (id, natives) => ({
@@ -140,7 +140,7 @@ export const orders = defineObject<Inputs>({
   translator: createTranslator(filteredIn(ORDER_FIELDS, WINDOWED), { times: WINDOWED, recent: RECENT_FIELDS }),
   list: listInWindows('orders'),
   changes: { updated: 'modifiedTime', created: 'createdTime' },
-  // Without a state an order is in no list. Source: "Create custom orders".
+  // No list contains an order without a state. Source: "Create custom orders".
   ...recordsOf('orders', { initial: { state: 'open' } }),
 });
 
@@ -237,7 +237,7 @@ export const items = defineObject<Inputs>({
   limits: { maxInSize: 100 },
   translator: createTranslator(filteredIn(ITEM_FIELDS)),
   list: listOf('items'),
-  // Nothing says when they were created.
+  // Items have no time of creation.
   changes: { updated: 'modifiedTime' },
   ...recordsOf('items'),
 });

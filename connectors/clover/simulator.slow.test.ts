@@ -22,7 +22,7 @@ describe('the Clover simulator', () => {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const parsed: Answered = text.startsWith('{') ? JSON.parse(text) : {};
+    const parsed: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
     return { status: response.status, headers: response.headers, body: parsed };
   }
 
@@ -37,15 +37,15 @@ describe('the Clover simulator', () => {
 
   it('lets in a token of its merchant at its API, and says 401 to all others', async () => {
     const path = `/v3/merchants/${MERCHANT_ID}/items?limit=1`;
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       call(path),
       call(path, { headers: { ...HEADERS, forwarded: 'host=apisandbox.dev.clover.com' } }),
       call(path, { headers: { ...HEADERS, forwarded: 'host=www.clover.com' } }),
       call(path, { headers: { ...HEADERS, authorization: 'Bearer nope' } }),
       call('/v3/merchants/ANOTHER000000/items'),
     ]);
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 401, 401, 401]);
-    expect(answers[3]?.body).to.deep.equal({ message: '401 Unauthorized' });
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 401, 401, 401]);
+    expect(responses[3]?.body).to.deep.equal({ message: '401 Unauthorized' });
   });
 
   it('gives a pair of tokens for a code, and another for a refresh token that is used once', async () => {
@@ -100,7 +100,7 @@ describe('the Clover simulator', () => {
     const strict = await serveSimulator('clover', (options) => createSimulator({ ...options, text: 'as written' }));
     const url = `${strict.url}/v3/merchants/${MERCHANT_ID}/items?filter=name=`;
     const count = async (name: string) => {
-      const response = (await (await fetch(url + name, { headers: HEADERS })).json()) as Answered;
+      const response = (await (await fetch(url + name, { headers: HEADERS })).json()) as ResponseBody;
       return response.elements?.length;
     };
     const counts = [await count('caesar%20salad'), await count('CAESAR%20SALAD'), await count('c*')];
@@ -111,7 +111,7 @@ describe('the Clover simulator', () => {
   it('shows 90 days of orders and payments at a time: the last of what is asked for', async () => {
     const now = Date.now();
     const dayBefore = (days: number) => now - days * DAY_MS;
-    // Every sixth is in no list.
+    // Every sixth order has no state, so it is in no list.
     expect(await list('orders')).to.have.length(34);
     expect(await list('payments', `createdTime>=${dayBefore(500)}`)).to.have.length(40);
     expect(await list('orders', `createdTime>=${dayBefore(500)}`, `createdTime<${dayBefore(200)}`)).to.have.length(7);
@@ -121,9 +121,9 @@ describe('the Clover simulator', () => {
 
   it('refuses filters, orders and pages that Clover does not know', async () => {
     const refused = ['filter=categories.id=x', 'filter=price=abc', 'filter=name LIKE x', 'limit=0', 'orderBy=nope'];
-    const answers = await Promise.all(refused.map((query) => at(`items?${query}`)));
-    expect(answers.map(({ status }) => status)).to.deep.equal(refused.map(() => 400));
-    expect(answers[0]?.body.message).to.equal('Invalid filter field: categories.id');
+    const responses = await Promise.all(refused.map((query) => at(`items?${query}`)));
+    expect(responses.map(({ status }) => status)).to.deep.equal(refused.map(() => 400));
+    expect(responses[0]?.body.message).to.equal('Invalid filter field: categories.id');
     expect((await at('payments', { method: 'POST', body: { amount: 1 } })).status).to.equal(405);
   });
 
@@ -150,8 +150,8 @@ interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The tests compare every member they read. */
-interface Answered {
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
+interface ResponseBody {
   readonly [member: string]: unknown;
   readonly elements?: readonly Readonly<Record<string, unknown>>[];
 }

@@ -28,19 +28,22 @@ import { badRequest, createMerchant, type Resource, wholeSecond } from './simula
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, EMPLOYEE_ID, MERCHANT_ID } from './simulator/login.ts';
 
-/** What an instance on the simulator has; `DEMO_ACCESS_TOKEN` is its access token. */
+/** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION: Config = { merchantId: MERCHANT_ID };
 
 export interface CloverSimulatorOptions extends SimulatorOptions {
-  /** Clover does not say how it compares texts. Default `ignoring case`, with blanks at the end and a wildcard in names of items. */
+  /**
+   * The rule for comparing texts, which Clover does not document. Default `ignoring case`, which also ignores blanks at the end and reads a
+   * wildcard in names of items.
+   */
   readonly text?: TextRule;
-  /** Calls in a second that a token may make; Clover's number is 16. Default: any, so that tests need not wait. */
+  /** Maximum number of calls per token and second. Clover allows 16. Default: no limit, so that tests need not wait. */
   readonly callsPerSecond?: number;
 }
 
 const MERCHANT = '/v3/merchants/{merchant}';
 
-/** One merchant in memory. What it does is in the README. */
+/** Creates a simulator of one merchant in memory. The README lists what it simulates. */
 export function createSimulator(options: CloverSimulatorOptions): Simulator {
   const { text = 'ignoring case', callsPerSecond: calls } = options;
   const clock = createMovableClock();
@@ -51,7 +54,7 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
     recordRoutes(`${MERCHANT}/${collection.name}`, collection, {
       list: (call) => list(collection, call, { text, nowMs: clock.now() }),
       show: (row, call) => json(present(collection, row, call)),
-      // Payments are made on their orders.
+      // Payments are created through their orders.
       can: collection.name === 'payments' ? ['get'] : ['get', 'create', 'update', 'remove'],
       update: 'POST',
       createdStatus: 200,
@@ -61,7 +64,7 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
     {
       clock,
       print,
-      // Without a time to wait: only the limits of calls at the same time tell one.
+      // Clover sends no time to wait here, only with the limits of concurrent calls.
       budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 1000, clock, sendsRetryAfter: false }),
       authenticate: (call) => assertMerchant(call, login.accepts),
       open: login.routes,
@@ -81,7 +84,10 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
   );
 }
 
-/** Whatever is wrong about a caller is 401: Clover does not tell permissions from tokens. */
+/**
+ * Asserts that the caller may access the merchant. Every refusal is 401, because Clover's status does not distinguish permissions from
+ * tokens.
+ */
 function assertMerchant({ headers, host, path }: Call, accepts: (token: string) => boolean): void {
   const isHere = host === undefined || API_HOSTS.includes(host);
   const isMerchant = path.split('/')[3] === MERCHANT_ID || !path.startsWith('/v3/merchants/');
@@ -97,7 +103,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 };
 
-/** Clover's form: `{ message }`, with `details` for what is not there. A 429 says by a header which limit it was. */
+/** Prints an error in Clover's form: `{ message }`, with `details` for a missing record. A header of a 429 names the exceeded limit. */
 function print({ status, code, message, headers }: Fault): SimulatedResponse {
   const text = MESSAGES[status] ?? message;
   const body = code === 'NO_RECORD' ? { message: text, details: message } : { message: text };
@@ -129,7 +135,7 @@ function list(collection: Collection<Resource>, call: Call, { text, nowMs }: Lis
   const criteria = call.query.getAll('filter').map(readCriterion);
   const tests = criteria.map((criterion) => compileCriterion(criterion, collection, text));
   if (name === 'orders' || name === 'payments') tests.push(windowOf(criteria, nowMs));
-  // Orders without a state are in no list ("Create custom orders").
+  // No list contains an order without a state ("Create custom orders").
   if (name === 'orders') tests.push(restrictionOf(criteria, nowMs), ({ state = null }) => state !== null);
   const found = table.rows().filter((row) => tests.every((test) => test(row)));
   const { rows } = takePage(orderBy(found, collection, call.query.get('orderBy'), text), PAGING, call);
@@ -138,7 +144,10 @@ function list(collection: Collection<Resource>, call: Call, { text, nowMs }: Lis
   return json({ elements, href }, 200, { 'x-clover-allowed-filter-fields': filters.join(', ') });
 }
 
-/** `modifiedTime DESC,price`. @throws Fault 400 for a field that is no filter either, and another grammar */
+/**
+ * Sorts rows by an order such as `modifiedTime DESC,price`.
+ * @throws Fault 400 for a field that cannot be filtered either, and for another grammar
+ */
 function orderBy(rows: readonly TableRow[], resource: Resource, order: string | null, rule: TextRule) {
   const terms = order?.split(',').map((term) => {
     const [, field = '', direction] = /^(\w+)(?: (ASC|DESC))?$/.exec(term) ?? [];
@@ -147,7 +156,7 @@ function orderBy(rows: readonly TableRow[], resource: Resource, order: string | 
   return sortRows(rows, terms ?? []);
 }
 
-/** Without what is null. Names that cannot be expanded are passed over. */
+/** Prints a record without its null values. Names that cannot be expanded are ignored. */
 function present({ name, expandable }: Collection<Resource>, row: TableRow, { query, origin }: Call) {
   const wanted = query.getAll('expand').flatMap((names) => names.split(','));
   const shown = Object.entries(row).filter(

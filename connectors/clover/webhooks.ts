@@ -8,7 +8,7 @@ import {
   webhooks,
 } from '#connector';
 
-/** Object by the letter that Clover uses for it. Clover has more kinds. */
+/** The objects by Clover's letter. Clover has more kinds. */
 const OBJECTS: Readonly<Record<string, string>> = {
   C: 'customers',
   E: 'employees',
@@ -25,10 +25,13 @@ export const appWebhooks: Webhooks = {
   secretKey: 'webhook.auth.code',
   handshake: takeCode,
   events: readEvents,
-  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.values(OBJECTS)),
 };
 
-/** Sent first, before there is anything to verify it with. Clover's dashboard wants it entered. */
+/**
+ * Reads the verification code. Clover sends it first, before a secret for verification exists, and the developer enters it in the
+ * dashboard.
+ */
 function takeCode({ body }: WebhookCall): ReturnType<Handshake> {
   const [, code] =
     /^\s*\{\s*"verificationCode"\s*:\s*"([\w-]{1,64})"\s*\}\s*$/.exec(Buffer.from(body).toString()) ?? [];
@@ -56,7 +59,7 @@ function readEvents(call: WebhookCall, { merchantId }: Config): readonly Provide
     const objectName = OBJECTS[kind];
     if (objectName === undefined || objectId === undefined) return [];
     const action = ACTIONS[String(raw.type)] ?? 'unknown';
-    // With its moment, in milliseconds: what happens to the object next is another event.
+    // The id contains the time in milliseconds, because the next change of the same object is another event.
     return [{ id: `${thing}:${raw.type}:${raw.ts}`, action, objectName, objectId, at: new Date(Number(raw.ts)), raw }];
   });
 }

@@ -9,31 +9,34 @@ import {
 import { boundsOf, listOf, RECENT } from './lists.ts';
 
 /**
- * Orders and payments come out of 90 days at most: of a longer range Clover answers the most recent part and says nothing. So a list walks
- * from window to window, and each call names both ends of its own. Source: "Apply filters to API requests".
+ * Clover returns at most 90 days of orders and payments: for a longer range it silently returns the most recent part. So a list walks from
+ * window to window, and each call names both ends of its window. Source: "Apply filters to API requests".
  *
- * Conditions on some fields restrict a list of orders to the last 90 days. Whether that holds beside the ends of an older window is not
- * documented, so requests for older windows leave them out. Source: "Clover API updates - May 2023".
+ * Conditions on some fields restrict a list of orders to the last 90 days. Clover does not document whether this applies beside the ends of
+ * an older window, so requests for older windows leave these conditions out. Source: "Clover API updates - May 2023".
  */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** "Less than 90 days" lie between the ends. The first window ends in a day, so that it begins within the last 90 days. */
+/**
+ * Length of a window. "Less than 90 days" lie between its ends. The first window ends one day in the future, so that it begins within the
+ * last 90 days.
+ */
 const WINDOW_MS = 90 * DAY_MS;
-/** Start of the time that is listed for a merchant without a known start: before Clover's first merchant. */
+/** Start of the listed time if a merchant's start is unknown. It is before Clover's first merchant. */
 const EARLIEST_MS = Date.UTC(2010, 0, 1);
 
 type Axis = 'createdTime' | 'modifiedTime';
 
-/** The row that comes next: the windows cover `first` to `last`, both included. */
-interface Place {
+/** The position of the next row. The remaining windows cover `first` to `last`, both included. */
+interface Position {
   readonly axis: Axis;
   readonly first: number;
   readonly last: number;
-  /** Whether the oldest window is the first. Default order of Clover: the newest. */
+  /** Whether the oldest window is the first. By default Clover lists the newest rows first. */
   readonly isRising: boolean;
-  /** In the window. */
+  /** Number of rows to skip in the window. */
   readonly offset: number;
-  /** Windows that begin then or later lie within the last 90 days. */
+  /** Windows that begin at this time or later lie within the last 90 days. */
   readonly recentFrom: number;
 }
 
@@ -42,9 +45,10 @@ type Input = ListInput<Inputs>;
 /** The names of fields whose bounds make the windows. */
 export const WINDOWED = ['createdTime', 'modifiedTime'] as const satisfies readonly Axis[];
 
-/** Position from which the next page of a list continues. */
+/** The position from which the next page of a list continues. */
 interface Cursor {
-  readonly place: Place;
+  /** The position of the next row. The member keeps this name, because page tokens contain it. */
+  readonly place: Position;
   /** The last row that was found. */
   readonly kept?: unknown;
 }
@@ -55,33 +59,33 @@ interface Cursor {
  */
 export function listInWindows(collection: string): ListOperation<Inputs> {
   const page = listOf(collection);
-  async function find({ send, config }: ConnectorContext, input: Input, place: Place) {
-    if (isOver(place)) return { records: [], after: place };
-    const part = { ...input, filter: withinWindow(input.filter, place), cursor: String(place.offset) };
+  async function find({ send, config }: ConnectorContext, input: Input, position: Position) {
+    if (isOver(position)) return { records: [], after: position };
+    const part = { ...input, filter: withinWindow(input.filter, position), cursor: String(position.offset) };
     const { records, next } = page.read(await send(page.request(part, config)), part);
-    return { records, after: next === undefined ? leaveWindow(place) : { ...place, offset: Number(next) } };
+    return { records, after: next === undefined ? leaveWindow(position) : { ...position, offset: Number(next) } };
   }
   return {
     maxPageSize: page.maxPageSize,
-    // The request that explains a query. `run` adds the window.
+    // The request that explain shows. `run` adds the window.
     request: page.request,
     read: page.read,
     run: async (context, input) => {
       if (input.cursor === undefined) return toPart([], await begin(context, input), input);
-      const { place, kept } = readCursor(input.cursor);
-      const { records, after } = await find(context, input, place);
+      const { place: position, kept } = readCursor(input.cursor);
+      const { records, after } = await find(context, input, position);
       return toPart(kept === undefined ? records : [kept, ...records], after, input);
     },
   };
 }
 
-function toPart(rows: readonly unknown[], place: Place, { limit }: Input): ListPage {
-  if (isOver(place) && rows.length <= limit) return { records: rows };
-  const next: Cursor = { place, kept: rows.at(-1) };
+function toPart(rows: readonly unknown[], position: Position, { limit }: Input): ListPage {
+  if (isOver(position) && rows.length <= limit) return { records: rows };
+  const next: Cursor = { place: position, kept: rows.at(-1) };
   return { records: rows.slice(0, -1), next: JSON.stringify(next) };
 }
 
-function isOver({ first, last }: Place): boolean {
+function isOver({ first, last }: Position): boolean {
   return first > last;
 }
 
@@ -89,8 +93,8 @@ function readCursor(cursor: string): Cursor {
   return JSON.parse(cursor);
 }
 
-/** Nothing is older than its merchant, or newer than Clover's clock. */
-async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input): Promise<Place> {
+/** Returns the start of a list. No record is older than its merchant, or newer than Clover's clock. */
+async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input): Promise<Position> {
   const { body, headers } = await send({});
   const since = json.at(body, 'createdTime');
   const now = Date.parse(json.text(headers.date, 'the time of its creation'));
@@ -107,8 +111,8 @@ async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input
 }
 
 /**
- * What was changed since some day is looked for by the time of the change. With any other condition beside it Clover looks at the time of
- * creation only, so that the change is left to be checked here.
+ * Returns the time that bounds the windows. A list with only a lower bound on `modifiedTime` has windows by the time of the change. With
+ * any other condition Clover applies the time of creation only, so the service checks the change itself.
  */
 function axisOf(filter: Inputs, orderBy: Input['orderBy']): Axis {
   const changes: readonly string[] = Object.values(boundsOf('modifiedTime'));
@@ -117,7 +121,7 @@ function axisOf(filter: Inputs, orderBy: Input['orderBy']): Axis {
   return isOnly && isBounded && orderBy.length === 0 ? 'modifiedTime' : 'createdTime';
 }
 
-/** Both ends included; times are whole milliseconds. */
+/** Returns the bounds of a filter, both included. Times are whole milliseconds. */
 function spanOf(filter: Inputs, axis: Axis) {
   const bounds = boundsOf(axis);
   const read = (operator: keyof typeof bounds) => [filter[bounds[operator]] ?? []].flat().map(Number);
@@ -127,22 +131,22 @@ function spanOf(filter: Inputs, axis: Axis) {
   };
 }
 
-function windowOf({ first, last, isRising }: Place): readonly [start: number, end: number] {
+function windowOf({ first, last, isRising }: Position): readonly [start: number, end: number] {
   return isRising ? [first, Math.min(last, first + WINDOW_MS - 1)] : [Math.max(first, last - WINDOW_MS + 1), last];
 }
 
-function leaveWindow(place: Place): Place {
-  const [start, end] = windowOf(place);
-  return { ...place, offset: 0, ...(place.isRising ? { first: end + 1 } : { last: start - 1 }) };
+function leaveWindow(position: Position): Position {
+  const [start, end] = windowOf(position);
+  return { ...position, offset: 0, ...(position.isRising ? { first: end + 1 } : { last: start - 1 }) };
 }
 
 const BOUNDS: ReadonlySet<string> = new Set(WINDOWED.flatMap((axis) => Object.values(boundsOf(axis))));
 
-function withinWindow(filter: Inputs = {}, place: Place): Inputs {
-  const [start, end] = windowOf(place);
-  const bounds = boundsOf(place.axis);
+function withinWindow(filter: Inputs = {}, position: Position): Inputs {
+  const [start, end] = windowOf(position);
+  const bounds = boundsOf(position.axis);
   const others = Object.entries(filter).filter(
-    ([name]) => !BOUNDS.has(name) && (name !== RECENT || start >= place.recentFrom),
+    ([name]) => !BOUNDS.has(name) && (name !== RECENT || start >= position.recentFrom),
   );
   return { ...Object.fromEntries(others), [bounds['>=']]: String(start), [bounds['<=']]: String(end) };
 }

@@ -1,6 +1,6 @@
 import { type Config, type ConfigField, settings } from '#connector';
 
-/** A data center of production, or an implementation site. */
+/** Hosts of a data center for production, or of an implementation site. */
 const HOST = /^(?!www-)[a-z0-9-]+\.api\.concursolutions\.com$/;
 
 export const CONFIGURATION = [
@@ -32,12 +32,12 @@ export function siteIn(config: Config): string {
   return setting(config, 'site.address');
 }
 
-/** Where the data of the user are. Before anybody has logged in it is not known. */
+/** Returns the base URL of the user's data center. Before the first log-in it is the site of the configuration. */
 export function originIn(config: Config): string {
   return setting(config, 'geolocation') ?? `https://${siteIn(config)}`;
 }
 
-/** A login ID, or `ALL`; undefined: the user who logged in. */
+/** Returns a login ID, or `ALL`. Undefined stands for the user who logged in. */
 export function userIn(config: Config): string | undefined {
   return setting(config, 'user');
 }

@@ -13,7 +13,7 @@ function inputOf(where: string, object: typeof reports): Pick<ListInput<unknown>
   return { filter: plan.native, parameters: plan.parameters };
 }
 
-/** Returns the requests to Concur, without the size of the page. */
+/** Returns the query of the request to Concur, without the page size. */
 function asked(where: string, object = reports, config: Config = {}): unknown {
   if (object.list === undefined || !('request' in object.list)) throw new Error('Two halves were expected.');
   const input = { fields: [], orderBy: [], limit: 5, ...inputOf(where, object) };

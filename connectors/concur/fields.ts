@@ -1,6 +1,6 @@
 import { codec, type FieldSpec, type Fields, json, type OperatorSet } from '#connector';
 
-/** No operator is exact: how letter case and blanks count is not documented. */
+/** No operator is exact, because Concur does not document how letter case and blanks count. */
 const EQUAL = { '=': 'superset' } as const satisfies OperatorSet;
 const BOUNDS = { ...EQUAL, '<': 'superset', '<=': 'superset', '>': 'superset', '>=': 'superset' } as const;
 
@@ -9,13 +9,13 @@ const TEXT = { type: 'string' } as const;
 const NUMBER = { type: 'number' } as const;
 const FLAG = { type: 'boolean' } as const;
 
-/** What the provider's clocks and parameters hold; the day before and the day after, too. */
+/** The days that the provider's clocks and parameters support, including the day before and the day after. */
 const DAYS = { first: '1753-01-02', last: '9998-12-31' } as const;
 
-/** Times are shown without a zone, and taken for UTC. */
+/** A time. Concur returns it without a zone, and the connector reads it as UTC. */
 const TIME = { type: 'datetime', ...codec.localTime(), domain: DAYS } as const satisfies FieldSpec;
 const BOUNDED_TIME = { ...TIME, filter: BOUNDS } as const satisfies FieldSpec;
-/** Shown with the time of midnight. */
+/** A day. Concur returns it with the time of midnight. */
 const DAY = {
   type: 'date',
   domain: DAYS,
@@ -23,20 +23,20 @@ const DAY = {
   write: (value) => (typeof value === 'string' ? `${value}T00:00:00` : value),
 } as const satisfies FieldSpec;
 
-/** A text by which Concur can filter when the value has this form. */
+/** Returns a text field that Concur can filter by if the value has the given form. */
 function asked(form: RegExp, filter: OperatorSet = EQUAL) {
   return { ...TEXT, domain: { text: { askable: (text) => form.test(text) } }, filter } as const satisfies FieldSpec;
 }
 
-/** Two parameters take several codes, between commas. */
+/** A code. Two parameters accept several codes, separated by commas. */
 const CODE = asked(/^\w+$/, { ...EQUAL, IN: 'superset' });
-/** Ids may contain `$`. */
+/** An id, which may contain `$`. */
 const ID = asked(/^[\w$-]+$/);
 const LOGIN = asked(/^[!-+\--~]+$/);
 
-/** Shown with its kind. */
+/** A custom field. Concur returns it with its kind. */
 const CUSTOM = { type: 'object' } as const;
-/** Taken as a text, which of a list is the code. Source: "Custom List Items". */
+/** A writable custom field. Concur accepts a text, which is the code for an item of a list. Source: "Custom List Items". */
 const WRITTEN_CUSTOM = {
   ...{ ...CUSTOM, ...WRITTEN },
   write: (value) => (value === null ? '' : (json.at(value, 'Code') ?? json.at(value, 'Value') ?? value)),
@@ -50,7 +50,10 @@ function numbered(prefix: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
 }
 
-/** Fields by the provider's names. Ours begin with small letters, as the names of its parameters do: `ID` is `id`, `HasVAT` is `hasVAT`. */
+/**
+ * Returns fields by their native names. Our names begin with lower case, as the provider's parameters do: `ID` becomes `id`, `HasVAT`
+ * becomes `hasVAT`.
+ */
 function named(fields: Fields): Fields {
   const small = (name: string) => name.replace(/^(?:[A-Z]+$|[A-Z])/, (start) => start.toLowerCase());
   return Object.fromEntries(Object.entries(fields).map(([name, spec]) => [small(name), { native: name, ...spec }]));

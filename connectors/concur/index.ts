@@ -2,7 +2,7 @@ import { defineConnector, errors, json, type ProviderResponse } from '#connector
 import { CONFIGURATION, originIn, siteIn } from './config.ts';
 import { entries, reports } from './objects.ts';
 
-/** SAP Concur's expense reports, by OAuth. Facts and their sources: README.md. */
+/** The connector for SAP Concur's expense reports, with OAuth. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'concur',
   id: 1010,
@@ -24,7 +24,7 @@ export default defineConnector({
   ],
   auth: {
     type: 'oauth2',
-    // With `www-`, as browsers would be asked for a certificate elsewhere.
+    // Hosts without `www-` request a certificate from browsers.
     authorizeUrl: (config) => `https://www-${siteIn(config)}/oauth2/v0/authorize`,
     tokenUrl: (config) => `https://${siteIn(config)}/oauth2/v0/token`,
     refreshUrl: (config) => `${originIn(config)}/oauth2/v0/token`,
@@ -51,7 +51,7 @@ export default defineConnector({
   configuration: CONFIGURATION,
   baseUrl: (config) => `${originIn(config)}/api/v3.0`,
   hosts: ['*.api.concursolutions.com'],
-  // Without it the answer is XML.
+  // Concur returns XML without this header.
   headers: { accept: 'application/json' },
   probe: { path: '/expense/reports', query: { limit: 1 } },
   classify: errors({
@@ -67,7 +67,10 @@ function wordsOf(body: unknown): string | undefined {
   return json.findText(json.at(body, 'Error', 'Message')) ?? json.findText(json.at(body, 'Message'));
 }
 
-/** A token that is wrong, over, or of another data center is a 403, as is a missing role: only the words tell them apart. */
+/**
+ * Returns whether Concur rejected the token. It sends 403 for an invalid or expired token, for one of another data center, and for a
+ * missing role, so only the message distinguishes them.
+ */
 function isRefusedToken({ status, body }: ProviderResponse): boolean {
   return status === 403 && /\binstance url\b.*\btoken\b/i.test(wordsOf(body) ?? '');
 }

@@ -10,24 +10,27 @@ import {
 } from '#connector';
 import { userIn } from './config.ts';
 
-/** Values of the filter that are no fields. */
+/** A value of the filter that is no field of the records. */
 export const USER = {
   type: 'string',
   description:
     'Login ID of the owner, or ALL for all owners. Both require the role Web Services Admin. Overrides `user` of the instance.',
 } as const satisfies ParameterSpec;
 
-/** A pair of parameters, each a strict bound. */
+/** Returns a pair of parameters, each a strict bound. */
 export const between = (name: string) => ({ from: `${name}After`, to: `${name}Before` });
 
 export const byInputs = (table: Parameters<typeof inputs>[0]) => inputs(table, ',', { text: printTime });
 
-/** Without a zone, as times are shown. */
+/** Prints a time without a zone, as Concur does. */
 function printTime(value: Value): string {
   return value.kind === 'datetime' ? new Date(value.epochMs).toISOString().slice(0, -1) : plainText(value);
 }
 
-/** A part of the collection. `NextPage` is an address: of it SAP's own SDK takes the `offset` only, which cannot lead to another host. */
+/**
+ * Returns the list operation of a collection. `NextPage` is an address. Like SAP's own SDK, the connector uses only its `offset`, which
+ * cannot lead to another host.
+ */
 export const listOf = (collection: string) =>
   list<Inputs>({
     request: ({ filter = {}, parameters, page, parentId }, config): ProviderRequest => ({
@@ -44,7 +47,10 @@ export const listOf = (collection: string) =>
     paging: { kind: 'cursor', cursor: 'offset', size: 'limit', max: 100, next: ({ body }) => offsetIn(body) },
   });
 
-/** @throws Error when the address of the next page has no offset: the list must not end there */
+/**
+ * Returns the offset of the next page, or undefined at the end of the list.
+ * @throws Error when the address of the next page has no offset, because the list must not end there
+ */
 function offsetIn(body: unknown): string | undefined {
   const next = json.findText(json.at(body, 'NextPage'));
   if (next === undefined) return undefined;
@@ -53,10 +59,13 @@ function offsetIn(body: unknown): string | undefined {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Times are kept in steps of a 300th of a second, so that those of a bound and of a record may be 5 ms beside what is written. */
+/**
+ * Distance in milliseconds by which a bound moves. Concur stores times in steps of 1/300 s, so a bound and a time of a record may each
+ * differ by 5 ms from their text.
+ */
 const ROUNDED_MS = 10;
 
-/** Bounds are strict and must include what they are: each is moved outwards. */
+/** Moves each bound outwards. Concur's bounds are strict, but ours include their value. */
 function widen(filter: Inputs): Inputs {
   const moved = Object.entries(filter).map(([name, text]) => {
     const direction = name.endsWith('After') ? -1 : Number(name.endsWith('Before'));

@@ -17,7 +17,7 @@ type Parameters = Readonly<Record<string, ParameterSpec>>;
 
 const EVERYBODY = 'ALL';
 
-/** Requests a single record in the name of its owner: Concur refuses `ALL` for single records. */
+/** Returns the request for a single record, on behalf of its owner. Concur rejects `ALL` for single records. */
 function oneOf(collection: string, id: string, owner: string | undefined): ProviderRequest {
   return { path: path`/expense/${collection}/${id}`, query: { user: owner } };
 }
@@ -38,7 +38,7 @@ async function findOwner({ config, send }: ConnectorContext, id: string): Promis
 
 const readOne = ({ body }: { readonly body: unknown }) => json.object(body, 'a record');
 
-/** A comment is sent under another name than it is shown under. */
+/** Returns the body of a write. A comment has another name in requests than in responses. */
 function toBody({ LastComment, ...values }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return { ...values, ...(LastComment !== undefined && { Comment: LastComment }) };
 }
@@ -50,7 +50,7 @@ const ENTRY_PARAMETERS = {
   attendeeTypeCode: { type: 'string', description: 'Entries with an attendee of this type.' },
 } as const satisfies Parameters;
 
-/** Fields and their parameters of the same names. */
+/** Returns a translator for fields whose parameters have the same names. */
 function sameNames(...names: readonly string[]) {
   return byInputs(Object.fromEntries(names.map((name) => [name, name])));
 }
@@ -67,7 +67,6 @@ export const entries = defineObject<Inputs>({
   ...records({ get: (id, _natives, config) => oneOf('entries', id, personIn(config)) }),
 });
 
-/** Those of one report. */
 const entriesOfReport = defineObject<Inputs>({
   label: 'Entries of the report',
   native: 'entries',
@@ -77,7 +76,7 @@ const entriesOfReport = defineObject<Inputs>({
   list: listOf('entries'),
 });
 
-/** Conditions on values that reports do not show. Most of them match reports with at least one such entry. */
+/** Parameters for values that reports do not contain. Most of them match reports with at least one such entry. */
 const REPORT_PARAMETERS = {
   user: USER,
   batchID: { type: 'string', description: 'Reports in this payment batch.' },

@@ -7,7 +7,7 @@ const at = (host: string) => ({ forwarded: `host=${host}.api.concursolutions.com
 const TRAVELER = 'J.Traveler+1@example.com';
 const REPORTS = '/api/v3.0/expense/reports';
 const ENTRIES = '/api/v3.0/expense/entries';
-/** The members and types of the provider's OpenAPI document of Reports v3; null is what its examples show as null. */
+/** The members and types of the provider's OpenAPI document of Reports v3. Members are nullable if its examples show null. */
 const KINDS: readonly (readonly [members: string, kind: RegExp])[] = [
   ['(Personal|TotalApproved|TotalClaimed)Amount|AmountDue(CompanyCard|Employee)|Total', /^-?\d+(\.\d\d?)?$/],
   ['EverSentBack|HasException|ReceiptsReceived', /^(true|false)$/],
@@ -31,7 +31,7 @@ describe('the SAP Concur simulator', () => {
     const options = { headers: as(DEMO_ACCESS_TOKEN), redirect: 'manual', ...init } as const;
     const response = await fetch(simulator.url + path, options);
     const text = await response.text();
-    const body: Answered = text.startsWith('{') ? JSON.parse(text) : {};
+    const body: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
     const location = new URL(response.headers.get('location') ?? simulator.url);
     return { status: response.status, location, text, body };
   }
@@ -159,8 +159,9 @@ describe('the SAP Concur simulator', () => {
     const queries = ['limit=0', 'offset=25', 'hasVAT=1', 'paidDateAfter=2024-02-30', 'paidDateAfter=2024-03-05T00:00'];
     const bodies = [{}, { Name: 5 }, { Name: 'x'.repeat(41) }, { Name: 'x', UserDefinedDate: 'now' }];
     const lists = queries.map((query) => call(`${REPORTS}?${query}`));
-    const answers = await Promise.all([...lists, ...bodies.map((body) => send('POST', REPORTS, body))]);
-    for (const { status, body } of answers) expect([status, typeof body.Error?.Message]).to.deep.equal([400, 'string']);
+    const responses = await Promise.all([...lists, ...bodies.map((body) => send('POST', REPORTS, body))]);
+    for (const { status, body } of responses)
+      expect([status, typeof body.Error?.Message]).to.deep.equal([400, 'string']);
   });
 
   it('answers XML to those who do not accept JSON', async () => {
@@ -189,5 +190,5 @@ describe('the SAP Concur simulator', () => {
 });
 
 type Row = Readonly<Record<string, unknown>>;
-/** The tests compare every member they read. */
-type Answered = Row & { readonly Items?: readonly Row[]; readonly Error?: Row };
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
+type ResponseBody = Row & { readonly Items?: readonly Row[]; readonly Error?: Row };

@@ -24,21 +24,21 @@ import { badRequest, type SearchOptions, testsOf } from './simulator/search.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, GEOLOCATION, TRAVELER_ACCESS_TOKEN } from './simulator/login.ts';
 
-/** What an instance on the simulator has; `DEMO_ACCESS_TOKEN` is its access token. */
+/** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION: Config = { geolocation: GEOLOCATION };
 
 export interface ConcurSimulatorOptions extends SimulatorOptions {
-  /** Default `ignoring case`, and blanks at the end. */
+  /** The rule for comparing texts. Default `ignoring case`, which also ignores blanks at the end. */
   readonly text?: TextRule;
-  /** The status for a token that has expired. Default 403, as the documents have it for this version of the API. */
+  /** The status for a token that has expired. Default 403, as documented for this version of the API. */
   readonly badToken?: 401 | 403;
-  /** There is a limit, and no document says which. Default: none. */
+  /** Maximum number of calls per minute. Concur has a limit, but does not document it. Default: none. */
   readonly callsPerMinute?: number;
 }
 
 const ROOT = '/api/v3.0/expense';
 
-/** One company in memory, with reports of two users. What it does is in the README. */
+/** Creates a simulator of one company with reports of two users in memory. The README lists what it simulates. */
 export function createSimulator(options: ConcurSimulatorOptions): Simulator {
   const { memory, text = 'ignoring case', badToken = 403, callsPerMinute: calls } = options;
   const clock = createMovableClock();
@@ -58,7 +58,7 @@ export function createSimulator(options: ConcurSimulatorOptions): Simulator {
       update: 'PUT',
       body: (call, old) => {
         if (old !== undefined) assertChangeable(old, ownerIn(call));
-        // Null is as if it was not given. A comment is shown under another name.
+        // Null has the same effect as a missing value. Responses show a comment under another name.
         const { Comment: LastComment = null, ...rest } = call.body.object();
         return Object.fromEntries(Object.entries({ ...rest, LastComment }).filter(([, value]) => value !== null));
       },
@@ -98,7 +98,7 @@ function list(
   return print(call, [all, one], { Items: rows.map((row) => present(collection, row, call)), NextPage: next });
 }
 
-/** A creation answers where the report is, a change nothing. */
+/** Responds to a write. A creation returns the address of the report, and a change returns nothing. */
 function show(collection: Collection<Resource>, row: TableRow, call: Call): SimulatedResponse {
   if (call.method === 'PUT') return empty();
   const shown = present(collection, row, call);
@@ -106,7 +106,7 @@ function show(collection: Collection<Resource>, row: TableRow, call: Call): Simu
   return print(call, ['Response'], { ID: shown.ID, URI: shown.URI });
 }
 
-/** The address of a workflow repeats the query of the request, as in the provider's own example. */
+/** Prints a record. The address of a workflow repeats the query of the request, as in the provider's own example. */
 function present({ name: collection }: Collection<Resource>, row: TableRow, { origin, search }: Call): TableRow {
   const address = `${origin}${ROOT}/${collection}`;
   const { WorkflowActionUrl: key = '' } = row;
@@ -117,7 +117,10 @@ function present({ name: collection }: Collection<Resource>, row: TableRow, { or
 
 const ALL = 'ALL';
 
-/** Returns the login of the owner asked for: the caller's own without a word, or `ALL`. @throws Fault 403 */
+/**
+ * Returns the login of the requested owner, or `ALL`. The default is the caller.
+ * @throws Fault 403
+ */
 function readOwner({ query }: Call, user: User): string {
   const text = query.get('user') ?? '';
   if (text === '') return user.login;
@@ -126,7 +129,10 @@ function readOwner({ query }: Call, user: User): string {
   throw new Fault(403, 'FORBIDDEN', 'The user parameter is for those with the Web Services Admin role.');
 }
 
-/** @throws Fault 400 for all users at once, 404 for a record of another than the one who is named */
+/**
+ * Asserts that a single record belongs to the named user.
+ * @throws Fault 400 for all users at once, 404 for a record of another user
+ */
 function assertOwned(owner: unknown, login: string): void {
   if (login === ALL) throw badRequest('user=ALL is not allowed when operating on a single resource.');
   if (owner !== login) throw new Fault(404, 'NOT_FOUND', 'It was not found.');

@@ -13,8 +13,8 @@ import {
 } from '#connector';
 
 /**
- * Characters that documents do not define for a text in a condition: how they are escaped, and what `[` and `\` mean in a pattern. A quote
- * needs no escape, because the text stands between quotes of the other kind.
+ * Characters with an undocumented meaning in a condition: how they are escaped, and what `[` and `\` mean in a pattern. A quote needs no
+ * escape, because the text has quotes of the other kind.
  */
 const ODD = /[[\\\p{Cc}\p{Cs}]/u;
 const ODD_IN_PATTERN = /["[\\\p{Cc}\p{Cs}]/u;
@@ -31,24 +31,21 @@ function literal(value: Value): string {
   return value.kind === 'datetime' ? `[${value.text}]` : plainText(value);
 }
 
-/**
- * Returns the name of a field in conditions: references are separated by `/`, and the time of the last change has the name in the
- * documents.
- */
+/** Returns the name of a field in conditions. References are separated by `/`, and the time of the last change has its documented name. */
 function nameInConditions(native: string): string {
   return native.replace(/^_info\.(?=lastUpdated$)/, '').replaceAll('.', '/');
 }
 
-/** `%` stands for every character of which it is not sure what it means. All patterns are checked again. */
+/** Prints a pattern. `%` replaces every character of uncertain meaning, and all patterns are checked again. */
 const like: LikeWriter = (field, _, { parts }) => {
   const pieces = parts.map((part) => (part.kind === 'text' ? part.text.split(ODD_IN_PATTERN).join('%') : '%'));
   return `${field} like ${quote(pieces.join(''))}`;
 };
 
-/** ConnectWise refuses an address of more than 10,000 characters, and conditions stand in it. */
+/** Maximum length of encoded conditions. ConnectWise rejects a URL of more than 10,000 characters, and conditions are part of it. */
 const LONGEST = 9000;
 
-/** Filters → `conditions`. Source: "PSA API Requests". */
+/** Prints a filter as `conditions`. Source: "PSA API Requests". */
 export const translator: Translator<string> = {
   ...infix({
     and: 'and',
@@ -57,7 +54,7 @@ export const translator: Translator<string> = {
     literal,
     field: ({ native }: PushedField) => nameInConditions(native),
     in: (field, literals) => `${field} in (${literals.join(', ')})`,
-    // `not` is among the operators, but not shown with a list.
+    // `not` is a documented operator, but no document shows it with a list.
     notIn: (field, literals) => `(${literals.map((each) => `${field} != ${each}`).join(' and ')})`,
     like: { literal: like, prefix: like, suffix: like, contains: like, pattern: like },
     isNull: (field) => `${field} = null`,
@@ -67,7 +64,7 @@ export const translator: Translator<string> = {
     encodeURIComponent(conditions).length > LONGEST ? 'the URL of the request would be too long' : undefined,
 };
 
-/** The rows of a list, and what of them is always asked for. */
+/** The path of a list, and a condition that applies to each of its requests. */
 export interface ListSource {
   readonly path: string;
   readonly condition?: string;
@@ -83,8 +80,8 @@ export const joined = (...conditions: readonly (string | undefined)[]) =>
 type Query = Pick<ListQuery<string>, 'filter' | 'parentId' | 'limit' | 'cursor' | 'orderBy'>;
 
 /**
- * A list: by id in pages that begin behind an id, so that nothing is passed over when rows come and go; in another order by numbered pages.
- * Source: "PSA Pagination".
+ * Returns the operation for a list. By id, a page begins after an id, so that no row is skipped when rows are added or removed. In another
+ * order, pages have numbers. Source: "PSA Pagination".
  */
 export function listOf(positionOf: (parentId: string) => ListSource): ListOperation<string> {
   const ask = ({ filter, parentId = '' }: Query) => {
@@ -105,14 +102,14 @@ export function listOf(positionOf: (parentId: string) => ListSource): ListOperat
     request: (input, config) => {
       if (!isById(input)) return ordered.request(input, config);
       const { path, conditions } = ask(input);
-      // One row more than is shown tells by being there that the list goes on: a link onward comes with the last page, too.
+      // One row more than the page shows whether more rows follow: the last page has a link to a next one, too.
       return { path, query: { conditions, pageSize: input.limit + 1, pageId: input.cursor }, headers: FORWARD };
     },
     read: (response, input) => (isById(input) ? readForward(response, input) : ordered.read(response, input)),
   };
 }
 
-/** Forward-only pages come by their id, and in no other order. */
+/** Returns whether a query can use forward-only pages, which are always sorted by id. */
 function isById({ orderBy }: Query): boolean {
   return orderBy.every(({ field, direction }) => field.native === 'id' && direction === 'asc');
 }

@@ -65,24 +65,24 @@ describe('ConnectWise PSA', () => {
   });
 
   it('leads to the hosts of its site alone', () => {
-    const placesOf = ({ site }: Config) => {
+    const addressesOf = ({ site }: Config) => {
       const config = { ...DEMO_CONFIGURATION, site };
       const { hosts } = connectwise;
       return [connectwise.baseUrl(config), ...(typeof hosts === 'function' ? hosts(config) : hosts)];
     };
-    expect(placesOf({ site: 'eu' })).to.deep.equal([
+    expect(addressesOf({ site: 'eu' })).to.deep.equal([
       'https://api-eu.myconnectwise.net/v4_6_release/apis/3.0',
       'api-eu.myconnectwise.net',
       'eu.myconnectwise.net',
     ]);
-    expect(placesOf({ site: 'staging' }).slice(1)).to.deep.equal([
+    expect(addressesOf({ site: 'staging' }).slice(1)).to.deep.equal([
       'api-staging.connectwisedev.com',
       'staging.connectwisedev.com',
     ]);
     const api = ['api-za.myconnectwise.net', 'za.myconnectwise.net'];
-    expect(placesOf({ site: 'za.myconnectwise.net' }).slice(1)).to.deep.equal(api);
-    expect(placesOf({ site: 'API-za.myconnectwise.net' }).slice(1)).to.deep.equal(api);
-    expect(placesOf({ site: 'psa.example.com:8443' })).to.deep.equal([
+    expect(addressesOf({ site: 'za.myconnectwise.net' }).slice(1)).to.deep.equal(api);
+    expect(addressesOf({ site: 'API-za.myconnectwise.net' }).slice(1)).to.deep.equal(api);
+    expect(addressesOf({ site: 'psa.example.com:8443' })).to.deep.equal([
       'https://psa.example.com:8443/v4_6_release/apis/3.0',
       'psa.example.com:8443',
     ]);

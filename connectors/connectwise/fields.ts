@@ -4,11 +4,11 @@ import { isAskable } from './conditions.ts';
 const GIVEN = { createable: true } as const;
 const WRITTEN = { createable: true, updateable: true } as const;
 
-/** Whether a missing value is different from a given one is not documented. */
+/** ConnectWise does not document whether a missing value differs from every value. */
 const EQUAL = { ...can.only('exact', '=', 'IN'), ...can.only('superset', '!=', 'NOT IN') };
 const INTEGERS = ['-2147483648', '2147483647'] as const;
 
-/** Texts are compared without regard to case, as far as is known, and `*` and `_` may stand for others. */
+/** A text. As far as is known, ConnectWise compares texts without regard to case, and `*` and `_` may be wildcards. */
 const text = {
   type: 'string',
   domain: { text: { askable: isAskable } },
@@ -24,14 +24,17 @@ const number = {
   filter: { ...can.compare('superset'), ...can.null },
 } as const satisfies FieldSpec;
 const flag = { type: 'boolean', filter: can.only('exact', '=') } as const satisfies FieldSpec;
-/** Shown in whole seconds. Should more be kept, only these two mean what is shown; the service makes the others of them. */
+/**
+ * A time that is returned in whole seconds. If ConnectWise stores fractions, only these two operators have the same meaning for the
+ * returned value. The service derives the others from them.
+ */
 const instant = {
   type: 'datetime',
   domain: { step: 'second', first: '1753-01-01', last: '9999-12-31' },
   filter: { ...can.only('exact', '<', '>='), ...can.null },
 } as const satisfies FieldSpec;
 
-/** By a name of the table: a type and what may be done with it. `memo` is text of any length, which is unknown here. */
+/** Read-only fields by the names of the table. `memo` is a text of any length, by which conditions cannot filter. */
 export const shown = {
   text,
   memo: { type: 'string' },
@@ -39,7 +42,7 @@ export const shown = {
   number,
   flag,
   instant,
-  /** An instant that the schema calls a text. */
+  /** A time that the schema declares as a text. */
   moment: { type: 'datetime' },
   list: { type: 'array' },
 } as const satisfies Fields;
@@ -47,7 +50,7 @@ export const shown = {
 export const written = {
   text: { ...text, ...WRITTEN },
   memo: { ...shown.memo, ...WRITTEN },
-  /** A text that has to be given. */
+  /** A required text. */
   name: { ...text, ...WRITTEN, required: true, nullable: false },
   email: { ...text, ...WRITTEN, format: 'email' },
   integer: { ...integer, ...WRITTEN },
@@ -57,10 +60,10 @@ export const written = {
   list: { ...shown.list, ...WRITTEN },
 } as const satisfies Fields;
 
-/** A field that only a creation accepts, and that is never shown again. */
+/** Returns a field that only a creation accepts, and that no response contains. */
 export const input = (label: string) => ({ type: 'string', label, ...GIVEN }) as const satisfies FieldSpec;
 
-/** One of the words of the schema. Another one is an error in a condition, so it is unknown here. */
+/** Returns a field with the given values of the schema. Another value is an error in a condition, so requests contain none. */
 export function oneOf(...values: readonly string[]) {
   const filter = can.only('superset', '=', '!=', 'IN', 'NOT IN');
   return {
@@ -73,12 +76,12 @@ export function oneOf(...values: readonly string[]) {
 
 export const chosenOf = (...values: readonly string[]) => ({ ...oneOf(...values), ...WRITTEN }) satisfies FieldSpec;
 
-/** Several fields of the same kind. */
+/** Returns fields with the same specification. */
 export function each<Spec extends FieldSpec>(spec: Spec, ...names: readonly string[]): Readonly<Record<string, Spec>> {
   return Object.fromEntries(names.map((name) => [name, spec]));
 }
 
-/** Members that a reference shows of its record in addition to the id. */
+/** Members that a reference contains in addition to the id. */
 const SHOWN_OF_REFERENCE: Readonly<Record<string, readonly string[]>> = {
   company: ['identifier', 'name'],
   member: ['identifier', 'name'],
@@ -90,7 +93,7 @@ const SHOWN_OF_REFERENCE: Readonly<Record<string, readonly string[]>> = {
   ticket: ['summary'],
 };
 
-/** The id of another record and what ConnectWise shows of it. Only the id is written. */
+/** Returns the fields of a reference to another record. Only its id can be written. */
 function reference(name: string, access: Pick<FieldSpec, 'createable' | 'updateable' | 'required'>): Fields {
   const id: FieldSpec = { ...integer, ...access, ...(access.required === true && { nullable: false }) };
   const others = SHOWN_OF_REFERENCE[name] ?? ['name'];
@@ -114,7 +117,7 @@ export function unasked(fields: Fields): Fields {
 
 export const ID = { id: { ...integer, range: ['0', '2147483647'], nullable: false, sortable: true } } as const;
 
-/** Fields that most records have. */
+/** Fields of most records. */
 export const OWN = {
   ...ID,
   '_info.lastUpdated': {
@@ -122,13 +125,13 @@ export const OWN = {
     nullable: false,
     sortable: true,
     label: 'Last changed',
-    // Name of the field in conditions of ConnectWise.
+    // Name of the field in ConnectWise's conditions.
     aliases: { lastUpdated: '=' },
   },
   '_info.updatedBy': { ...shown.memo, label: 'User of the last change' },
 } as const satisfies Fields;
 
-/** Fields that only a few records have. */
+/** Fields of only a few records. */
 export const ENTERED = {
   '_info.dateEntered': { ...shown.moment, label: 'Created' },
   '_info.enteredBy': { ...shown.memo, label: 'User who created it' },
@@ -140,7 +143,7 @@ export const CUSTOM = {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A reference without an id is none. */
+/** Returns null for a reference without an id. */
 function toNative(value: unknown): unknown {
   return json.isObject(value) && Object.values(value).every((part) => part === null) ? null : value;
 }
@@ -149,7 +152,7 @@ export function toBody(values: Values): Values {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toNative(value)]));
 }
 
-/** JSON Patch (RFC 6902). Inside of a reference it would change nothing, so each member is replaced as a whole. */
+/** Returns a JSON Patch (RFC 6902). A change inside a reference has no effect, so each member is replaced as a whole. */
 export function toPatch(values: Values): readonly Values[] {
   return Object.entries(toBody(values)).map(([name, value]) => ({ op: 'replace', path: name, value }));
 }

@@ -2,7 +2,7 @@ import { type Config, type ConfigField, defineConnector, errors, json, settings 
 import { OBJECTS } from './objects.ts';
 import { callbacks } from './webhooks.ts';
 
-/** The hosts at which people log in, by the short names of the sites. */
+/** The log-in hosts by the short names of the sites. */
 const SITES: Readonly<Record<string, string>> = {
   na: 'na.myconnectwise.net',
   eu: 'eu.myconnectwise.net',
@@ -13,7 +13,9 @@ const SITES: Readonly<Record<string, string>> = {
 /** A short name, or a host with or without a port. */
 const SITE = /^(?:na|eu|au|staging|(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z]{2,63}(?::\d{1,5})?)$/i;
 
-/** ConnectWise's own hosts, sandboxes included: their API is at a host beside them. Source: Developer guide, "PSA API Requests". */
+/**
+ * ConnectWise's own hosts, including sandboxes. The host of their API has the prefix `api-`. Source: Developer guide, "PSA API Requests".
+ */
 const CLOUD = /^(?:api-)?([a-z\d-]+\.(?:myconnectwise\.net|connectwisedev\.com))$/;
 
 const IN_SETUP = 'In ConnectWise PSA open System → Members → API Members.';
@@ -73,7 +75,7 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-/** The host of the API and, where it is another one, the host where people log in, which returns the keys of callbacks. */
+/** Returns the host of the API and, if it differs, the log-in host, which returns the keys of callbacks. */
 function hostsOf(config: Config): readonly [api: string, ...others: string[]] {
   const site = setting(config, 'site').toLowerCase();
   const host = SITES[site] ?? site;
@@ -81,10 +83,10 @@ function hostsOf(config: Config): readonly [api: string, ...others: string[]] {
   return cloud === undefined ? [host] : [`api-${cloud}`, cloud];
 }
 
-/** An answer that is no JSON, with status 400, to a company that is not there. Source: seen by others. */
+/** The beginning of the response for an unknown company. It has status 400 and is not JSON. Source: observed by users. */
 const NO_COMPANY = /^Cannot route\b/;
 
-/** ConnectWise PSA, formerly Manage, by the keys of an API member. Facts and their sources: README.md. */
+/** The connector for ConnectWise PSA, formerly Manage, with the keys of an API member. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'connectwise',
   id: 1009,
@@ -99,7 +101,7 @@ export default defineConnector({
     { title: 'Client ids', url: 'https://developer.connectwise.com/ClientID' },
   ],
   auth: {
-    // Basic, and a header beside it.
+    // ConnectWise expects HTTP Basic, and a client id in another header.
     type: 'custom',
     headers: (config) => {
       const user = `${setting(config, 'company')}+${setting(config, 'public.key')}`;
@@ -115,7 +117,7 @@ export default defineConnector({
   classify: errors({
     message: ({ body }) => wordsOf(body),
     code: ({ body }) => (isUnroutable(body) ? 'Unroutable' : json.findText(json.at(body, 'code'))),
-    // The status of both is 400.
+    // Both errors have status 400.
     kinds: { Unroutable: 'credentials', ObjectExists: 'conflict' },
   }),
   objects: OBJECTS,
@@ -127,7 +129,7 @@ function isUnroutable(body: unknown): boolean {
   return typeof body === 'string' && NO_COMPANY.test(body);
 }
 
-/** The message says what kind of record was refused, its parts say why. */
+/** Returns the text of an error. The message names the kind of the rejected record, and its parts have the reasons. */
 function wordsOf(body: unknown): string | undefined {
   const parts = json.at(body, 'errors');
   const details = Array.isArray(parts) ? parts.map((part) => json.findText(json.at(part, 'message'))) : [];

@@ -40,7 +40,7 @@ interface Entity extends Pick<ObjectSpec, 'label' | 'description' | 'aliases' | 
 
 const FILTERS = { shape: { kind: 'any' }, limits: { maxInSize: 100 }, translator } as const;
 
-/** Common parts of all objects with a collection of their own. */
+/** Returns the specification that all objects with a collection of their own share. */
 function entity(collection: string, { fields, ...about }: Entity) {
   return {
     ...about,
@@ -105,11 +105,11 @@ const TIME_FIELDS = {
 const timesOfTicket = defineObject<string>({
   label: 'Time spent on the ticket',
   native: 'time/entries',
-  // They are few.
+  // A ticket has few time entries, so the service filters them.
   fields: { ...unasked(TIME_FIELDS), ...OWN },
   ...FILTERS,
   list: listOf((ticketId) => {
-    // It becomes part of a condition.
+    // The id becomes part of a condition.
     if (!/^\d{1,10}$/.test(ticketId)) throw notFound('Ids of tickets are whole numbers.');
     const isTicket = 'chargeToType in ("ServiceTicket", "ProjectTicket")';
     return { path: '/time/entries', condition: joined(`chargeToId = ${ticketId}`, isTicket) };

@@ -10,10 +10,10 @@ const BASE = '/v4_6_release/apis/3.0';
 const basicOf = (user: string, password = PRIVATE_KEY) =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 const LOGIN = { authorization: basicOf(`${COMPANY}+${PUBLIC_KEY}`), clientId: CLIENT_ID };
-/** Generated from the provider's OpenAPI document. */
+/** Types that are generated from the provider's OpenAPI document. */
 const DOCUMENT = readFileSync(createRequire(import.meta.url).resolve('connectwise-rest/dist/ManageTypes.d.ts'), 'utf8');
 
-/** The tests compare every member that they read. */
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
 type Body = Readonly<Record<string, unknown>>;
 type Sent = Parameters<NonNullable<SimulatorOptions['send']>>[0];
 interface CallOptions {
@@ -22,7 +22,7 @@ interface CallOptions {
   readonly body?: unknown;
 }
 
-/** The client of connectwise-rest, sent to the simulator in place of the cloud. */
+/** Creates a client of connectwise-rest that uses the simulator instead of the cloud. */
 function createClient(url: string, privateKey = PRIVATE_KEY): ManageAPI {
   const keys = { companyId: COMPANY, companyUrl: 'localhost', publicKey: PUBLIC_KEY, privateKey, clientId: CLIENT_ID };
   const client = new ManageAPI({ ...keys, logger: () => undefined });
@@ -155,7 +155,7 @@ describe('the ConnectWise simulator', () => {
     const patch = (path: string, value: unknown) =>
       send('PATCH', `/service/tickets/${id}`, [{ op: 'replace', path, value }]);
     expect(await patch('/summary', 'New')).to.include({ summary: 'New' });
-    // Inside an object nothing is changed, and 200 is answered all the same.
+    // A change inside an object has no effect, although the status is 200.
     expect((await patch('company/id', 250)).company).to.deep.equal(made.company);
     expect(await patch('company', { id: 1 })).to.deep.equal({
       ...{ code: 'InvalidObject', message: 'ticket object is invalid' },
@@ -185,7 +185,7 @@ describe('the ConnectWise simulator', () => {
     const again = Object(await send('POST', '/system/callbacks', { ...entry, url: 'ftp://x', level: 'x' }));
     expect(again.errors.map(({ field }: Body) => field)).to.deep.equal(['url', 'level']);
     expect(Object(await send('POST', '/system/callbacks', entry)).errors[0]).to.include({ code: 'ObjectExists' });
-    // The simulator is started again, and knows who wants to be called.
+    // After a restart the simulator still has its callbacks.
     served.reset();
     await served.command('/simulate/changes', { table: 'contacts', create: 1, update: 1, remove: 1 });
     const bodies = sent.map(({ body }) => JSON.parse(body));
@@ -207,7 +207,7 @@ describe('the ConnectWise simulator', () => {
   });
 });
 
-/** How many tickets there are. The first are examples of the developer guide and of the README of connectwise-rest. */
+/** The number of tickets per condition. The first conditions are examples of the developer guide and of the README of connectwise-rest. */
 const READ = {
   '(contact/name like "Fred%" and closedFlag = false) or summary contains "test" AND  summary != "Some Summary"': 0,
   'dateEntered > [2015-12-23T05:53:27Z]': 120,

@@ -16,7 +16,7 @@ import {
   type TableRow,
   type TextRule,
 } from '#connector/simulator';
-import { type CallbackOptions, COMPANY, KEY_PATH, notify, tellKey } from './simulator/callbacks.ts';
+import { type CallbackOptions, COMPANY, KEY_PATH, notify, respondWithKey } from './simulator/callbacks.ts';
 import {
   type Company,
   createCompany,
@@ -33,7 +33,7 @@ export const PUBLIC_KEY = 'demo-public-key';
 export const PRIVATE_KEY = 'demo-private-key';
 export const CLIENT_ID = '4c0de5a1-0000-4000-8000-00000000c11e';
 
-/** The configuration of an instance on this simulator. */
+/** Configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION: Config = {
   site: 'na',
   company: COMPANY,
@@ -43,16 +43,19 @@ export const DEMO_CONFIGURATION: Config = {
 };
 
 export interface ConnectWiseSimulatorOptions extends SimulatorOptions, Pick<CallbackOptions, 'keyHost'> {
-  /** ConnectWise does not say how it compares texts. Default `ignoring case`, and blanks at the end in equalities. */
+  /**
+   * The rule for comparing texts, which ConnectWise does not document. Default `ignoring case`, which also ignores blanks at the end in
+   * equalities.
+   */
   readonly text?: TextRule;
-  /** Maximum number of calls in a minute. The guide mentions limits above 1,000. Default: no limit, so that tests need not wait. */
+  /** Maximum number of calls per minute. The guide mentions limits above 1,000. Default: no limit, so that tests need not wait. */
   readonly callsPerMinute?: number;
 }
 
 const BASE = '/v4_6_release/apis/3.0';
 const API_HOST = /^api-[a-z]+\.(?:myconnectwise\.net|connectwisedev\.com)$/;
 
-/** One company of the cloud in memory. What it does is in the README. */
+/** Creates a simulator of one company of the cloud in memory. The README lists what it simulates. */
 export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator {
   const { text = 'ignoring case', callsPerMinute: calls, memory } = options;
   const clock = createMovableClock();
@@ -74,13 +77,13 @@ export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator
       authenticate: assertCaller,
       limits: { urlCharacters: 10_000 },
       budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock }),
-      open: { [`GET ${KEY_PATH}`]: tellKey },
+      open: { [`GET ${KEY_PATH}`]: respondWithKey },
       routes: {
         ...Object.assign({}, ...Object.values(company).map((collection) => routesOf(company, collection, text))),
       },
       commands: changesOf({
         ...records,
-        // By the names that ConnectWise and the connector have for them.
+        // The names of ConnectWise and of the connector both work.
         ...Object.fromEntries(Object.values(records).map((collection) => [collection.path, collection])),
         ...{ incidents: company.tickets, organizations: company.companies, 'time-entries': company.timeEntries },
       }),
@@ -89,7 +92,7 @@ export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator
   );
 }
 
-/** The gateway looks for the company first; a client id that nobody registered is none. */
+/** Asserts that the caller is authenticated. The gateway checks the company first, and rejects an unregistered client id. */
 function assertCaller({ headers, host }: Call): void {
   const { username = '', password = '' } = readBasic(headers.authorization) ?? {};
   const [company = '', publicKey] = username.split('+', 2);
@@ -104,7 +107,7 @@ function assertCaller({ headers, host }: Call): void {
 function routesOf(company: Company, collection: Company[Name], text: TextRule): Routes {
   const { name, path, table } = collection;
   const listing = ({ params: { parent } }: Call) => {
-    // Notes are those of their ticket.
+    // The notes of one ticket.
     const id = parent === undefined ? undefined : company.tickets.get(parent).id;
     const rows = table.rows(true).filter(({ ticketId }) => id === undefined || ticketId === id);
     return { company, resource: collection, rows, text };
@@ -124,7 +127,10 @@ function routesOf(company: Company, collection: Company[Name], text: TextRule): 
   };
 }
 
-/** What a JSON Patch changes. Inside an object nothing is changed, and nothing is said. @throws Fault 400 for what is none */
+/**
+ * Returns the changes of a JSON Patch. A change inside an object is silently ignored.
+ * @throws Fault 400 for a body that is no JSON Patch
+ */
 function readPatch({ members }: Resource, { body }: Call): TableRow {
   const operations = body.json();
   if (!Array.isArray(operations)) throw new Fault(400, BAD_BODY, 'The body is no array of operations.');

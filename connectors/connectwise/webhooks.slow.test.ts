@@ -128,7 +128,7 @@ describe('callbacks of ConnectWise, from the registration to the receiver', () =
       own.replace('myconnectwise.net', 'myconnectwise.net.example.com'),
       own.replace('https://api-na', 'https://api-eu'),
       own.replace(/id=.*/, 'id=another'),
-      // Nothing is there without a login.
+      // Another page of the API requires credentials.
       own.replace('/v4_6_release//system', '/v4_6_release/other/system'),
     ];
     for (const stranger of strangers) expect((await send(at(stranger))).status, stranger).to.equal(401);

@@ -14,7 +14,7 @@ import {
 } from '#connector';
 import { MOST_ROWS, rowsOf } from './conditions.ts';
 
-/** By the type of a callback, in small letters. */
+/** The objects by the type of a callback, in lower case. */
 const OBJECT_NAMES: ReadonlyMap<string, string> = new Map([
   ['ticket', 'incidents'],
   ['company', 'organizations'],
@@ -30,7 +30,7 @@ const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
   ['deleted', 'deleted'],
 ]);
 
-/** ConnectWise calls them callbacks. Sources: "PSA Callbacks", npm `connectwise-rest`. */
+/** The webhooks of ConnectWise, which it calls callbacks. Sources: "PSA Callbacks", npm `connectwise-rest`. */
 export const callbacks: Webhooks = {
   verify: webhooks.hmac({
     header: 'x-content-signature',
@@ -40,16 +40,19 @@ export const callbacks: Webhooks = {
   }),
   signingKey: {
     request: keyRequestOf,
-    // It may come as text that holds JSON.
+    // The response may be a text that contains JSON.
     read: ({ body }) =>
       json.text(json.at(typeof body === 'string' ? JSON.parse(body) : body, 'signing_key'), 'the key'),
   },
   events: (call) => readEvents(call),
-  tells: webhooks.allChangesOf(OBJECT_NAMES.values()),
+  reports: webhooks.allChangesOf(OBJECT_NAMES.values()),
   registration: { create: { run: register }, remove: { run: unregister } },
 };
 
-/** Every company has keys at the same host: one of another company shows nothing. */
+/**
+ * Returns the request for the signing key of a callback. All companies have their keys at the same host, so a key of another company is not
+ * requested.
+ */
 function keyRequestOf(call: WebhookCall, { company }: Config): ProviderRequest | undefined {
   const url = URL.parse(json.findText(json.at(readBody(call), 'Metadata', 'key_url')) ?? '');
   const isKey = url !== null && /\/system\/callbackkey\/index\.rails$/i.test(url.pathname);
@@ -57,7 +60,7 @@ function keyRequestOf(call: WebhookCall, { company }: Config): ProviderRequest |
   return isKey && isOwn ? { url: url.href, anonymous: true } : undefined;
 }
 
-/** Undefined for what is no JSON: nobody has signed it yet. */
+/** Returns the body of a call, or undefined if it is not JSON. The signature is not verified yet. */
 function readBody(call: WebhookCall): unknown {
   try {
     return webhooks.json(call);
@@ -66,7 +69,7 @@ function readBody(call: WebhookCall): unknown {
   }
 }
 
-/** The record comes along as ConnectWise shows it in that version of its callbacks, so it is read. */
+/** Reads the event of a callback. The record in it has the format of the callbacks' version, so it is read again. */
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const raw = json.object(webhooks.json(call), 'what happened');
   const objectName = OBJECT_NAMES.get(json.text(raw.Type, 'the type of a callback').toLowerCase());
@@ -77,10 +80,13 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
 
 const COLLECTION = '/system/callbacks';
 
-/** The id of the record is put behind the address. */
+/** Returns the address to register. ConnectWise appends the id of the record to it. */
 const addressOf = (url: string) => `${url}${url.includes('?') ? '&' : '?'}recordId=`;
 
-/** One for each type, of which `owner` 1 means all records. Their ids are one text: `17,18,19`. */
+/**
+ * Registers one callback for each type. Level `owner` with id 1 stands for all records. The id of the registration lists their ids:
+ * `17,18,19`.
+ */
 async function register(context: ConnectorContext, { url }: { readonly url: string }): Promise<Registration> {
   const address = addressOf(url);
   await removeAll(context, await findIds(context, address));

@@ -8,7 +8,7 @@ import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
 const OBJECTS = { customers, suppliers, articles, orders, invoices };
 
-/** Returns the requests to Fortnox, one call after the other. */
+/** Returns the requests to Fortnox in their order. */
 function asked(name: string, where: string, orderBy?: string): readonly unknown[] {
   const object = objectOf(OBJECTS, name);
   const { plan } = prepareQuery({ where, orderBy }, object);

@@ -3,16 +3,16 @@ import { can, codec, type FieldSpec, type Fields } from '#connector';
 const BLANK = codec.blank();
 
 /**
- * Value that empties a text, which an empty text would not change. Sources: `ApiConstants` of the SDK for C#, recorded responses of the
- * Ruby client.
+ * The value that empties a text. An empty text has no effect. Sources: `ApiConstants` of the SDK for C#, recorded responses of the Ruby
+ * client.
  */
 export const API_BLANK = 'API_BLANK';
 
 const writeText = (value: unknown) => (value === null || value === '' ? API_BLANK : value);
 
-/** Lists show as empty what single records show as null, and the other way round. */
+/** A text. Null in single records is an empty text in lists, or the other way round, so both are read as null. */
 export const TEXT = { type: 'string', read: BLANK.read, write: writeText } as const;
-/** Numbers of lists are text in part. */
+/** A number. Lists contain some numbers as texts. */
 export const NUMBER = { type: 'number', read: codec.blank(codec.decimal).read } as const;
 export const INTEGER = { type: 'integer', read: codec.blank(codec.integer).read } as const;
 export const DAY = { type: 'date', read: codec.blank(codec.day).read } as const;
@@ -37,9 +37,9 @@ const SEARCH = {
 } as const satisfies Partial<FieldSpec>;
 
 export const SEARCHED = { ...TEXT, ...SEARCH } as const;
-/** Key of a record, chosen by its creator or else by Fortnox. */
+/** The key of a record. The request sets it, or else Fortnox does. */
 export const KEY = { ...SEARCHED, nullable: false, createable: true, format: 'fortnox-number' } as const;
-/** Number of a document in its series: a whole number by which lists can be sorted. */
+/** The number of a document in its series: a whole number by which lists can be sorted. */
 export const DOCUMENT = {
   ...INTEGER,
   nullable: false,
@@ -53,7 +53,7 @@ export const SEARCHED_DAY = { ...DAY, filter: { ...can.only('superset', '='), ..
 
 export const oneOf = (...values: readonly string[]) => ({ ...TEXT, values }) as const satisfies FieldSpec;
 
-/** Fields alike, by Fortnox's names. */
+/** Returns fields with the same specification, by Fortnox's names, which are separated by blanks. */
 export function each(spec: FieldSpec, names: string): Fields {
   return Object.fromEntries(
     names

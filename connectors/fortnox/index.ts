@@ -32,7 +32,10 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-/** Fortnox, by the authorization that Fortnox ended in 2025 (the contract's element of type custom). For OAuth: `fortnoxoauth`. */
+/**
+ * The connector for Fortnox with the authorization that Fortnox ended in 2025 (the contract's element of type custom). `fortnoxoauth` is
+ * the one with OAuth.
+ */
 export default defineConnector({
   ...PROVIDER,
   key: 'fortnox',

@@ -15,14 +15,15 @@ import {
 } from '#connector';
 import { API_BLANK } from './fields.ts';
 
-/** `fromdate` and `todate` go with any search. */
+/** The parameters for the bounds of days. Fortnox accepts them together with any search. */
 const DAYS = { from: 'fromdate', to: 'todate' } as const;
 const GLOBAL: ReadonlySet<string> = new Set(Object.values(DAYS));
 
 /**
- * A search has one field. Source: "Parameters": only one filter of a resource can be used at a time, together with global ones.
- * @param names fields whose search parameter has their name in lower case
- * @param others fields whose parameter has another one
+ * Returns a translator for the searches of a list. Fortnox searches by a single field. Source: "Parameters": only one filter of a resource
+ * can be used at a time, together with global ones.
+ * @param names fields whose search parameter is their name in lower case
+ * @param others search parameters of fields with another name
  */
 export function searchBy(
   names: string,
@@ -47,7 +48,7 @@ function searchesOf(native: Inputs): readonly string[] {
 
 const LAST_MODIFIED = 'lastmodified';
 
-/** Fortnox's search parameters that are no fields of a list. */
+/** Returns Fortnox's search parameters that are no fields of a list. */
 export function parametersOf(
   names: Readonly<Record<string, string>>,
   filters: readonly string[] = [],
@@ -66,7 +67,7 @@ export function parametersOf(
   };
 }
 
-/** The list of a collection, as `{ "Customers": […], "MetaInformation": {…} }`. */
+/** Returns the operation for a list, whose responses have the form `{ "Customers": […], "MetaInformation": {…} }`. */
 export function listOf(collection: string, member: string, readRecord?: (row: unknown) => unknown) {
   return list<Inputs>({
     request: ({ filter = {}, parameters, order, page }) => ({
@@ -86,7 +87,11 @@ export function listOf(collection: string, member: string, readRecord?: (row: un
   });
 }
 
-/** Where a parameter of the caller takes the place of the one search, the rest is found out here: what is pushed is checked again anyway. */
+/**
+ * Returns the query of a list. A search parameter of the caller replaces the search of the `where`, because Fortnox accepts a single one.
+ * The service checks the `where` again in either case.
+ * @throws rejected for two search parameters
+ */
 function narrow(filter: Inputs, parameters: ListInput<Inputs>['parameters']): Inputs {
   const { [LAST_MODIFIED]: since, ...searches } = parameters;
   const names = Object.keys(searches);
@@ -119,8 +124,8 @@ function shiftDay(day: string, days: number): string {
 const swedishTime = codec.localTime('Europe/Stockholm');
 
 /**
- * Returns the time on Swedish clocks. When clocks are set back they show one hour twice, and Fortnox takes such a time for the second one,
- * which would miss changes. So a time in that hour is replaced by the time an hour before.
+ * Returns the time on Swedish clocks. When the clocks are set back they show one hour twice. Fortnox reads such a time as the second one,
+ * which would miss changes. So a time in that hour is replaced by the time an hour earlier.
  */
 export function toSwedishMinute(epochMs: number): string {
   const show = (ms: number) => String(swedishTime.write(new Date(ms).toISOString())).slice(0, 16);
@@ -133,7 +138,10 @@ function sortedBy(order: ListQuery<Inputs>['order']): Inputs {
   return sortby === undefined || sortorder === undefined ? {} : { sortby, sortorder };
 }
 
-/** One at a time, as `{ "Customer": {…} }`; every write answers the record. A PUT changes what it names, and leaves the rest. */
+/**
+ * Returns the operations on single records, which have the form `{ "Customer": {…} }`. The response to a write contains the record. A PUT
+ * changes the members in the request and keeps the others.
+ */
 export function recordsOf(collection: string, member: string, { isRemovable = false } = {}) {
   const record = ({ body }: { readonly body: unknown }) => json.object(json.at(body, member), `the ${member}`);
   return records({

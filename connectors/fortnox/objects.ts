@@ -19,7 +19,7 @@ import {
 } from './fields.ts';
 import { listOf, parametersOf, recordsOf, searchBy } from './lists.ts';
 
-/** Fields have Fortnox's names. Sources of all of them: README.md. */
+/** The fields have Fortnox's names. README.md lists the sources of all fields. */
 
 const HIDDEN = { ...TEXT, ...WRITTEN, ...UNLISTED } as const;
 const SHOWN = { ...TEXT, ...WRITTEN } as const;
@@ -27,7 +27,7 @@ const FOUND = { ...SEARCHED, ...WRITTEN } as const;
 const HIDDEN_NUMBER = { ...NUMBER, ...WRITTEN, ...UNLISTED } as const;
 const HIDDEN_FLAG = { ...FLAG, ...WRITTEN, ...UNLISTED } as const;
 
-/** Rows of a list have one phone number, and call it by another name. */
+/** Reads the phone number of a row. Lists have one phone number, under another name. */
 function readPhone(row: unknown): unknown {
   return { ...json.object(row, 'a row'), Phone1: json.at(row, 'Phone') };
 }
@@ -138,7 +138,7 @@ export const articles = defineObject<Inputs>({
   ...recordsOf('articles', 'Article', { isRemovable: true }),
 });
 
-/** Fields of invoices and orders, which are made for a customer. */
+/** Fields of invoices and orders, which belong to a customer. */
 const DOCUMENT_FIELDS: Fields = {
   DocumentNumber: DOCUMENT,
   CustomerNumber: { ...FOUND, ...REQUIRED },

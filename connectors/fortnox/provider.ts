@@ -3,7 +3,7 @@ import { articles, customers, invoices, orders, suppliers } from './objects.ts';
 
 export const API_HOST = 'api.fortnox.se';
 
-/** Fortnox, however one logs in. Facts and their sources: README.md. */
+/** The parts of the connectors for Fortnox that do not depend on the log-in. README.md lists the facts and their sources. */
 export const PROVIDER = {
   contract: 1,
   hub: 'erp',
@@ -13,7 +13,7 @@ export const PROVIDER = {
   classify: errors({
     message: ({ body }) => wordsOf(body),
     code: ({ body }) => codeOf(body),
-    // Both come with statuses that say less. A number stays taken when its record was deleted.
+    // The statuses of these errors are less precise. The number of a deleted record cannot be used again.
     kinds: { 2000310: 'credentials', 2000311: 'credentials', 2000637: 'conflict' },
   }),
   objects: { customers, suppliers, articles, orders, invoices },
@@ -21,7 +21,7 @@ export const PROVIDER = {
 
 export const RECORDS = { title: 'Records and their fields', url: 'https://apps.fortnox.se/apidocs' } as const;
 
-/** Members are in both spellings. */
+/** Returns a member of an error. Members occur in both spellings. */
 function memberOf(body: unknown, name: string): unknown {
   const information = json.at(body, 'ErrorInformation');
   return json.at(information, name) ?? json.at(information, name.toLowerCase());
@@ -32,7 +32,7 @@ function codeOf(body: unknown): number | undefined {
   return Number.isNaN(code) ? undefined : code;
 }
 
-/** With the code, as the words are often few. */
+/** Returns the text of an error with its code, because the message is often short. */
 function wordsOf(body: unknown): string | undefined {
   const message = json.findText(memberOf(body, 'Message'));
   const code = codeOf(body);

@@ -1,7 +1,7 @@
 import { HOSTILE_TEXTS } from '#connector/simulator';
 import type { WriteSample } from '#connector/suite';
 
-/** Texts with characters that Fortnox does not take ("Formats and validation"), and the empty one, which empties. */
+/** Texts with characters that Fortnox does not accept ("Formats and validation"), and the empty text, which has another effect. */
 const alteredTexts = HOSTILE_TEXTS.filter(
   (text) => text === '' || !/^[\p{L}’\\0-9 –:.`´,;^¤#%§£$€¢¥©™°&/()=+\-*_!?²³®½@\n\r]*$/u.test(text),
 );

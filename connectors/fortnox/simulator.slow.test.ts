@@ -6,8 +6,8 @@ const SECRET = { 'client-secret': CLIENT_SECRET };
 const HEADERS = { ...SECRET, 'access-token': ACCESS_TOKEN, 'content-type': 'application/json' };
 
 /**
- * Members and their kinds of answers that were recorded at the real one: a list, and a record that was just made. Of articles, a price
- * and a rate of value-added tax were null in all of them: the reference has texts.
+ * Members and their kinds in recorded responses of Fortnox: a list, and a newly created record. A price and a VAT rate of articles were
+ * null in all of them; the reference has texts.
  */
 const RECORDED = {
   customers: {
@@ -115,7 +115,7 @@ describe('the Fortnox simulator', () => {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const parsed: Answered = text === '' ? {} : JSON.parse(text);
+    const parsed: ResponseBody = text === '' ? {} : JSON.parse(text);
     return { status: response.status, headers: response.headers, body: parsed };
   }
 
@@ -156,9 +156,9 @@ describe('the Fortnox simulator', () => {
     );
     const get = async (headers: Headers) => (await fetch(`${strict.url}/3/customers`, { headers })).json();
     const code = { ...SECRET, 'authorization-code': 'demo-1' };
-    const { Authorization } = (await get(code)) as Answered;
+    const { Authorization } = (await get(code)) as ResponseBody;
     await get(code);
-    const ended = (await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) })) as Answered;
+    const ended = (await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) })) as ResponseBody;
     await strict.stop();
     expect(ended.ErrorInformation?.Code).to.equal(2000310);
   });
@@ -174,11 +174,11 @@ describe('the Fortnox simulator', () => {
     const kept = await serveSimulator('fortnox', (options) => createSimulator({ ...options, memory }));
     const get = (headers: Headers) => fetch(`${kept.url}/3/customers`, { headers });
     const code = { ...SECRET, 'authorization-code': 'demo-1' };
-    const { Authorization } = (await (await get(code)).json()) as Answered;
+    const { Authorization } = (await (await get(code)).json()) as ResponseBody;
     kept.reset();
-    const answers = [await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) }), await get(code)];
+    const responses = [await get({ ...SECRET, 'access-token': String(Authorization?.AccessToken) }), await get(code)];
     await kept.stop();
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200]);
   });
 
   it('wants a token with its secret, or as a bearer, at its own host', async () => {
@@ -190,10 +190,10 @@ describe('the Fortnox simulator', () => {
       { ...HEADERS, forwarded: 'host=api.fortnox.se' },
       { ...HEADERS, forwarded: 'host=apps.fortnox.se' },
     ];
-    const answers = await Promise.all(callers.map((headers) => call('customers', { headers })));
-    expect(answers.map(({ status }) => status)).to.deep.equal([403, 403, 200, 401, 200, 404]);
-    expect(answers.map(({ body }) => body.ErrorInformation?.Code).slice(0, 2)).to.deep.equal([2000311, 2000310]);
-    expect(answers[3]?.body).to.deep.equal({ message: 'unauthorized' });
+    const responses = await Promise.all(callers.map((headers) => call('customers', { headers })));
+    expect(responses.map(({ status }) => status)).to.deep.equal([403, 403, 200, 401, 200, 404]);
+    expect(responses.map(({ body }) => body.ErrorInformation?.Code).slice(0, 2)).to.deep.equal([2000311, 2000310]);
+    expect(responses[3]?.body).to.deep.equal({ message: 'unauthorized' });
   });
 
   for (const [name, { short, long, create }] of Object.entries(RECORDED)) {
@@ -252,11 +252,11 @@ describe('the Fortnox simulator', () => {
 
   it('knows what changed since a minute, by the clocks of Sweden', async () => {
     const changed = async (lastmodified: string) => (await list('customers', { lastmodified })).length;
-    // 22:58 UTC is 23:58 there, in winter.
+    // 22:58 UTC is 23:58 in Sweden in winter.
     expect(await changed('2024-02-28 23:58')).to.equal(130);
     expect(await changed('2024-02-28 23:58:01')).to.equal(128);
     expect(await changed('2024-02-29')).to.equal(128);
-    // Summer time begins on March 31: two hours ahead from then on.
+    // Summer time begins on March 31. From then on Sweden is two hours ahead.
     expect([await changed('2024-03-31 14:00'), await changed('2024-03-31 14:10')]).to.deep.equal([4, 2]);
     const minute = new Intl.DateTimeFormat('sv-SE', {
       timeZone: 'Europe/Stockholm',
@@ -348,8 +348,8 @@ interface CallOptions {
   readonly headers?: Headers;
 }
 
-/** The tests compare every member they read. */
-interface Answered {
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
+interface ResponseBody {
   readonly [member: string]: unknown;
   readonly Authorization?: { readonly AccessToken?: string };
   readonly MetaInformation?: Row;

@@ -24,19 +24,19 @@ import { changedSince, swedishTime, type Test } from './simulator/searches.ts';
 
 export { ACCESS_TOKEN, CLIENT_SECRET, CLIENTS, DEMO_AUTHORIZATION_CODE } from './simulator/login.ts';
 
-/** What an instance on the simulator has, its code already exchanged. */
+/** Configuration of an instance on this simulator, whose code is already exchanged. */
 export const DEMO_CONFIGURATION: Config = { 'client.secret': CLIENT_SECRET, 'access.token': ACCESS_TOKEN };
 
 export interface FortnoxSimulatorOptions extends SimulatorOptions {
-  /** Fortnox's number is 25. Default: any, so that tests need not wait. */
+  /** Maximum number of calls per five seconds. Fortnox allows 25. Default: no limit, so that tests need not wait. */
   readonly callsPerFiveSeconds?: number;
-  /** Whether a code that is shown twice also ends the token that it was exchanged for. Default false. */
+  /** Whether the second use of a code revokes the token of its first use. Default false. */
   readonly deactivatesOnReuse?: boolean;
 }
 
 const WINDOW_MS = 5000;
 
-/** A company in api.fortnox.se/3, in memory, by OAuth and by the flow of fixed access tokens. */
+/** Creates a simulator of a company in api.fortnox.se/3 in memory, with OAuth and with the flow of fixed access tokens. */
 export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
   const { callsPerFiveSeconds: calls, deactivatesOnReuse = false, memory } = options;
   const clock = createMovableClock();
@@ -53,7 +53,7 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
     {
       clock,
       print,
-      // Without a time to wait: Fortnox documents none.
+      // Fortnox documents no time to wait.
       ...(calls !== undefined && {
         budget: createBudget({ calls, windowMs: WINDOW_MS, clock, sendsRetryAfter: false }),
       }),
@@ -77,7 +77,7 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
 
 interface Context {
   readonly company: Company;
-  /** By the clocks of Sweden. */
+  /** Returns the current day in Sweden. */
   readonly today: () => string;
 }
 
@@ -87,7 +87,7 @@ function routesOf(collection: Collection<Resource>, context: Context): Routes {
   const [all, one] = [`/3/${name}`, `/3/${name}/{number}`];
   const find = ({ params: { number = '' } }: Call) => {
     const row = collection.get(number);
-    // Numbers of what was deleted stay taken.
+    // The number of a deleted record cannot be used again.
     if (row.removed === true) throw new Fault(404, String(collection.missing[0]), collection.missing[1]);
     return row;
   };
@@ -136,10 +136,13 @@ function routesOf(collection: Collection<Resource>, context: Context): Routes {
   };
 }
 
-/** Makes a member empty; an empty text leaves it as it is. */
+/** The value that empties a member. An empty text leaves it unchanged. */
 const BLANK = 'API_BLANK';
 
-/** What a body says of a record, in `{ "Customer": {…} }`. @throws Fault 400 */
+/**
+ * Returns the values of a record in a body of the form `{ "Customer": {…} }`.
+ * @throws Fault 400
+ */
 function unwrap({ singular, members, initial, key }: Resource, body: Call['body']): TableRow {
   if (body.type !== '' && body.type !== 'application/json') throw refused(1_000_031, 'Invalid content type');
   const { [singular]: wrapped } = body.object();
@@ -162,7 +165,10 @@ function unwrap({ singular, members, initial, key }: Resource, body: Call['body'
   return Object.fromEntries(said);
 }
 
-/** @throws Fault 400 for a customer that is not there */
+/**
+ * Returns the values that a document copies from its customer.
+ * @throws Fault 400 for an unknown customer
+ */
 function customerOf({ CustomerNumber }: TableRow, { company: { customers } }: Context): TableRow {
   if (CustomerNumber === undefined) return {};
   const customer = customers.table.find(String(CustomerNumber));
@@ -171,12 +177,12 @@ function customerOf({ CustomerNumber }: TableRow, { company: { customers } }: Co
   return { CustomerName: Name, City: City ?? '', ZipCode: ZipCode ?? '', OrganisationNumber };
 }
 
-/** As Fortnox itself writes it, wherever it was reached. */
+/** Returns the URL of a record. Fortnox always prints its own host. */
 function addressOf({ name, key }: Collection<Resource>, row: TableRow): string {
   return `https://api.fortnox.se/3/${name}/${encodeURIComponent(String(row[key]))}`;
 }
 
-/** The long form. */
+/** Responds with a record in the long form. */
 function show(collection: Collection<Resource>, row: TableRow, status = 200): SimulatedResponse {
   const { name, singular, key, lines } = collection;
   const { modified: _, removed: __, ...members } = row;
@@ -196,7 +202,10 @@ const PAGING: PageStyle = {
 };
 const OTHERS: readonly string[] = ['page', 'limit', 'offset', 'sortby', 'sortorder'];
 
-/** What tests are joined by is AND: a recorded search for a city and a postal code answers fewer than that for the city. */
+/**
+ * Responds with a list. Several tests are joined with AND: a recorded search for a city and a postal code returned fewer rows than a search
+ * for the city.
+ */
 function list(collection: Collection<Resource>, call: Call, today: string): SimulatedResponse {
   const { query } = call;
   const tests = [...query]
@@ -216,7 +225,10 @@ function list(collection: Collection<Resource>, call: Call, today: string): Simu
   });
 }
 
-/** @throws Fault 400 for a parameter that this list does not have */
+/**
+ * Reads a parameter into a test.
+ * @throws Fault 400 for a parameter that this list does not have
+ */
 function readTest({ searches, filters }: Resource, name: string, text: string, today: string): Test {
   if (name === 'lastmodified') return changedSince(text);
   if (name !== 'filter') {
@@ -229,7 +241,10 @@ function readTest({ searches, filters }: Resource, name: string, text: string, t
   return (row) => filter(row, today);
 }
 
-/** @throws Fault 400 */
+/**
+ * Sorts rows by the order of a query.
+ * @throws Fault 400
+ */
 function inOrder(rows: readonly TableRow[], { key, sorts }: Resource, query: URLSearchParams): readonly TableRow[] {
   const [by, order] = [query.get('sortby'), query.get('sortorder') || 'ascending'];
   const column = by ? (Object.hasOwn(sorts, by) ? sorts[by] : undefined) : key;
@@ -240,7 +255,7 @@ function inOrder(rows: readonly TableRow[], { key, sorts }: Resource, query: URL
 
 const SWEDISH = new Intl.Collator('sv');
 
-/** Numbers by their size, also where they are texts, and in front of words, which stand as in Swedish. */
+/** Compares values. Numbers compare by their size, even if they are texts, and come before words, which have the Swedish order. */
 function compare(a: unknown, b: unknown): number {
   const [first, second] = [asNumber(a), asNumber(b)];
   if (first === undefined && second === undefined) return SWEDISH.compare(String(a ?? ''), String(b ?? ''));

@@ -3,7 +3,7 @@ import { API_HOST, PROVIDER, RECORDS } from '../fortnox/provider.ts';
 
 const LOGIN_HOST = 'apps.fortnox.se';
 
-/** Fortnox, by OAuth. Everything else is as with the old authorization: see there. */
+/** The connector for Fortnox with OAuth. It shares everything but the log-in with the connector `fortnox`. */
 export default defineConnector({
   ...PROVIDER,
   key: 'fortnoxoauth',
@@ -23,10 +23,10 @@ export default defineConnector({
       'Copy its Client-Id to `oauth.api.key`, and its Client-Secret to `oauth.api.secret`.',
     ],
     scopes: ['customer', 'supplier', 'article', 'order', 'invoice'],
-    // No document of Fortnox names a code challenge.
+    // No document of Fortnox mentions a code challenge.
     pkce: false,
     stateRequired: true,
-    // For a refresh token.
+    // Requests a refresh token.
     authorizeParameters: { access_type: 'offline' },
   },
   configuration: [],

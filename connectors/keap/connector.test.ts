@@ -6,7 +6,7 @@ import { createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
 
 const OBJECTS = typeof keap.objects === 'function' ? {} : keap.objects;
 
-/** Returns the requests to Keap, one call after the other. */
+/** Returns the requests to Keap in their order. */
 function asked(name: string, where: string, orderBy?: string): readonly unknown[] {
   const object = objectOf(OBJECTS, name);
   const { plan } = prepareQuery({ where, orderBy }, object);

@@ -52,7 +52,7 @@ const ADDRESS_PARAMETERS = ['billing', 'shipping', 'other'].flatMap((kind) =>
   ]),
 );
 
-/** The fields of a telephone number are searched together. */
+/** The fields of a telephone number, which one search covers. */
 const PHONES = { 'phone_fields==': 'PHONE1,PHONE2,PHONE3,PHONE4,PHONE5' };
 
 const EMAIL_FIELDS = {
@@ -72,7 +72,7 @@ const EMAIL_PARAMETERS = {
   end_created_time: { type: 'datetime', description: 'Recorded at Keap until this time.' },
 } as const;
 
-/** Those of one contact are those of all with its id. They are read and removed among all. */
+/** The e-mails of one contact: all e-mails with its id. They are read and removed through `emails`. */
 const emailsOfContact = defineObject<Inputs>({
   label: 'E-mails of the contact',
   fields: { ...EMAIL_FIELDS, contact_id: REFERENCE },

@@ -3,12 +3,12 @@ import { can, codec, type FieldSpec, type Fields } from '#connector';
 export const GIVEN = { createable: true } as const;
 export const WRITTEN = { createable: true, updateable: true } as const;
 
-/** Fields that are alike, by their names with blanks between them. */
+/** Returns fields with the same specification, by their names, which are separated by blanks. */
 export function all(spec: FieldSpec, names: string): Fields {
   return Object.fromEntries(names.split(' ').map((name) => [name, spec]));
 }
 
-/** Ids are whole numbers, which the first version of the API writes as numbers, the second as text. */
+/** Returns whether a text can be an id. Ids are whole numbers: numbers in the first version of the API, texts in the second. */
 const isId = (text: string) => /^(?:0|[1-9]\d{0,18})$/.test(text);
 const IDS = { text: { nonEmpty: true, possible: isId, certain: isId } } as const;
 const EQUAL = can.only('exact', '=');
@@ -20,8 +20,8 @@ export const ID = { ...REFERENCE, nullable: false, filter: can.only('exact', '='
 export const TEXT = { type: 'string' } as const;
 
 /**
- * How Keap compares texts is not documented, nor is how a value could hold what has a meaning in a filter: such texts are not pushed, and
- * what is found is checked again. `NONE` is no text but no value.
+ * Characters with a meaning in a filter. Keap documents neither how it compares texts nor how to escape these characters. So texts with
+ * them are not pushed, and every returned row is checked again. `NONE` stands for a missing value.
  */
 const SPECIAL = /[;*,=<>!\\\p{Cc}\p{Cs}\u{10000}-\u{10ffff}]/u;
 const isPlain = (text: string) =>
@@ -32,7 +32,7 @@ export const ASKED_TEXT = {
   filter: can.only('superset', '='),
 } as const satisfies FieldSpec;
 
-/** A text by whose beginning Keap can filter, too. */
+/** A text that Keap can also filter by its beginning. */
 export const PREFIXED = {
   ...ASKED_TEXT,
   filter: can.only('superset', '=', 'LIKE'),
@@ -47,7 +47,7 @@ export const LIST = { type: 'array' } as const;
 export const OBJECT = { type: 'object' } as const;
 export const DAY = { type: 'date', ...codec.day } as const satisfies FieldSpec;
 
-/** An instant, and one by whose bounds Keap can filter. */
+/** A time, and a time by whose bounds Keap can filter. */
 export const TIME = { type: 'datetime', ...codec.instant() } as const satisfies FieldSpec;
 const MOMENTS = { step: 'millisecond', first: '1970-01-02', last: '9998-12-31' } as const;
 export const ASKED_TIME = {
@@ -56,9 +56,9 @@ export const ASKED_TIME = {
   domain: MOMENTS,
   filter: { ...can.only('superset', '='), ...can.order('superset') },
 } as const satisfies FieldSpec;
-/** The bounds of a search in the first version of the API, and in what was written for it: both are given with `=`. */
+/** The bounds of a search in the first version of the API. Both operators are written as `=`. */
 export const SEARCHED = { since: '>=', until: '<=' } as const;
-/** A list that comes with the latest first ends where they are too old. */
+/** A time of a list that is sorted with the latest first. The list ends at the first row that is too old. */
 export const LATEST_TIME = { ...ASKED_TIME, filter: can.only('superset', '=', '>', '>=') } as const satisfies FieldSpec;
 
 /** A field with the given values, which are separated by blanks. Requests contain only documented values. */

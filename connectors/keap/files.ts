@@ -87,12 +87,15 @@ export const files = defineObject<Inputs>({
       },
       read: readStored,
     },
-    // A new version keeps its name unless another is given. The change of a file is a POST, too.
+    // A new version keeps its name unless the request has another one. Keap changes a file with a POST.
     replace: { request: ({ id, values }) => ({ ...fileOf(id), form: formOf(values) }), read: readStored },
   },
 });
 
-/** Only the first version of the API lists files by permission, only the second one lists those of one user. */
+/**
+ * Returns the list of files. Only the first version of the API can filter by permission, and only the second can list the files of one
+ * user.
+ */
 function byPermission(second: ReturnType<typeof latestFirst>): ReturnType<typeof latestFirst> {
   const first = firstVersionListOf('files', 'files');
   return {
@@ -112,7 +115,7 @@ function byPermission(second: ReturnType<typeof latestFirst>): ReturnType<typeof
   };
 }
 
-/** Conditions that the first version compares exactly. For all others the rows are checked again. */
+/** Returns the conditions that the first version compares exactly. For all others the rows are checked again. */
 function firstConditions(filter: Inputs = {}): Inputs {
   const { 'contact_id==': contact_id, 'is_public==': is_public } = filter;
   return {

@@ -11,14 +11,15 @@ import {
 } from '#connector';
 
 /**
- * `filter=given_name==Mar*;start_update_time==2026-01-31T08:30:00.000Z`: conditions on names of which each list has its own, and all of them
- * hold. A condition is a parameter here whose name ends with its operator. Source: the v2 OpenAPI document, `filter` of each list.
+ * A filter has the form `filter=given_name==Mar*;start_update_time==2026-01-31T08:30:00.000Z`. All of its conditions must hold, and each
+ * list has names of its own. The connector represents a condition as a parameter whose name ends with the operator. Source: the v2 OpenAPI
+ * document, `filter` of each list.
  */
 
-/** One value, or several where the name takes a list. */
+/** Returns the condition for one value, or for several if the name accepts a list. */
 export const equal = (name: string): Input => `${name}==`;
 
-/** A name that is compared; `list` is that of a list of values. */
+/** Returns the conditions of a name with comparisons. `list` is the name that accepts a list of values. */
 export function compared(name: string, list?: string): Input {
   return {
     by: {
@@ -33,12 +34,12 @@ export function compared(name: string, list?: string): Input {
   };
 }
 
-/** Two names that are the bounds of a time. */
+/** Returns the conditions for a time that has a name for each bound. */
 export const between = (from: string, to: string): Input => ({ from: `${from}==`, to: `${to}==` });
 
 type Table = Readonly<Record<string, Input>>;
 
-/** The condition that a field has no value, and that it has one. */
+/** The conditions for a missing value and for a present value, by field. */
 export type Absences = Readonly<Record<string, readonly [absent: Inputs, present?: Inputs]>>;
 
 export function filterBy(table: Table, absences: Absences = {}): Translator<Inputs> {
@@ -47,7 +48,7 @@ export function filterBy(table: Table, absences: Absences = {}): Translator<Inpu
   const compare: NonNullable<typeof base.compare> = (...condition) => base.compare?.(...condition) ?? {};
   return {
     ...base,
-    // Whether the ends of a range belong to it is not documented, so it is asked for with a second more on both sides.
+    // Keap does not document whether a range includes its ends, so each end is moved outwards by a second.
     compare: (field, operator, value) => {
       const input = table[field.name];
       if (typeof input !== 'object' || !('from' in input)) return compare(field, operator, value);
@@ -67,18 +68,18 @@ function widen(value: Value, seconds: number): Value {
   return { kind: 'datetime', text: new Date(epochMs).toISOString(), epochMs, nanos: 0 };
 }
 
-/** Times with milliseconds, which some lists insist on. */
+/** Prints a value. Times have milliseconds, which some lists require. */
 function printValue(value: Value): string {
   return value.kind === 'datetime' ? new Date(value.epochMs).toISOString() : plainText(value);
 }
 
-/** Undefined where there are no conditions. */
+/** Prints a filter, or returns undefined if there are no conditions. */
 export function printFilter(filter: Inputs = {}): string | undefined {
   const conditions = Object.entries(filter).map(([name, value]) => name + String(value));
   return conditions.length === 0 ? undefined : conditions.join(';');
 }
 
-/** Inputs that no row shows, by the names that they have in a filter. */
+/** Returns the parameters for inputs that no row contains, by their names in a filter. */
 export function parameterSpecs(
   descriptions: Readonly<Record<string, string>>,
 ): Readonly<Record<string, ParameterSpec>> {
@@ -88,7 +89,10 @@ export function parameterSpecs(
   return Object.fromEntries(specs);
 }
 
-/** @throws AppError for a value that would be another condition */
+/**
+ * Returns the conditions for parameters.
+ * @throws AppError PROVIDER_REJECTED for a value with a semicolon, which would begin another condition
+ */
 export function parameterConditions(parameters: Readonly<Record<string, Value>>): Inputs {
   return Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => {
@@ -99,7 +103,7 @@ export function parameterConditions(parameters: Readonly<Record<string, Value>>)
   );
 }
 
-/** The last part of a list's answer has no token, or an empty one; that of tags is the address of the next part. */
+/** Returns the token of the next page. The last page has no token or an empty one. For tags, the token is the URL of the next page. */
 export function tokenOf(body: unknown): string | undefined {
   const token = json.findText(json.at(body, 'next_page_token'));
   return token && (URL.parse(token)?.searchParams.get('page_token') ?? token);

@@ -28,7 +28,7 @@ import {
 import { compared, equal, filterBy } from './filter.ts';
 import { firstVersionListOf, LIMITS, listOf } from './lists.ts';
 
-/** Objects that only the first version of the API has, or for which it has more. */
+/** Objects that only the first version of the API has, or of which it has more. */
 
 const COMMISSION_FIELDS = {
   date_earned: { ...ASKED_TIME, aliases: SEARCHED },
@@ -38,7 +38,7 @@ const COMMISSION_FIELDS = {
   ...all(TEXT, 'description product_name contact_first_name contact_last_name sold_by_first_name sold_by_last_name'),
 } as const satisfies Fields;
 
-/** They have no ids. The second version lists those of one affiliate only. */
+/** Commissions, which have no ids. The second version lists only those of one affiliate. */
 export const commissions = defineObject<Inputs>({
   label: 'Commissions of affiliates',
   fields: COMMISSION_FIELDS,
@@ -57,14 +57,14 @@ const TRANSACTION_FIELDS = {
   test: { type: 'boolean' },
 } as const satisfies Fields;
 
-/** Transactions are read in the first version, because they have no ids in the second one. */
+/** Transactions, which the connector reads in the first version, because they have no ids in the second. */
 export const transactions = defineObject<Inputs>({
   label: 'Transactions',
   description: 'Payments and refunds of orders.',
   fields: TRANSACTION_FIELDS,
   translator: filterBy({ transaction_date: { from: 'since', to: 'until' }, contact_id: 'contact_id' }),
   list: firstVersionListOf('transactions', 'transactions'),
-  changes: { updated: 'transaction_date', created: 'transaction_date', tells: ['created'] },
+  changes: { updated: 'transaction_date', created: 'transaction_date', reports: ['created'] },
   ...records({ get: (id) => ({ path: path`/rest/v1/transactions/${id}` }) }),
 });
 
@@ -116,7 +116,7 @@ const APPOINTMENT_FIELDS = {
   update_time: { ...APPOINTMENT_TIME, sortable: true },
 } as const satisfies Fields;
 
-/** Listed by the second version; one at a time they are in the first alone, under other names. */
+/** Appointments. The second version lists them. Only the first version has single ones, under other names. */
 export const appointments = defineObject<Inputs>({
   label: 'Appointments',
   description: 'Appointments of Keap Max Classic. The API has no appointments of other editions.',
@@ -130,7 +130,7 @@ export const appointments = defineObject<Inputs>({
     create_time: compared('create_time'),
     update_time: compared('update_time'),
   }),
-  // The documents show the member in one spelling, clients in the other.
+  // The documents spell the member in one way, and clients in the other.
   list: listOf({ path: 'taskAppointments', rows: ['taskAppointments', 'task_appointments'] }),
   changes: { updated: 'update_time', created: 'create_time' },
   ...appointmentRecords(),
@@ -156,7 +156,10 @@ function appointmentRecords(): Pick<ObjectSpec, 'get' | 'create' | 'update' | 'r
   };
 }
 
-/** The first version does not say when it was created and changed, so it is looked for in the list by its start. */
+/**
+ * Finds an appointment. The first version lacks the times of creation and change, so these come from the list, which is filtered by the
+ * start.
+ */
 async function findAppointment({ send }: ConnectorContext, id: string): Promise<Json> {
   const { body } = await send({ path: path`/rest/v1/appointments/${id}` });
   const { start_date, end_date, user, contact_id, ...same } = json.object(body, 'the appointment');

@@ -9,7 +9,7 @@ import { restHooks } from './webhooks.ts';
 const LOGIN = 'accounts.infusionsoft.com';
 const API = 'api.infusionsoft.com';
 
-/** Keap, which was Infusionsoft: both versions of its REST API behind one face. Facts and their sources: README.md. */
+/** The connector for Keap, formerly Infusionsoft, with both versions of its REST API. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'keap',
   id: 1008,
@@ -29,7 +29,7 @@ export default defineConnector({
     tokenUrl: () => `https://${API}/token`,
     scopes: ['full'],
     pkce: false,
-    // As Keap's own SDK does; a refresh has them in a header.
+    // Keap's own SDK authenticates in the body for a code, and in a header for a refresh.
     codeAuthentication: 'body',
     setup: [
       'Log in to the developer portal of Keap and create an application.',
@@ -60,7 +60,7 @@ export default defineConnector({
   webhooks: restHooks,
 });
 
-/** The gateway in front of both versions has words of its own. */
+/** Returns the text of an error. The gateway in front of both versions has its own format. */
 function wordsOf(body: unknown): string | undefined {
   return json.findText(json.at(body, 'message')) ?? json.findText(json.at(body, 'fault', 'faultstring'));
 }
@@ -68,7 +68,9 @@ function wordsOf(body: unknown): string | undefined {
 const WINDOW_SECONDS = 60;
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** Returns the limit of calls by minute or by day, whichever has less left. Keap does not report when a window ends, so its length counts. */
+/**
+ * Returns the limit of calls by minute or by day, whichever has less left. Keap does not report when a window ends, so its length counts.
+ */
 function readLimits(headers: ProviderResponse['headers']): RateLimitState | undefined {
   const read = (name: string, resetSeconds: number) => {
     const [limit, remaining] = ['limit', 'available'].map((part) => Number(headers[`x-keap-product-${name}-${part}`]));

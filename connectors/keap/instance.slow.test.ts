@@ -73,7 +73,7 @@ describe('an instance of Keap', () => {
       const { status, body } = await service.call('/files', { token, query });
       expect(status, JSON.stringify(body)).to.equal(200);
       const rows: readonly Record<string, string>[] = body;
-      // The versions write one instant with and without its milliseconds.
+      // The versions print the same time with and without milliseconds.
       const at = (time = '') => new Date(time).toISOString();
       return rows
         .map((row) => ({ ...row, created_time: at(row.created_time), updated_time: at(row.updated_time) }))

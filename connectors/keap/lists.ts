@@ -2,22 +2,22 @@ import { type Inputs, json, type ListInput, list } from '#connector';
 import { parameterConditions, printFilter, tokenOf } from './filter.ts';
 
 export interface Source {
-  /** Below the version. */
+  /** Path of the list, below the version. */
   readonly path: string;
-  /** The members that may hold the rows. */
+  /** Names of the members that may contain the rows. */
   readonly rows: readonly string[];
-  /** Members that Keap shows only on request: all, or the given ones. */
+  /** Members that Keap includes only on request: all members, or the given ones. */
   readonly fields?: 'all' | readonly string[];
-  /** Conditions of every call. */
+  /** Returns the conditions of every request. */
   readonly conditions?: (input: ListInput<Inputs>) => Inputs;
-  /** Names of fields in orders, where they are others. */
+  /** Names of fields in orders, if they differ. */
   readonly orders?: Readonly<Record<string, string>>;
 }
 
-/** A list of ids must fit in an address; that of opportunities is said to hold 100. */
+/** Limits of lists. A list of ids must fit in a URL; Keap documents 100 ids for opportunities. */
 export const LIMITS = { maxSortFields: 1, maxInSize: 100 } as const;
 
-/** Lists of the second version: 1,000 rows at most, and a token of the next ones. */
+/** Returns the operation for a list of the second version, with at most 1,000 rows per page and a token for the next page. */
 export function listOf({ path, rows, fields = [], conditions, orders = {} }: Source) {
   return list<Inputs>({
     request: (input) => ({
@@ -35,20 +35,21 @@ export function listOf({ path, rows, fields = [], conditions, orders = {} }: Sou
   });
 }
 
-/** The members that the fields are read from. */
+/** Returns the value of the parameter `fields`: the members that contain the requested fields. */
 export function fieldsOf(natives: readonly string[], available: NonNullable<Source['fields']>): string | undefined {
   const members = [...new Set(natives.map((native) => native.replace(/\..*/s, '')))];
   const named = members.filter((name) => available === 'all' || available.includes(name));
   return named.length === 0 ? undefined : named.join(',');
 }
 
-/** The bound of a time by which a list can be ordered, but not filtered. */
+/** Prefix of the lower bound of a time by which a list can be sorted, but not filtered. */
 export const SINCE = 'not before ';
 
 /**
- * Lists rows with the latest first if the request has a bound of the time and no order of its own. No page is read after a row
- * that is older than the bound.
- * @param time the member of a row, and what it is called in orders
+ * Lists rows with the latest first if the request has a lower bound of the time and no order of its own. No page is read after a row that
+ * is older than the bound.
+ * @param time the member of a row
+ * @param order the name of the member in orders
  */
 export function latestFirst(base: ReturnType<typeof listOf>, time: string, order: string): ReturnType<typeof listOf> {
   const boundOf = ({ filter, orderBy }: ListInput<Inputs>) =>
@@ -69,7 +70,7 @@ export function latestFirst(base: ReturnType<typeof listOf>, time: string, order
   };
 }
 
-/** Lists of the first version, whose filters are parameters. */
+/** Returns the operation for a list of the first version, whose filters are parameters. */
 export function firstVersionListOf(path: string, rows: string, query: Readonly<Record<string, string>> = {}) {
   return list<Inputs>({
     request: ({ filter, parameters, page }) => ({
@@ -77,7 +78,7 @@ export function firstVersionListOf(path: string, rows: string, query: Readonly<R
       query: { ...query, ...filter, ...plainParameters(parameters), ...page },
     }),
     rows: (body) => json.objects(json.at(body, rows), `the ${rows}`),
-    // It always names a next page, at the end too.
+    // The response always has a link to a next page, even at the end.
     paging: { kind: 'offset', offset: 'offset', size: 'limit', max: 1000, total: ({ body }) => json.at(body, 'count') },
   });
 }

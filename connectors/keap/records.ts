@@ -2,13 +2,16 @@ import { type Json, json, path, records } from '#connector';
 import { fieldsOf, type Source } from './lists.ts';
 
 interface Options extends Pick<Source, 'fields'> {
-  /** Names in requests, where answers have others. */
+  /** Names of members in requests, if responses have other names. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Records of the second version. A change names the members that it sets, so that null empties them; all that is written is read back. */
+/**
+ * Returns the operations on records of the second version. An update lists the members that it sets, so null empties them. A written record
+ * is read back.
+ */
 export function recordsOf(collection: string, { fields = [], names = {} }: Options = {}) {
   return records({
     get: (id, natives) => ({
@@ -33,8 +36,8 @@ export function recordsOf(collection: string, { fields = [], names = {} }: Optio
 }
 
 /**
- * Returns the body of a write. A reference is written as an id under the name in `names`, if it has one there; otherwise a reference whose
- * id is null becomes null.
+ * Returns the body of a write. A reference is written as an id under its name in `names`, if it has one. Otherwise a reference whose id is
+ * null becomes null.
  */
 function bodyOf(values: Values, names: NonNullable<Options['names']>): Json {
   return Object.fromEntries(

@@ -49,7 +49,7 @@ const OPPORTUNITY_FIELDS = {
   last_updated_time: LATEST_TIME,
 } as const satisfies Fields;
 
-/** Members that Keap shows only when `fields` names them. */
+/** Members that Keap includes only when `fields` names them. */
 const OPPORTUNITY_EXTRAS = ['custom_fields', 'created_by', 'last_updated_by', 'status_id'];
 
 const opportunityFilter = filterBy({

@@ -7,10 +7,10 @@ type SentWebhook = Parameters<NonNullable<SimulatorOptions['send']>>[0];
 
 const CONTACT_FIELDS = 'id,email_addresses,phone_numbers,addresses,custom_fields,update_time';
 
-const has = (part: RegExp) => (row: Answered) => part.test(JSON.stringify(row));
+const has = (part: RegExp) => (row: ResponseBody) => part.test(JSON.stringify(row));
 
-/** Filters of v2, and what they mean of the rows that are shown. */
-const FILTERS: readonly (readonly [path: string, filter: string, means: (row: Answered) => unknown])[] = [
+/** Filters of v2, each with the rows that it must match. */
+const FILTERS: readonly (readonly [path: string, filter: string, means: (row: ResponseBody) => unknown])[] = [
   ['contacts', 'ids==1,2,11,8', has(/"id":"(1|2|11)","email/)],
   ['contacts', 'contact_id>=5;contact_id<12', ({ id }) => Number(id) >= 5 && Number(id) < 12],
   ['contacts', 'email==PERSON3*', has(/"email":"Person3/)],
@@ -60,11 +60,11 @@ describe('the Keap simulator', () => {
       ...(body !== undefined && { body: given ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const parsed: Answered = /^[{[]/.test(text) ? JSON.parse(text) : {};
+    const parsed: ResponseBody = /^[{[]/.test(text) ? JSON.parse(text) : {};
     return { status: response.status, headers: response.headers, body: parsed, text };
   }
   const at = (path: string, ...rest: CallRest) => call(`/crm/rest/${path}`, ...rest);
-  const rowsOf = (body: Answered): readonly Answered[] => Object.values(body).find(Array.isArray) ?? [];
+  const rowsOf = (body: ResponseBody): readonly ResponseBody[] => Object.values(body).find(Array.isArray) ?? [];
   const change = async (table: string, counts: object): Promise<object> =>
     Object(await simulator.command('/simulate/changes', { table, ...counts }));
 
@@ -87,19 +87,19 @@ describe('the Keap simulator', () => {
   });
 
   it('lets in tokens and keys at both hosts, and refuses as the gateway does', async () => {
-    const answers = [
+    const responses = [
       await at('v2/tags', 'GET', undefined, { forwarded: 'host=api.keap.com' }),
       await at('v1/appointments', 'GET', undefined, { authorization: '', 'x-keap-api-key': DEMO_ACCESS_KEY }),
       await at('v2/tags', 'GET', undefined, { forwarded: 'host=accounts.infusionsoft.com' }),
       await at('v2/tags', 'GET', undefined, { authorization: 'Bearer nope' }),
     ];
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 404, 401]);
-    expect(answers[3]?.body).to.have.nested.property(
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 404, 401]);
+    expect(responses[3]?.body).to.have.nested.property(
       'fault.detail.errorcode',
       'keymanagement.service.invalid_access_token',
     );
-    expect(answers[3]?.headers.get('x-keap-product-quota-limit')).to.equal('');
-    expect(answers[0]?.headers.get('x-keap-product-throttle-limit')).to.equal('1500');
+    expect(responses[3]?.headers.get('x-keap-product-quota-limit')).to.equal('');
+    expect(responses[0]?.headers.get('x-keap-product-throttle-limit')).to.equal('1500');
   });
 
   it('gives tokens for a code, and for a refresh token that is used once, to a client that proves itself as in Keap’s SDK', async () => {
@@ -117,9 +117,9 @@ describe('the Keap simulator', () => {
     expect(first.body).to.include({ token_type: 'bearer', expires_in: 86_400 });
     const renew = { grant_type: 'refresh_token', refresh_token: String(first.body.refresh_token) };
     const basic = `Basic ${btoa('demo-client:demo-secret')}`;
-    const answers = [await token({ ...client, ...renew }), await token(renew, basic), await token(renew, basic)];
-    expect(answers.map(({ status }) => status)).to.deep.equal([401, 200, 400]);
-    const authorization = `Bearer ${answers[1]?.body.access_token}`;
+    const responses = [await token({ ...client, ...renew }), await token(renew, basic), await token(renew, basic)];
+    expect(responses.map(({ status }) => status)).to.deep.equal([401, 200, 400]);
+    const authorization = `Bearer ${responses[1]?.body.access_token}`;
     expect((await at('v2/tags', 'GET', undefined, { authorization })).status).to.equal(200);
     expect((await token(client)).body.error_description).to.equal('response_type or grant_type is required');
   });
@@ -194,7 +194,7 @@ describe('the Keap simulator', () => {
     await change('contacts', { create: 1, update: 2 });
     const reported = JSON.parse(sent[1]?.body ?? '{}');
     expect([sent.length, reported.event_key, reported.object_type]).to.deep.equal([2, 'contact.edit', 'contact']);
-    expect(reported.object_keys.map(({ id }: Answered) => id)).to.deep.equal([1, 2]);
+    expect(reported.object_keys.map(({ id }: ResponseBody) => id)).to.deep.equal([1, 2]);
     await simulator.command('/simulate/hooks', { echo: false });
     const again = await at(`v1/hooks/${made.body.key}/verify`, 'POST');
     await change('contacts', { update: 1 });
@@ -213,16 +213,16 @@ describe('the Keap simulator', () => {
     );
     const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
     const ask = async () => (await fetch(`${other.url}/crm/rest/v2/tasks?filter=title==follow*`, { headers })).text();
-    const answers = [JSON.parse(await ask()), JSON.parse(await ask())];
+    const responses = [JSON.parse(await ask()), JSON.parse(await ask())];
     await other.stop();
-    expect(answers[0].tasks).to.deep.equal([]);
-    expect(answers[1].fault.detail.errorcode).to.equal('policies.ratelimit.QuotaViolation');
+    expect(responses[0].tasks).to.deep.equal([]);
+    expect(responses[1].fault.detail.errorcode).to.equal('policies.ratelimit.QuotaViolation');
   });
 });
 
 type CallRest = readonly [method?: string, body?: object, headers?: Readonly<Record<string, string>>];
 
-/** The tests compare every member they read. */
-interface Answered {
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
+interface ResponseBody {
   readonly [member: string]: unknown;
 }

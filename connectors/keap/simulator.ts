@@ -28,25 +28,25 @@ import { contentOf, createRecords, expand, type Records, type Resource } from '.
 
 export { CLIENTS, DEMO_ACCESS_KEY, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
 
-/** What an instance on the simulator has; `DEMO_ACCESS_TOKEN` is its access token. */
+/** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION = {};
 
 export interface KeapSimulatorOptions extends SimulatorOptions {
-  /** Keap does not say how it compares texts, but for prefixes, which ignore cases. Default `ignoring case`. */
+  /** The rule for comparing texts. Keap documents it only for prefixes, which ignore case. Default `ignoring case`. */
   readonly text?: TextRule;
-  /** Calls in a minute; Keap's number is 1500. Default: any, so that tests need not wait. */
+  /** Maximum number of calls per minute. Keap allows 1,500. Default: no limit, so that tests need not wait. */
   readonly callsPerMinute?: number;
 }
 
 const ROOT = '/crm/rest/v2';
 
-/** One application of Keap in memory, with both versions of its API. */
+/** Creates a simulator of one Keap application in memory, with both versions of its API. */
 export function createSimulator(options: KeapSimulatorOptions): Simulator {
   const { memory, send, text: rule = 'ignoring case' } = options;
   const clock = createMovableClock();
   const login = createLogin(shareMemory(memory, 'login'), clock);
   const hooks = createHooks({ memory: shareMemory(memory, 'hooks'), clock, send });
-  const records = createRecords(clock, hooks.tell);
+  const records = createRecords(clock, hooks.notify);
   return simulate(
     {
       clock,
@@ -82,9 +82,9 @@ function routesOf(records: Records, collection: Of, rule: TextRule): Routes {
     ...recordRoutes(`${ROOT}/${path}`, collection, {
       list,
       show,
-      // A record of an e-mail is not changed.
+      // An e-mail cannot be changed.
       can: name === 'emails' ? ['get', 'create', 'remove'] : ['get', 'create', 'update', 'remove'],
-      // Of what the mask names.
+      // Only the members in the mask are changed.
       body: ({ body, query }) => {
         const mask = query.has('update_mask')
           ? query.getAll('update_mask').flatMap((names) => names.split(','))
@@ -102,7 +102,7 @@ function routesOf(records: Records, collection: Of, rule: TextRule): Routes {
 
 const SIZES = { size: 'page_size', usual: 1000, most: 1000, beyond: 'refused', refuse: badRequest } as const;
 const WORDS: PageStyle = { ...SIZES, kind: 'cursor', cursor: 'page_token' };
-/** As a recorded answer has it: the token of tags is a whole address. */
+/** Paging of tags. In a recorded response the token is a whole URL. */
 const ADDRESSES: PageStyle = { ...SIZES, kind: 'link', token: 'page_token' };
 
 function respondWithList(records: Records, collection: Of, call: Call, rule: TextRule): SimulatedResponse {
@@ -116,7 +116,7 @@ function respondWithList(records: Records, collection: Of, call: Call, rule: Tex
     .rows()
     .map((row) => expand(row, name, records))
     .filter((row) => isListed(row) && test(row));
-  // `create_time desc`
+  // An order such as `create_time desc`.
   const order = query.get('order_by');
   const [, key = '', direction] = /^(\w+)(?: (asc|desc))?$/.exec(order ?? '') ?? [];
   const written = Object.hasOwn(orders, key) ? orders[key] : undefined;
@@ -128,7 +128,10 @@ function respondWithList(records: Records, collection: Of, call: Call, rule: Tex
   return json({ [list]: rows.map((row) => present(collection, row, { fields })), next_page_token: next ?? '' });
 }
 
-/** @throws Fault 400 for what nobody may ask for */
+/**
+ * Returns the requested fields.
+ * @throws Fault 400 for a field that cannot be requested
+ */
 function readFields({ optional, isSparse }: Resource, { query }: Call): readonly string[] | undefined {
   if (!query.has('fields')) return undefined;
   const names = query.getAll('fields').flatMap((each) => each.split(',').map((name) => name.trim()));
@@ -140,7 +143,7 @@ function readFields({ optional, isSparse }: Resource, { query }: Call): readonly
 
 interface Presented {
   readonly fields: readonly string[] | undefined;
-  /** The contents of an e-mail are not in lists. */
+  /** Whether the content of an e-mail is included. Lists do not contain it. */
   readonly isWhole?: boolean;
 }
 
@@ -156,7 +159,7 @@ function present(
   return Object.fromEntries(Object.entries(row).filter(([name]) => !isOut(name) && isShown(name)));
 }
 
-/** What they hold is kept apart. Both uploads are POST. */
+/** Returns the routes of files, whose content is stored separately. Both uploads are POST. */
 function fileRoutes(
   files: Records['files'],
   { list, show }: Pick<Parameters<typeof recordRoutes>[2], 'list' | 'show'>,
@@ -177,7 +180,10 @@ function fileRoutes(
   };
 }
 
-/** The parts of an upload. @throws Fault 400 */
+/**
+ * Reads the parts of an upload.
+ * @throws Fault 400
+ */
 async function readUpload(
   { body }: Call,
   isNew: boolean,
@@ -213,7 +219,7 @@ const STATUSES: Readonly<Record<number, string>> = {
   ...{ 500: 'INTERNAL', 503: 'UNAVAILABLE' },
 };
 
-/** What the gateway refuses says it in another form than what the versions of the API refuse. */
+/** Prints an error. Errors of the gateway have another form than those of the API versions. */
 function print({ status, code, message, headers, fields }: Fault, { path }: Pick<Call, 'path'>): SimulatedResponse {
   if (status === 401) return json(gatewayFault(code, message), status, { ...BLANK, ...headers });
   if (status === 429) return json(gatewayFault(QUOTA, 'Rate limit quota violation'), status, headers);
@@ -234,7 +240,7 @@ function ratesOf(kind: string, [limit, available]: readonly unknown[]) {
   return { [`x-keap-${kind}-limit`]: String(limit), [`x-keap-${kind}-available`]: String(available) };
 }
 
-/** Nobody's calls have no rates. */
+/** The headers of unauthenticated calls, whose limits are empty. */
 const BLANK = { ...ratesOf('product-throttle', ['', '']), ...ratesOf('product-quota', ['', '']) };
 
 function createRates(clock: MovableClock, callsPerMinute: number | undefined) {

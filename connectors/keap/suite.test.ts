@@ -25,7 +25,7 @@ describeConnector(keap, createSimulator, {
         birth_date: '1984-02-29',
         email_addresses: [{ email: `new${number}@example.com`, field: 'EMAIL1' }],
       }),
-      // Answered with what Keap knows of the address.
+      // Keap adds what it knows of the address to the response.
       neverShown: ['email_addresses'],
       freeTexts: ['given_name', 'family_name'],
     },

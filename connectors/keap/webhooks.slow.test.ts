@@ -9,7 +9,7 @@ import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
 import { restHooks } from './webhooks.ts';
 
 const URL_OF_EVENTS = 'https://events.example.com/e/1';
-/** Its calls go nowhere, and are taken to have been answered. */
+/** A simulator that drops its calls, and assumes that they were answered. */
 const createSending: typeof createSimulator = (options) => createSimulator({ ...options, send: () => {} });
 
 const OTHERS = 'https://events.example.com/e/2';

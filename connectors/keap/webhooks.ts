@@ -32,20 +32,20 @@ const ACTIONS: Readonly<Record<string, ProviderEvent['action']>> = {
 };
 const EVENT_KEYS = Object.keys(OBJECTS).flatMap((noun) => Object.keys(ACTIONS).map((verb) => `${noun}.${verb}`));
 
-/** REST hooks: a subscription for each kind of event. Nothing in a call shows who sent it. */
+/** REST hooks, with one subscription for each kind of event. Nothing in a call proves its sender. */
 export const restHooks: Webhooks = {
   verify: 'unsigned',
   handshake: handshakes.echo({ header: SECRET_HEADER }, { header: SECRET_HEADER }),
   events: readEvents,
-  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.values(OBJECTS)),
   registration: {
-    // Keap gives up a subscription whose address did not answer for a while, and takes it up when it is asked to.
+    // Keap deactivates a subscription whose address did not respond for a while, and reactivates it on request.
     create: { run: (context, { url }) => subscribe(context, url) },
     remove: { run: (context, { url }) => unsubscribe(context, url) },
   },
 };
 
-/** Reads the events of a call. All are of one kind, and there may be a thousand. */
+/** Reads the events of a call. All events of a call are of one kind, and there may be a thousand. */
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const body = webhooks.json(call);
   const eventKey = json.text(json.at(body, 'event_key'), 'the kind of the event');
@@ -83,7 +83,10 @@ async function subscriptionsOf({ send }: Sender, url: string): Promise<readonly 
   return json.objects(body, 'the subscriptions').filter(({ hookUrl }) => hookUrl === url);
 }
 
-/** Keap calls the address with a secret, and is answered with it. @returns the key of the subscription */
+/**
+ * Verifies a subscription. Keap calls the address with a secret, and expects the secret in the response.
+ * @returns the key of the subscription
+ */
 async function verify({ send }: Sender, { key, status }: Json): Promise<string> {
   const id = json.key(key, 'the key of the subscription');
   if (status === 'Verified') return id;

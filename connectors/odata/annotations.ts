@@ -1,19 +1,19 @@
 import { attribute, type Csdl, constant, type Element, elements, texts } from './csdl.ts';
 
 export interface Annotations {
-  /** The annotation of a model element: `find('Shop.Product/price', 'Org.OData.Core.V1.Computed')`. */
+  /** Returns the annotation of a model element, e.g. `find('Shop.Product/price', 'Org.OData.Core.V1.Computed')`. */
   readonly find: (target: string, term: string) => Element | undefined;
-  /** Model elements that have any. */
+  /** Names of the model elements that have annotations. */
   readonly targets: ReadonlySet<string>;
 }
 
-/** Collects annotations inside their element and in `<Annotations Target="…">`, under resolved names. */
+/** Collects the annotations inside their element and in `<Annotations Target="…">`, under resolved names. */
 export function readAnnotations(csdl: Csdl): Annotations {
   const found = new Map<string, Element>();
   const targets = new Set<string>();
   const collect = (target: string, parent: Element) => {
     for (const annotation of elements(parent, 'Annotation')) {
-      // A qualifier makes it one of several for different uses; none of them is the general statement.
+      // A qualifier marks one of several statements for different uses. None of them applies in general.
       if (attribute(annotation, 'Qualifier') !== undefined) continue;
       targets.add(target);
       found.set(keyOf(target, csdl.resolve(attribute(annotation, 'Term') ?? '')), annotation);
@@ -32,7 +32,7 @@ function keyOf(target: string, term: string): string {
   return `${target} ${term}`;
 }
 
-/** Only the part in front of the first slash is a qualified name. */
+/** Resolves the target of an annotation. Only the part before the first slash is a qualified name. */
 function resolveTarget(csdl: Csdl, target: string): string {
   const [head = '', ...rest] = target.split('/');
   return [csdl.resolve(head), ...rest].join('/');
@@ -58,12 +58,12 @@ function namedIn(schema: Element, namespace: string, kind: string, memberKind: s
   });
 }
 
-/** Content of an annotation as JSON. */
+/** The content of an annotation as JSON. */
 export type Statement = boolean | string | readonly Statement[] | { readonly [property: string]: Statement };
 
 const TEXTS = ['String', 'PropertyPath', 'EnumMember'] as const;
 
-/** The expression of an annotation or of a record's property. A tagging term without a value means true. */
+/** Returns the expression of an annotation or of a record's property. A tagging term without a value means true. */
 export function statementOf(element: Element): Statement {
   const [record] = elements(element, 'Record');
   if (record !== undefined) return recordOf(record);
@@ -91,7 +91,7 @@ export function textOf(statement: Statement | undefined): string | undefined {
   return typeof statement === 'string' ? statement : undefined;
 }
 
-/** A property of a record. */
+/** Returns a property of a record, or undefined if the statement is no record or lacks the property. */
 export function propertyOf(statement: Statement | undefined, name: string): Statement | undefined {
   if (typeof statement !== 'object' || isList(statement) || !Object.hasOwn(statement, name)) return undefined;
   return statement[name];

@@ -1,4 +1,4 @@
-/** Smallest and largest value. Source: OData CSDL 4.01, section 3.3. */
+/** The smallest and the largest value of each integer type. Source: OData CSDL 4.01, section 3.3. */
 const RANGES: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
   ['Edm.Byte', [0n, 255n]],
   ['Edm.SByte', [-128n, 127n]],
@@ -7,11 +7,11 @@ const RANGES: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
   ['Edm.Int64', [-(2n ** 63n), 2n ** 63n - 1n]],
 ]);
 
-/** Undefined for what is no integer type. */
+/** Returns the smallest and the largest value of an integer type, or undefined for another type. */
 export function integerRange(typeName: string): readonly [least: string, most: string] | undefined {
   const range = RANGES.get(typeName);
   return range && [`${range[0]}`, `${range[1]}`];
 }
 
-/** A double keeps this many digits of any decimal. */
+/** Number of significant digits that a double preserves for any decimal. */
 export const DOUBLE_DIGITS = 15;

@@ -1,8 +1,8 @@
 import { booleanOf, membersOf, propertyOf, type Statement, textOf, textsOf } from './annotations.ts';
 
 /**
- * Declared capabilities of an entity set. Missing declarations allow everything, as the vocabulary's defaults do. Source: the vocabulary
- * Org.OData.Capabilities.V1 (OASIS).
+ * The declared capabilities of an entity set. A missing declaration allows everything, as the defaults of the vocabulary do. Source: the
+ * vocabulary Org.OData.Capabilities.V1 (OASIS).
  */
 export interface Capabilities {
   readonly readable: boolean;
@@ -12,10 +12,10 @@ export interface Capabilities {
   readonly deletable: boolean;
   readonly pagesByOffset: boolean;
   readonly filterable: (property: string) => boolean;
-  /** SingleValue, MultiValue, SingleRange, … where the set restricts how a property may be filtered. */
+  /** Returns SingleValue, MultiValue, SingleRange, …, or undefined if the set does not restrict how the property may be filtered. */
   readonly allowedExpressions: (property: string) => string | undefined;
   readonly requiredFilters: readonly string[];
-  /** Function names of `$filter`; undefined when the service does not list them. */
+  /** Names of the supported functions of `$filter`. Undefined if the service does not list them. */
   readonly functions: ReadonlySet<string> | undefined;
   readonly sortable: (property: string) => boolean;
   readonly insertableProperty: (property: string) => boolean;
@@ -23,7 +23,7 @@ export interface Capabilities {
   readonly updatableProperty: (property: string) => boolean;
 }
 
-/** The terms that are read, of the set or else of its container. */
+/** The annotation terms that the connector reads, from the set or else from its container. */
 export const CAPABILITY_TERMS = [
   'ReadRestrictions',
   'InsertRestrictions',
@@ -64,7 +64,10 @@ export function readCapabilities(stated: (term: CapabilityTerm) => Statement | u
   };
 }
 
-/** A media entity is created by sending its file, which is not done here. Source: OData Protocol 4.01, section 11.4.7.1. */
+/**
+ * Returns the capabilities of a set of media entities. Their creation sends the file, which this connector does not support. Source: OData
+ * Protocol 4.01, section 11.4.7.1.
+ */
 export function ofMedia(capabilities: Capabilities): Capabilities {
   return { ...capabilities, insertable: false };
 }
@@ -85,7 +88,7 @@ function readFilter(restrictions: Statement | undefined) {
   };
 }
 
-/** A property that can be sorted in one direction only cannot be offered for both. */
+/** Reads which properties can be sorted. A property that can be sorted in only one direction counts as not sortable. */
 function readSort(restrictions: Statement | undefined) {
   const sortable = booleanOf(propertyOf(restrictions, 'Sortable')) ?? true;
   const fixed = ['NonSortableProperties', 'AscendingOnlyProperties', 'DescendingOnlyProperties'].map((name) =>

@@ -47,9 +47,9 @@ function describeObject(object: ObjectSpec | undefined): Promise<ObjectSpec> {
   return object.describe(contextOf(''));
 }
 
-async function messageOf(work: Promise<unknown>): Promise<string> {
+async function messageOf(call: Promise<unknown>): Promise<string> {
   try {
-    await work;
+    await call;
   } catch (error) {
     if (isAppError(error, 'PROVIDER_PROTOCOL')) return error.message;
     throw error;
@@ -57,7 +57,7 @@ async function messageOf(work: Promise<unknown>): Promise<string> {
   throw new Error('It is taken, though it must not be.');
 }
 
-/** Returns how discovery treats an object of the type `S.Bad` beside a good one. */
+/** Returns the fault that discovery reports for an object of the type `S.Bad` beside a good object. */
 async function faultBesideGood(schema: string): Promise<string> {
   const objects = await discover(document(GOOD.schema + schema, GOOD.set + set('Bads', 'Bad')));
   expect(Object.keys(objects)).to.deep.equal(['Goods', 'Bads']);
@@ -141,7 +141,7 @@ describe('an OData type with too much of something makes its own object unusable
         times(70, (index) => property(`p${index}`, 'S.A')),
       );
     expect(schema.length).to.be.below(11_000);
-    // The key, and three levels of 70 properties.
+    // The fields are the key and three levels of 70 properties.
     expect(await faultBesideGood(schema)).to.equal(inType('has 347,971 fields; the maximum is 5,000'));
   });
 

@@ -81,23 +81,23 @@ export const CONFIGURATION = [
 
 export const setting = settings(CONFIGURATION);
 
-/** Whether the service's own filter is to be left alone. */
+/** Returns whether the connector must not use the service's own filter. */
 export function filtersHere(config: Config): boolean {
   return setting(config, 'filter.local');
 }
 
-/** Whether the service's filter is to be left alone where an enumeration is compared. */
+/** Returns whether the connector must not use the service's filter for enumerations. */
 export function comparesEnumsHere(config: Config): boolean {
   return setting(config, 'odata.enum') === 'local';
 }
 
-/** Undefined for a service without authentication. */
+/** Returns the credentials, or undefined for a service without authentication. */
 export function credentialsOf(config: Config) {
   const username = setting(config, 'username');
   return username === undefined ? undefined : { username, password: setting(config, 'password') ?? '' };
 }
 
-/** The service root without a slash at its end. */
+/** Returns the service root without a slash at the end. */
 export function rootOf(config: Config): string {
   return setting(config, 'base.url').replace(/\/+$/, '');
 }

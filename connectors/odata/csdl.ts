@@ -2,11 +2,11 @@ import { XMLParser } from 'fast-xml-parser';
 import { assertWithin, CAPS, MetadataError } from './caps.ts';
 
 /**
- * Access to a CSDL document (the XML of `$metadata`) as elements and attributes, with names and aliases resolved.
- * Source: OData Common Schema Definition Language (CSDL) XML Representation 4.01, OASIS Standard.
+ * This file reads a CSDL document (the XML of `$metadata`) as elements and attributes, with resolved names and aliases. Source: OData
+ * Common Schema Definition Language (CSDL) XML Representation 4.01, OASIS Standard.
  */
 
-/** An element: its attributes under `@name`, its children under their name, always as lists. */
+/** An XML element: its attributes under `@name`, and its children under their name, always as lists. */
 export type Element = Readonly<Record<string, unknown>>;
 
 const parser = new XMLParser({
@@ -18,16 +18,18 @@ const parser = new XMLParser({
   isArray: (_name, _path, _isLeaf, isAttribute) => !isAttribute,
 });
 
-/** A CSDL document. */
 export interface Csdl {
   readonly schemas: readonly Element[];
-  /** `Self.Product` → `Shop.Product`: an alias in front of the last dot becomes its namespace. */
+  /** Resolves a name: an alias before the last dot becomes its namespace. `Self.Product` becomes `Shop.Product`. */
   readonly resolve: (name: string) => string;
 }
 
-/** @throws MetadataError when the text is not the metadata of an OData 4 service. */
+/**
+ * Parses the XML of `$metadata`.
+ * @throws MetadataError when the text is not the metadata of an OData 4 service
+ */
 export function parseCsdl(xml: string): Csdl {
-  // CSDL has no document type, and without one no entity can be declared that grows when it is expanded.
+  // CSDL needs no document type. Without one, a document cannot declare an entity whose expansion exhausts memory.
   if (/<!DOCTYPE/i.test(xml)) throw new MetadataError('The $metadata of the service declares a document type.');
   const [document] = elements(toElement(parser.parse(xml)), 'Edmx');
   const version = document && attribute(document, 'Version');
@@ -38,14 +40,17 @@ export function parseCsdl(xml: string): Csdl {
   return { schemas, resolve: aliasResolver(document, schemas) };
 }
 
-/** Aliases come from included vocabularies (`Core` for `Org.OData.Core.V1`) and from the schemas themselves. */
+/**
+ * Returns the function that resolves aliases. Included vocabularies (`Core` for `Org.OData.Core.V1`) and the schemas themselves declare
+ * them.
+ */
 function aliasResolver(document: Element, schemas: readonly Element[]): Csdl['resolve'] {
   const includes = elements(document, 'Reference').flatMap((reference) => elements(reference, 'Include'));
   const namespaces = new Map<string, string>();
   for (const declaration of [...includes, ...schemas]) {
     const alias = attribute(declaration, 'Alias');
     const namespace = attribute(declaration, 'Namespace');
-    // An alias of one letter stands for it in every name.
+    // An alias of one letter expands to its namespace in every name.
     assertWithin('characters in a namespace', namespace?.length ?? 0, CAPS.namespace);
     if (alias !== undefined && namespace !== undefined) namespaces.set(alias, namespace);
   }
@@ -66,7 +71,7 @@ export function attribute(element: Element, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The text of every child of that name: `<PropertyPath>price</PropertyPath>`. */
+/** Returns the texts of all children with this name, such as `<PropertyPath>price</PropertyPath>`. */
 export function texts(parent: Element, name: string): readonly string[] {
   return elements(parent, name).flatMap((child) => {
     const text = child['#text'];
@@ -74,12 +79,12 @@ export function texts(parent: Element, name: string): readonly string[] {
   });
 }
 
-/** A value in either notation: `<X String="a"/>` or `<X><String>a</String></X>`. */
+/** Returns a value in either notation: `<X String="a"/>` or `<X><String>a</String></X>`. */
 export function constant(element: Element, kind: string): string | undefined {
   return attribute(element, kind) ?? texts(element, kind)[0];
 }
 
-/** The parser gives a bare string for an element that has neither attributes nor children. */
+/** Converts a parsed value to an element. The parser returns a string for an element with neither attributes nor children. */
 function toElement(value: unknown): Element {
   if (isElement(value)) return value;
   return typeof value === 'string' ? { '#text': value } : {};

@@ -1,12 +1,12 @@
-/** Longer metadata is not searched: nobody waits for that when an instance is made. */
+/** Maximum length of metadata to search, in characters. The creation of an instance must not wait for a longer search. */
 const MOST_CHARACTERS = 2_000_000;
 
 const SCHEMA_OR_ENUM = /<(?:[\w.-]+:)?(Schema|EnumType)\s([^<>]{1,2000})>/g;
 const PROPERTY = /<(?:[\w.-]+:)?Property\s([^<>]{1,2000})>/g;
 
 /**
- * Which properties may have which enumerations, by the names of properties: `Color` → `Shop.Color`. It looks at the tags of metadata
- * alone, and at no structure, so that it takes no longer than reading them once. A type of another property of the same name comes along.
+ * Returns the enumerations that a property may have, by the property's name: `Color` → `Shop.Color`. It only scans the tags of the metadata
+ * and ignores their structure, so it takes no longer than one read. The result can include the type of another property with the same name.
  */
 export function enumPropertiesIn(metadata: string): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
@@ -24,14 +24,14 @@ export function enumPropertiesIn(metadata: string): ReadonlyMap<string, Readonly
   return found;
 }
 
-/** By qualified name; an alias stands for the namespace of its schema. */
+/** Returns the enumerations by qualified name. An alias stands for the namespace of its schema. */
 function enumTypesIn(metadata: string) {
   const types = new Set<string>();
   const namespaces = new Map<string, string>();
   let namespace = '';
   for (const [, tag, attributes = ''] of metadata.matchAll(SCHEMA_OR_ENUM)) {
     if (tag === 'EnumType') {
-      // Several flags stand in one text, which `eq` compares as a whole.
+      // Several flags form one text, which `eq` compares as a whole.
       const isFlags = attributeIn(attributes, 'IsFlags') === 'true';
       if (!isFlags) types.add(`${namespace}.${attributeIn(attributes, 'Name') ?? ''}`);
       continue;

@@ -23,16 +23,17 @@ export async function examineService(context: ConnectorContext) {
   };
 }
 
-/** Creating an instance waits for this, so few calls must do. */
+/** Maximum numbers of sets and properties to try. The creation of an instance waits for these calls, so they must be few. */
 const MOST_SETS = 3;
 const MOST_PROPERTIES = 3;
 
 const UNPROVED = 'Causeway could not verify username and password, because no request that it tried required them.';
 
 /**
- * Many services show their service document to everybody, so that it proves nothing. Then a record of a set that is not shown to everybody
- * does; where none is found, the credentials stay unproved.
- * @throws the refusal of the credentials
+ * Checks the credentials. Many services return their service document without credentials, so it proves nothing. In this case a record of a
+ * set that requires credentials is read. If there is no such set, the credentials remain unproved.
+ * @returns a warning about unproved credentials
+ * @throws the error of the service if it rejects the credentials
  */
 async function findUnproved(context: ConnectorContext): Promise<string | undefined> {
   if (credentialsOf(context.config) === undefined || (await isGuarded(context, { path: '/' }))) return undefined;
@@ -52,7 +53,7 @@ async function findUnproved(context: ConnectorContext): Promise<string | undefin
   return UNPROVED;
 }
 
-/** Whether the service denies it to whoever does not say who they are. One that is out of order does not show it. */
+/** Returns whether the service denies the request without credentials. Another failure proves nothing. */
 async function isGuarded({ send, signal }: ConnectorContext, request: ProviderRequest): Promise<boolean> {
   try {
     await send({ ...request, anonymous: true });
@@ -64,10 +65,11 @@ async function isGuarded({ send, signal }: ConnectorContext, request: ProviderRe
 }
 
 /**
- * Some servers filter wrongly: they ignore what they do not know, or find no text. Nothing in their responses shows it, so the connector
- * sends filters with known results: no row is null and not null, and a word of a record finds it.
+ * Checks whether the service filters correctly. Some servers ignore filters that they do not know, or find no text. Nothing in their
+ * responses shows it, so the connector sends filters with known results: no row is both null and not null, and a word of a record must find
+ * the record.
  *
- * A request that is refused says nothing about the filter, and another set or property is tried.
+ * A rejected request says nothing about the filter, so another property or set is tried.
  */
 async function findFault(context: ConnectorContext, sets: readonly string[]): Promise<string | undefined> {
   for (const set of sets) {
@@ -96,8 +98,8 @@ async function judge(context: ConnectorContext, set: string, name: string, word:
 }
 
 /**
- * Some servers find nothing by the value of an enumeration that a record has. A record does not show which of its texts are such values,
- * so the metadata is searched for them.
+ * Checks whether the service filters enumerations correctly. Some servers find no record by the value of an enumeration that a record has.
+ * A record does not show which of its texts are enumerations, so the metadata is searched for them.
  */
 async function findEnumFault(context: ConnectorContext, sets: readonly string[]): Promise<string | undefined> {
   if (sets.length === 0) return undefined;
@@ -124,7 +126,7 @@ async function findEnumFault(context: ConnectorContext, sets: readonly string[])
 
 const ENUM_ADVICE = 'Set odata.enum to local, and Causeway evaluates filters on enumerations itself.';
 
-/** Empty when the service does not give it. */
+/** Returns the metadata, or an empty text if the request fails. */
 async function metadataOf({ send, signal }: ConnectorContext): Promise<string> {
   try {
     const { body } = await send({ path: '/$metadata', headers: { accept: 'application/xml' } });
@@ -150,7 +152,7 @@ function firstOf(set: string, filter?: string): ProviderRequest {
   return { path: path`/${set}`, query: { $filter: filter, $top: 1 } };
 }
 
-/** The objects of a list; undefined when the service refuses it, or answers something else. */
+/** Returns the objects of a list, or undefined if the service rejects the request or returns something else. */
 async function read(
   { send, signal }: ConnectorContext,
   request: ProviderRequest,
@@ -167,7 +169,7 @@ async function read(
 
 const UUID = /^[0-9a-f]{8}-/i;
 
-/** A word of each property that is likely to be text. An enumeration looks the same, and is refused by `contains`. */
+/** Returns a word of each property that is likely to be text. An enumeration looks the same, but the service rejects `contains` for it. */
 function wordsOf(record: Json | undefined): readonly { readonly name: string; readonly word: string }[] {
   return Object.entries(record ?? {}).flatMap(([name, value]) => {
     const word = typeof value === 'string' && !UUID.test(value) ? /[A-Za-z]{2,}/.exec(value)?.[0] : undefined;

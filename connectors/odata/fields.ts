@@ -12,20 +12,24 @@ const ORDER = ['<', '<=', '>', '>='] as const;
 
 const EQUALITY = { ...can.null, ...can.equal('exact') };
 const PRECISE = { ...can.null, ...can.compare('exact') };
-/** A service may keep such numbers in fewer digits than it was given, and then sees neighbours as equal. */
+/** Filter of numbers that a service may store with fewer digits than it received. Such a service treats close numbers as equal. */
 const ROUNDED = { ...can.null, ...can.compare('superset') };
 /**
- * Whether a service tells cases, accents and trailing blanks apart is up to its database. Whatever it does, `eq` finds at
- * least the rows whose text is the same; `ne` would leave out rows that we mean. No order: it is the database's own.
+ * Filter of text. The database of a service decides whether case, accents and trailing blanks count. In any case `eq` finds at least the
+ * rows with the same text, but `ne` could miss rows. The order of texts depends on the database, too, so no comparison by order is
+ * declared.
  */
 const TEXT = { ...can.null, ...can.equal('superset'), ...can.match('superset') };
 const BINARY_TEXT = { ...can.null, ...can.equal('exact'), ...can.match('exact') };
-/** Compared as a number by some services and as text by others, so only what both find can be relied on. */
+/**
+ * Filter of identifiers. Some services compare them as numbers and others as text, so only conditions with the same result in both are
+ * declared.
+ */
 const IDENTIFIER = { ...can.null, ...can.only('superset', '=', 'IN') };
 
 const UNCERTAIN: Domain = { text: { certain: () => false } };
 const GUIDS: Domain = { text: { possible: (text) => literalOf('Edm.Guid', text) !== undefined } };
-/** Decimals with so few digits that a double represents them exactly. */
+/** Domain of decimals with so few digits that a double represents them exactly. */
 const NARROW: Domain = { digits: { significant: DOUBLE_DIGITS } };
 
 const INTEGER = { type: 'integer', filter: PRECISE, sortable: true } as const;
@@ -41,7 +45,7 @@ const kindOfPrimitive = kinds({
     'Edm.Int64': INTEGER,
     'Edm.Decimal': DECIMAL,
     'Edm.Double': DECIMAL,
-    // 0.1 as a single is not the 0.1 it is printed as: a comparison would lose rows.
+    // The single 0.1 differs from the 0.1 that the service prints, so a comparison would miss rows.
     'Edm.Single': { type: 'number', filter: can.null, sortable: true },
     'Edm.Date': { type: 'date', filter: PRECISE, sortable: true },
     'Edm.DateTimeOffset': { type: 'datetime', filter: PRECISE, sortable: true },
@@ -51,20 +55,20 @@ const kindOfPrimitive = kinds({
     'Edm.Duration': { type: 'string', format: 'duration', filter: can.null, sortable: true },
     'Edm.Binary': { type: 'string', format: 'base64url' },
   },
-  // Structures, positions and whatever else may come.
+  // Structures, positions and any other type.
   unknown: { type: 'object' },
 });
 
 export interface FieldOptions {
-  /** The service compares text character by character. */
+  /** Whether the service compares text character by character. */
   readonly textIsBinary: boolean;
-  /** The service's own filter is not used. */
+  /** Whether the connector must not use the service's own filter. */
   readonly filtersHere: boolean;
-  /** The service's own filter is not used for enumerations. */
+  /** Whether the connector must not use the service's filter for enumerations. */
   readonly comparesEnumsHere: boolean;
 }
 
-/** The fields of an entity set, nested ones under dotted names. */
+/** Returns the fields of an entity set. Nested fields have dotted names. */
 export function fieldsOf(set: EntitySet, options: FieldOptions): Record<string, FieldSpec> {
   const fields: Record<string, FieldSpec> = {};
   const add = (properties: readonly Property[], outer: Outer) => {
@@ -80,13 +84,13 @@ export function fieldsOf(set: EntitySet, options: FieldOptions): Record<string, 
   return fields;
 }
 
-/** Where a property stands: its path, and whether something on the way can be null. */
+/** The position of a property: its path, and whether a value on the path can be null. */
 interface Outer {
   readonly path: readonly string[];
   readonly nullable: boolean;
 }
 
-/** A stream is not in the JSON of a record. */
+/** Returns whether a record contains the property. The JSON of a record contains no streams. */
 function isReadable(property: Property): boolean {
   return property.type.name !== 'Edm.Stream';
 }
@@ -117,7 +121,7 @@ function kindOf(property: Property, options: FieldOptions): FieldSpec {
   const { type } = property;
   if (type.kind === 'collection') return { type: 'array' };
   if (type.kind === 'enum' && options.comparesEnumsHere) return { type: 'string' };
-  // Two names for one value, or several at once, do not compare as their names do.
+  // An enumeration with two names for one value, or with several values at once, does not compare as its names do.
   if (type.kind === 'enum' && !type.distinct) return { type: 'string', filter: can.null };
   if (type.kind === 'enum') return { type: 'string', filter: EQUALITY, domain: membersOf(type) };
   const kind = kindOfPrimitive(type.name);
@@ -126,13 +130,13 @@ function kindOf(property: Property, options: FieldOptions): FieldSpec {
   return type.name === 'Edm.Decimal' && !isWide(type) ? { ...kind, filter: PRECISE, domain: NARROW } : kind;
 }
 
-/** An enumeration has its members only, and a service rejects any other. */
+/** Returns the domain of an enumeration. A service rejects other values than the members. */
 function membersOf({ name, members }: Extract<PropertyType, { kind: 'enum' }>): Domain {
   const possible = new Set(members.filter((member) => literalOf(name, member) !== undefined));
   return { text: { possible: (text) => possible.has(text) } };
 }
 
-/** A list of numbers has the format of its members. */
+/** Returns the format of a field. A list of numbers has the format of its members. */
 function formatOf(type: PropertyType, { format }: FieldSpec): Pick<FieldSpec, 'format' | 'range'> {
   const range = integerRange(type.name);
   const shown = isWide(type.kind === 'collection' ? type.of : type) ? DECIMAL_TEXT : format;
@@ -153,7 +157,7 @@ function writing(property: Property, capabilities: Capabilities, { native, isKey
     !property.immutable &&
     !isKey &&
     capabilities.updatableProperty(native);
-  // A key that is not given may be made by the service, which has no way to say so in OData 4.0.
+  // The service may generate a missing key, but OData 4.0 has no declaration for that.
   const mustBeGiven =
     !property.nullable && !property.hasDefault && !isKey && !isNested && property.type.kind !== 'collection';
   const required = createable && (mustBeGiven || capabilities.requiredOnInsert(native));
@@ -171,7 +175,10 @@ const LIKE_FORMS: readonly (readonly [LikeForm, string])[] = [
   ['contains', 'contains'],
 ];
 
-/** Some services write a pattern for their database and do not escape its own sign of escape there: SAP CAP Java 3.6 on H2. */
+/**
+ * The excluded character of patterns. Some services translate a pattern for their database and do not escape its escape character there:
+ * SAP CAP Java 3.6 on H2.
+ */
 const LIKE_EXCEPT = '\\';
 
 function filtering(
@@ -186,7 +193,7 @@ function filtering(
   return { filter, likeForms: ['literal', ...forms], likeExcept: LIKE_EXCEPT };
 }
 
-/** Operators that FilterExpressionRestrictions leave. Source: Org.OData.Capabilities.V1.FilterExpressionType. */
+/** The operators that FilterExpressionRestrictions allow. Source: Org.OData.Capabilities.V1.FilterExpressionType. */
 const ALLOWED: ReadonlyMap<string | undefined, readonly Operator[]> = new Map<string, readonly Operator[]>([
   ['SingleValue', ['=']],
   ['MultiValue', ['=', 'IN']],

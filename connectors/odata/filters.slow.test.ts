@@ -16,7 +16,7 @@ import { createSimulator, DEMO_CONFIGURATION, type ODataSimulatorOptions } from 
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A service and the rows that it was filled with. */
+/** A service and the rows that it contains. */
 interface Subject {
   readonly connection: DiscoveredConnection;
   readonly object: ObjectSpec;
@@ -24,7 +24,7 @@ interface Subject {
   readonly idField: string;
 }
 
-/** What we mean by a filter, worked out over the rows without the service. */
+/** Returns the ids of the rows that match a `where`, evaluated without the service. */
 function meantIds({ object, rows, idField }: Subject, where: string): unknown[] {
   const { condition } = checkFilter(parseWhere(where), object);
   const test = condition === undefined ? () => true : compileCondition(normalise(condition));
@@ -32,8 +32,8 @@ function meantIds({ object, rows, idField }: Subject, where: string): unknown[] 
 }
 
 /**
- * The service finds at least what is meant; exactly that when nothing is left to check; and exactly that after the check.
- * The filter is valid for a parser that nobody here wrote.
+ * Expects that the service finds at least the expected rows, exactly these rows if no check is left, and that the check leaves exactly
+ * these rows. An independent parser must accept the filter.
  */
 async function expectRows(subject: Subject, where: string, expected: readonly unknown[]): Promise<void> {
   const { plan } = prepareQuery({ where }, subject.object);
@@ -55,7 +55,7 @@ async function expectRows(subject: Subject, where: string, expected: readonly un
 
 type Test = (product: Product) => boolean;
 
-/** `null` is unknown: it is in no comparison. Written without the platform's own evaluator. */
+/** Returns a test that is false for null, because null matches no comparison. It does not use the platform's own evaluator. */
 const known =
   <Name extends keyof Product>(name: Name, test: (value: NonNullable<Product[Name]>) => boolean): Test =>
   (product) => {
@@ -65,7 +65,7 @@ const known =
 
 const instant = (text: string) => Date.parse(text);
 
-/** Every construct, on every type. `full`: the service answers it alone. */
+/** Every construct on every type. `full` means that the service evaluates the whole condition. */
 const CASES: readonly { readonly where: string; readonly test: Test; readonly full: boolean }[] = [
   { where: 'stock = 9', test: known('stock', (stock) => stock === 9), full: true },
   { where: 'stock != 9', test: known('stock', (stock) => stock !== 9), full: true },
@@ -142,7 +142,7 @@ const CASES: readonly { readonly where: string; readonly test: Test; readonly fu
   { where: "description like '%tool'", test: known('description', (text) => text.endsWith('tool')), full: false },
   { where: "description like '%or%'", test: known('description', (text) => text.includes('or')), full: false },
   { where: "description like '%o_l%'", test: known('description', (text) => /o.l/.test(text)), full: false },
-  // As a null test, whose rows are checked again.
+  // The pattern becomes a test for null, whose rows are checked again.
   { where: "description like '%'", test: known('description', () => true), full: false },
   { where: "description not like '%or%'", test: known('description', (text) => !text.includes('or')), full: false },
   { where: "not description not like '%or%'", test: known('description', (text) => text.includes('or')), full: false },
@@ -166,7 +166,7 @@ const CASES: readonly { readonly where: string; readonly test: Test; readonly fu
   },
 ];
 
-/** Text that has a meaning somewhere on the way: in URLs, in OData, in SQL patterns, in JSON. */
+/** Texts with a meaning in URLs, in OData, in SQL patterns or in JSON. */
 const HOSTILE = [
   "O'Neil",
   "''",
@@ -196,17 +196,17 @@ function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** As a LIKE pattern that means the text itself. */
+/** Returns a LIKE pattern that matches only the text itself. */
 function likeText(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
-/** The dots of a name lead into nested objects. */
+/** Returns the value of a field. The dots of its name lead into nested objects. */
 function valueAt(row: Row, name: string): unknown {
   return name.split('.').reduce<unknown>((value, key) => (value == null ? value : Object(value)[key]), row);
 }
 
-/** Filters over a subject's own values and their neighbours. */
+/** Returns filters over a subject's own values and their neighbours. */
 function whereTexts({ object, rows }: Subject): fc.Arbitrary<string> {
   const predicates = Object.entries(object.fields).flatMap(([name, field]) => {
     const quotes = field.type === 'string';
@@ -441,7 +441,7 @@ describe('OData filters on the simulator', function () {
     const shown = await subject.connection.listAll(subject.object);
     const rounded = { ...subject, rows: shown };
     const weights = shown.map(({ Weight }) => Weight).filter((weight) => weight !== null);
-    // What the service compares with is not what it shows, or this tells nothing.
+    // The service must compare with another number than it prints. Otherwise this test would prove nothing.
     const kept = (subject.rows[1]?.Weight ?? '').toString();
     expect(Number(weights[1])).to.not.equal(Number(kept));
     for (const weight of weights.slice(0, 20)) {

@@ -4,7 +4,7 @@ import { examineService } from './examine.ts';
 import { discoverObjects } from './objects.ts';
 import { cloudEvents } from './webhooks.ts';
 
-/** Any OData 4 service; its objects and fields are read from its `$metadata`. */
+/** The connector for any OData 4 service. It reads the objects and fields from the service's `$metadata`. */
 export default defineConnector({
   key: 'odata',
   id: 1001,
@@ -26,16 +26,17 @@ export default defineConnector({
   baseUrl: (config) => setting(config, 'base.url'),
   hosts: (config) => [new URL(setting(config, 'base.url')).host],
   headers: {
-    // With IEEE754Compatible the service writes 64-bit and decimal numbers as text, so that no digit is lost.
+    // With IEEE754Compatible the service writes 64-bit integers and decimals as text, so that no digit is lost.
     accept: 'application/json;IEEE754Compatible=true',
     'odata-maxversion': '4.0',
   },
   objects: discoverObjects,
   operations: ['list', 'get', 'create', 'update', 'replace', 'remove'],
-  // The service document. No entity set has a name known beforehand. Where everybody may read it, `examine` tries sets.
+  // The probe reads the service document, because no name of an entity set is known in advance. If the service document is public,
+  // `examine` reads sets.
   probe: { path: '/' },
   examine: examineService,
   webhooks: cloudEvents,
-  // Every change is sent with `If-Match: *`, which fails only where there is nothing to change.
+  // Every change has the header `If-Match: *`, which fails only if the record does not exist.
   classify: errors({ code: ({ status }) => status, kinds: { 412: 'notFound' } }),
 });

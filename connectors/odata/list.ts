@@ -14,30 +14,33 @@ import type { EntitySet } from './metadata.ts';
 import { recordReader, selectClause } from './records.ts';
 
 /**
- * Position in a list. A request asks for a window of rows from row `$skip` on, and for one row more, which is never shown: it says whether
- * there is another window. A service that gives fewer rows adds a next link, which leads through the rest of the window, and with some
- * services beyond it, as if `$top` were a page size. A window without that row and without a link is the last. For a set that has no
- * windows, the connector requests pages of a size instead, never both: some services fail at that (Apache Olingo). Source: OData Protocol
- * 4.01, sections 11.2.6.3 to 11.2.6.7.
+ * Position in a list. A request asks for a window of rows from row `$skip` on, and for one row more. That row is never returned: it shows
+ * whether another window follows. A service that returns fewer rows adds a next link. The link leads through the rest of the window and,
+ * with some services, beyond it, as if `$top` were a page size. A window without that row and without a link is the last one. For a set
+ * that does not support windows, the connector requests pages of a size instead. It never combines both, because some services fail at that
+ * (Apache Olingo). Source: OData Protocol 4.01, sections 11.2.6.3 to 11.2.6.7.
  */
 interface Position {
-  /** Rows of the query in front of the page. */
+  /** Number of rows of the query before the page. */
   readonly skip: number;
-  /** Rows of the window that are still to be shown; below zero when links lead beyond it. */
+  /** Number of remaining rows of the window. Negative when links lead beyond the window. */
   readonly left: number;
-  /** As the service wrote it. */
+  /** The next link as the service wrote it. */
   readonly link?: string;
-  /** The `@odata.context` beside it, which a relative link is relative to. */
+  /** The `@odata.context` of the page, against which a relative link is resolved. */
   readonly context?: string;
 }
 
-/** With the one more, 1000: what SAP CAP gives at most. How many others let a client ask for is written down nowhere. */
+/**
+ * Maximum number of rows per page. Together with the additional row it makes 1,000, which is the maximum of SAP CAP. Other services do not
+ * document their maximum.
+ */
 const MAX_PAGE_SIZE = 999;
 
 /** Maximum number of simultaneous requests of one query. The specification sets no limit, so it is low. */
 const PAGES_AT_ONCE = 3;
 
-/** What is listed: an entity set, or the records behind a navigation property `name` of a record of `parent`. */
+/** The source of a list: an entity set, or the records of a navigation property `name` of a record of `parent`. */
 export interface ListSource {
   readonly name: string;
   readonly parent?: EntitySet;
@@ -58,7 +61,7 @@ export function listOperation(set: EntitySet, source: ListSource): ListOperation
       } satisfies ListPage;
     },
     readRecord: recordReader(set),
-    // Sound because every order ends with the key: row n is the same row in every call.
+    // Pages can be fetched by offset, because every order ends with the key: row n is the same row in every call.
     ...(pagesByOffset &&
       isOrdered(set) && {
         cursorAt: (offset: number) => JSON.stringify({ skip: offset }),
@@ -92,13 +95,16 @@ function collectionPath({ parent, name }: ListSource, { parentId }: ListInput<st
   return `${path`/${parent.name}`}${keyPredicate(keyOf(parent.type), parentId)}${path`/${name}`}`;
 }
 
-/** A link is opaque and goes out as it came, but for the base of a relative one. Source: OData JSON Format 4.01, section 4.3. */
+/**
+ * Returns the URL of a next link. A link is opaque and is sent unchanged, except that a relative one is resolved. Source: OData JSON Format
+ * 4.01, section 4.3.
+ */
 function resolveLink({ link = '', context }: Position, config: Config, collection: string): string {
   const base = new URL(context ?? '', `${rootOf(config)}${collection}`);
   return /^https?:/i.test(link) ? link : new URL(link, base).href;
 }
 
-/** The order asked for, made total by the key, so that no row moves between pages. */
+/** Returns the requested order followed by the key, so that the order is total and no row moves between pages. */
 function orderClause(set: EntitySet, input: ListInput<string>): string | undefined {
   const asked = input.orderBy.map(({ field, direction }) => ({
     property: field.native.replaceAll('.', '/'),
@@ -125,7 +131,7 @@ function startOf(input: ListInput<string>): Position {
   return input.cursor === undefined ? start : { ...start, ...readPosition(JSON.parse(input.cursor)) };
 }
 
-/** A cursor comes back as it was given, so what it holds is what `positionAfter` put in. */
+/** Reads a position from a cursor. A cursor comes back unchanged, so it contains what `endPage` wrote. */
 function readPosition(cursor: unknown): Partial<Position> {
   const { skip, left, link, context } = json.object(cursor, 'the cursor of a page');
   return {
@@ -143,7 +149,7 @@ interface PageInput {
   readonly pagesByOffset: boolean;
 }
 
-/** How many of the values belong to the page, and where the next one begins. */
+/** Returns how many of the values belong to the page, and the position of the next one. */
 function endPage({ position, values, body, pagesByOffset }: PageInput): {
   readonly shown: number;
   readonly next?: Partial<Position>;
@@ -156,7 +162,7 @@ function endPage({ position, values, body, pagesByOffset }: PageInput): {
   if (link !== undefined && link === position.link) {
     throw unusable('The service returned the current page as the next one, so the list would never end.');
   }
-  // Behind the link of a window that is complete stands the row that is not shown.
+  // The link of a complete window leads to the additional row, which is not returned.
   if (link !== undefined && pagesByOffset && left === 0) return { shown, next: { skip } };
   if (link !== undefined) return { shown, next: { skip, left, link, ...(context !== undefined && { context }) } };
   const isOneMore = pagesByOffset && shown > 0 && left === -1;
@@ -168,7 +174,7 @@ function totalOf(body: unknown): { readonly total?: number } {
   return Number.isInteger(count) ? { total: count } : {};
 }
 
-/** OData 4.01 leaves out the `odata.` in front of control information. */
+/** Returns control information of a body. OData 4.01 omits the prefix `odata.`. */
 function controlOf(body: unknown, name: string): string | undefined {
   return json.findText(json.at(body, `@odata.${name}`) ?? json.at(body, `@${name}`));
 }

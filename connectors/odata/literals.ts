@@ -1,6 +1,6 @@
 /**
- * Values as they stand in a URL: in `$filter` and in a key. Source: OData ABNF 4.01, primitiveLiteral. Everything but text is
- * written bare, so it is checked against its type's shape first: no value can become syntax.
+ * This file writes values for a URL: in `$filter` and in a key. Source: OData ABNF 4.01, primitiveLiteral. Everything except text has no
+ * quotes, so it is checked against the pattern of its type first. No value can become syntax.
  */
 
 const INTEGER = /^-?\d+$/;
@@ -23,23 +23,23 @@ const BARE: ReadonlyMap<string, RegExp> = new Map([
   ['Edm.TimeOfDay', /^\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/],
 ]);
 
-/** The literal of a value under its type; undefined when the text is no value of the type. */
+/** Returns the literal of a value for its type, or undefined if the text is no value of the type. */
 export function literalOf(typeName: string, text: string): string | undefined {
   const bare = BARE.get(typeName);
   if (bare !== undefined) return bare.test(text) ? text : undefined;
   if (typeName === 'Edm.String') return quote(text);
   if (typeName === 'Edm.Duration') return DURATION.test(text) ? `duration'${text}'` : undefined;
   if (typeName.startsWith('Edm.')) return undefined;
-  // An enumeration, under its qualified name: OData 4.0 does not take the bare member.
+  // The literal of an enumeration contains its qualified name, because OData 4.0 does not accept the member alone.
   return text.split(',').every((member) => MEMBER.test(member)) ? `${typeName}'${text}'` : undefined;
 }
 
 const DURATION = /^-?P(?=\d|T\d)(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?$/;
 
-/** By name, or by value where a combination of flags has no name. Several flags stand in one literal. */
+/** A member of an enumeration. It is a number if a combination of flags has no name. Several flags form one literal. */
 const MEMBER = /^(?:[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}_]*|-?\d+)$/u;
 
-/** A quote inside is doubled; there are no other escapes. */
+/** Returns a quoted text. A quote inside is doubled, and there are no other escapes. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -30,7 +30,7 @@ async function discover(xml: string): Promise<Record<string, ObjectSpec>> {
   return { ...objects };
 }
 
-/** The object of the only entity set, annotated. */
+/** Discovers the object of the only entity set, with the annotations. */
 async function discoverItems(annotations: string, type = ITEM): Promise<ObjectSpec> {
   const container = `<EntityContainer Name="C"><EntitySet Name="Items" EntityType="S.Item">${annotations}</EntitySet></EntityContainer>`;
   const { Items } = await discover(document(type + container));

@@ -15,23 +15,23 @@ import {
   unwrapCollection,
 } from './types.ts';
 
-/** An entity set, or the records that live below a record of another. */
+/** An entity set, or the records below a record of another set. */
 export interface EntitySet {
   readonly name: string;
   readonly type: StructuredType;
   readonly capabilities: Capabilities;
-  /** Key that is equal for sets with the same fields. */
+  /** A value that is equal for sets with the same fields. */
   readonly likeness: string;
 }
 
-/** An entity type or a complex type, with everything that its base types give it. */
+/** An entity type or a complex type, including the inherited properties of its base types. */
 export interface StructuredType {
-  /** Names of the key properties in order; empty for a complex type, and for an entity without a key that we can write. */
+  /** Names of the key properties in order. Empty for a complex type, and for an entity type whose key the connector cannot write. */
   readonly key: readonly string[];
   readonly properties: readonly Property[];
 }
 
-/** Records that can be read below those of a set: `/Products(1)/reviews`. */
+/** Records that can be read below those of a set, such as `/Products(1)/reviews`. */
 export interface Collection {
   readonly name: string;
   readonly target: () => EntitySet;
@@ -42,29 +42,32 @@ export interface Property {
   readonly type: PropertyType;
   readonly nullable: boolean;
   readonly hasDefault: boolean;
-  /** The service sets it. */
+  /** Whether the service sets the value. */
   readonly computed: boolean;
-  /** Set on creation only. */
+  /** Whether only a creation sets the value. */
   readonly immutable: boolean;
   readonly label?: string | undefined;
   readonly values?: readonly string[] | undefined;
 }
 
 export type PropertyType =
-  /** `precision`: total digits of a decimal. */
+  /** A primitive type. `precision` is the number of total digits of a decimal. */
   | { readonly kind: 'primitive'; readonly name: string; readonly precision?: number | undefined }
   | { readonly kind: 'enum'; readonly name: string; readonly members: readonly string[]; readonly distinct: boolean }
-  /** Read on demand, as complex types may contain themselves. */
+  /** A complex type. Its properties are read on demand, because complex types may contain themselves. */
   | { readonly kind: 'complex'; readonly name: string; readonly properties: () => readonly Property[] }
   | { readonly kind: 'collection'; readonly name: string; readonly of: PropertyType };
 
-/** The entity sets of a model. Each one is read from its text at the first use. */
+/** The entity sets of a model. Each set is read from its text when it is first used. */
 export interface Service {
   readonly set: (name: string) => EntitySet;
   readonly collections: (setName: string) => readonly Collection[];
 }
 
-/** @throws what `unusable` makes, when a type has too much of something */
+/**
+ * Opens the service of a model.
+ * @throws the error of `unusable` (the returned functions) when a type exceeds a limit
+ */
 export function openService(model: Model): Service {
   const details = new Map(model.sets.map(({ name, detail }) => [name, detail]));
   const share = createShared<StructuredType>();
@@ -75,7 +78,7 @@ export function openService(model: Model): Service {
     return JSON.parse(details.get(name) ?? '{}');
   }
 
-  function place(name: string, typeName: string, terms: Terms): EntitySet {
+  function createSet(name: string, typeName: string, terms: Terms): EntitySet {
     const likeness = `${typeName} ${JSON.stringify(terms)}`;
     const stated = capabilitiesOf(model, terms);
     const capabilities = isMedia(lineageOf(model, typeName)) ? ofMedia(stated) : stated;
@@ -84,7 +87,7 @@ export function openService(model: Model): Service {
 
   function set(name: string): EntitySet {
     const { type, terms } = detailOf(name);
-    return place(name, type, terms);
+    return createSet(name, type, terms);
   }
 
   return {
@@ -97,7 +100,7 @@ export function openService(model: Model): Service {
           target: () => {
             const boundTo = Object.hasOwn(bound, name) ? bound[name] : undefined;
             const terms = Object.hasOwn(contained, name) ? contained[name] : undefined;
-            return boundTo === undefined ? place(targetType, targetType, terms ?? containerTerms) : set(boundTo);
+            return boundTo === undefined ? createSet(targetType, targetType, terms ?? containerTerms) : set(boundTo);
           },
         })),
       );
@@ -112,7 +115,10 @@ function capabilitiesOf({ statements }: Model, terms: Terms): Capabilities {
   });
 }
 
-/** Values that are made once for all who use them at the same time, and not kept longer than they do. */
+/**
+ * Returns a function that creates values once and shares them among simultaneous users. It holds values weakly, so they live only as long
+ * as somebody uses them.
+ */
 export function createShared<Value extends object>(): (key: string, make: () => Value) => Value {
   const made = new Map<string, WeakRef<Value>>();
   return (key, make) => {
@@ -124,7 +130,7 @@ export function createShared<Value extends object>(): (key: string, make: () => 
   };
 }
 
-/** A model and what was read of it. */
+/** A model, and functions that read it once. */
 interface Source extends Pick<Model, 'types'> {
   readonly propertiesOf: (typeName: string) => readonly Property[];
   readonly enumOf: (typeName: string) => EnumData;
@@ -145,7 +151,9 @@ function readType(source: Source, name: string): StructuredType {
   };
 }
 
-/** A type and its base types, the outermost base first: as many as the model has, which are counted. */
+/**
+ * Returns a type and its base types, the outermost base first. The number of base types needs no check here, because the model limits it.
+ */
 function lineageOf(source: Pick<Source, 'types'>, name: string): readonly StructuredData[] {
   const lineage: StructuredData[] = [];
   for (let next: string | undefined = name; next !== undefined; ) {

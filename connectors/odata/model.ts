@@ -13,14 +13,14 @@ import { objectNames } from './names.ts';
 import { createTypes, type Types, type TypeText } from './types.ts';
 
 /**
- * What a service offers, as plain data that is cheap to hand from one thread to another and to keep: everything that is not needed to list
- * the objects is JSON text, read when an object is used. Its size is linear in that of the document: nothing is written twice.
+ * The content of a service as plain data. It is cheap to keep, and to transfer between threads: everything that a list of the objects does
+ * not need is JSON text, which is read when an object is used. Its size is linear in that of the document, because nothing is stored twice.
  */
 export interface Model {
   readonly sets: readonly SetSummary[];
-  /** By qualified name. */
+  /** Types by qualified name. */
   readonly types: ReadonlyMap<string, TypeText>;
-  /** JSON of annotations, which sets refer to by their place. */
+  /** JSON of annotations. Sets refer to them by index. */
   readonly statements: readonly string[];
 }
 
@@ -29,9 +29,9 @@ export interface SetSummary {
   readonly label?: string;
   readonly idField?: string;
   readonly operations: readonly Operation[];
-  /** Object names of the collections below its records. */
+  /** Object names of the collections below the set's records. */
   readonly collections: readonly string[];
-  /** JSON of its `SetDetail`. */
+  /** JSON of the set's `SetDetail`. */
   readonly detail: string;
 }
 
@@ -40,20 +40,20 @@ type Operation = 'list' | 'get' | 'create' | 'update' | 'replace' | 'remove';
 export interface SetDetail {
   readonly type: string;
   readonly terms: Terms;
-  /** Navigation property → name of the set that its records belong to. */
+  /** Names of the sets that contain the records of a navigation property, by navigation property. */
   readonly bound: Readonly<Record<string, string>>;
   /** Annotations about records that exist only below their parent, by navigation property. */
   readonly contained: Readonly<Record<string, Terms>>;
   readonly containerTerms: Terms;
 }
 
-/** Term → place of its statement. */
+/** Indexes of statements by term. */
 export type Terms = Readonly<Partial<Record<CapabilityTerm, number>>>;
 
-/** The model, or why there is none. */
+/** The model, or the reason why there is none. */
 export type Reading = { readonly model: Model } | { readonly fault: string };
 
-/** Runs in a thread of its own. */
+/** Reads the model from the XML of `$metadata`. It runs in a thread of its own. */
 export default function readModel(xml: string): Reading {
   try {
     return { model: createModel(parseCsdl(xml)) };
@@ -150,7 +150,7 @@ function readSet(context: Context, set: Element, { container, containerTerms, na
     ...(label !== undefined && { label }),
     ...(idField !== undefined && { idField }),
     operations: operationsOf(capabilities, types.keyOf(type).length > 0),
-    // Without a key no record has an address.
+    // A record without a key has no URL, so it can have no collections.
     collections: types.keyOf(type).length > 0 ? childNames(type) : [],
     detail: JSON.stringify(detail),
   };
@@ -185,23 +185,23 @@ interface Statements {
   readonly capabilitiesOf: (terms: Terms) => Capabilities;
 }
 
-/** Each annotation is read once, however many sets share it through their container. */
+/** Collects the statements of annotations. Each annotation is read once, even if many sets share it through their container. */
 function createStatements({ find }: Annotations): Statements {
   const texts: string[] = [];
   const statements: Statement[] = [];
-  const places = new Map<Element, number>();
+  const indexes = new Map<Element, number>();
   const capabilities = new Map<string, Capabilities>();
 
-  function positionOf(target: string, term: CapabilityTerm): number | undefined {
+  function indexOf(target: string, term: CapabilityTerm): number | undefined {
     const element = find(target, `${CAPABILITIES}.${term}`);
     if (element === undefined) return undefined;
-    const known = places.get(element);
+    const known = indexes.get(element);
     if (known !== undefined) return known;
     const statement = statementOf(element);
     const text = JSON.stringify(statement);
     assertWithin(`characters in ${term} of ${shorten(target)}`, text.length, CAPS.statement);
     statements.push(statement);
-    places.set(element, texts.length);
+    indexes.set(element, texts.length);
     return texts.push(text) - 1;
   }
 
@@ -210,8 +210,8 @@ function createStatements({ find }: Annotations): Statements {
     termsOf: (target) =>
       Object.fromEntries(
         CAPABILITY_TERMS.flatMap((term) => {
-          const place = positionOf(target, term);
-          return place === undefined ? [] : [[term, place] as const];
+          const index = indexOf(target, term);
+          return index === undefined ? [] : [[term, index] as const];
         }),
       ),
     capabilitiesOf: (terms) => {

@@ -1,6 +1,6 @@
 /**
- * Object name → native name. Names fit a path of ours: without the underscores that SAP puts in front of navigation properties. A name
- * that still does not fit, or is taken, has no object.
+ * Returns the native names by object name. An object name must fit into a path of our API, so the leading underscores that SAP uses for
+ * navigation properties are removed. A navigation property has no object if its name still does not fit or is already used.
  */
 export function objectNames(natives: readonly string[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();

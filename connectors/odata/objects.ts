@@ -18,12 +18,12 @@ import { idFieldOf } from './types.ts';
 import { translator } from './where.ts';
 
 /**
- * IIS takes 2,048 characters of query by default and ASP.NET 100 nodes of a filter, about four for each comparison; others
- * take more but do not say how much.
+ * Limits of filters. By default IIS accepts queries of 2,048 characters, and ASP.NET filters of 100 nodes, which is about four per
+ * comparison. Other servers accept more, but do not document how much.
  */
 const LIMITS = { maxTerms: 25, maxLength: 1500 };
 
-/** Every entity set of the service as an outline, described when it is used, and what lies below its records. */
+/** Returns every entity set of the service as an outline. Its fields and children are read when it is used. */
 export async function discoverObjects({ config, send, offload }: DiscoveryContext): Promise<Objects> {
   const response = await send({ path: '/$metadata', headers: { accept: 'application/xml' } });
   if (typeof response.body !== 'string') throw new Error('The response to $metadata is not XML.');
@@ -66,13 +66,13 @@ interface Context {
   readonly fieldsOf: (set: EntitySet) => ObjectSpec['fields'];
 }
 
-/** Sets and children of one type that can do the same share their fields. */
+/** Returns a function that shares fields between sets and children with the same type and capabilities. */
 function createFieldTables(options: FieldOptions): Context['fieldsOf'] {
   const share = createShared<ObjectSpec['fields']>();
   return (set) => share(set.likeness, () => ({ ...fieldsOf(set, options), ...compositeIdField(set) }));
 }
 
-/** The whole of an entity set. Its children are outlines again: there can be thousands, and few of them are used. */
+/** Returns the complete object of an entity set. Its children are outlines: there can be thousands, and few of them are used. */
 function entitySetObject(context: Context, setName: string): ObjectSpec {
   const set = context.service.set(setName);
   const collections = set.type.key.length === 0 ? [] : context.service.collections(setName);
@@ -92,12 +92,12 @@ function childOutline(context: Context, { name, target }: Collection, parent: En
   return { native: name, fields: {}, describe: async () => defineObject(listing(context, target(), { name, parent })) };
 }
 
-function listing({ fieldsOf }: Context, set: EntitySet, place: ListSource): ObjectSpec<string> {
+function listing({ fieldsOf }: Context, set: EntitySet, source: ListSource): ObjectSpec<string> {
   const idField = idFieldOf(set.type);
   const { capabilities } = set;
   const fields = fieldsOf(set);
   return {
-    native: place.name,
+    native: source.name,
     fields,
     ...(idField !== undefined && { idField }),
     shape: { kind: 'any' },
@@ -106,11 +106,14 @@ function listing({ fieldsOf }: Context, set: EntitySet, place: ListSource): Obje
       .map((property) => property.replaceAll('/', '.'))
       .filter((name) => Object.hasOwn(fields, name)),
     translator,
-    ...(capabilities.readable && { list: listOperation(set, place) }),
+    ...(capabilities.readable && { list: listOperation(set, source) }),
   };
 }
 
-/** Made by us: `orderNumber='A-1',line=2`. The service has no such property, so it is neither filtered nor sorted. */
+/**
+ * Returns the field with the composite id, such as `orderNumber='A-1',line=2`. The connector creates it. The service has no such property,
+ * so it can be neither filtered nor sorted.
+ */
 function compositeIdField(set: EntitySet): Record<string, FieldSpec> {
   const name = idFieldOf(set.type);
   if (set.type.key.length < 2 || name === undefined) return {};

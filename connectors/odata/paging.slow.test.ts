@@ -14,7 +14,7 @@ import { type CapServer, startCapServer } from '../../test/support/cap-server.ts
 import odata from './index.ts';
 import { createSimulator, DEMO_CONFIGURATION, type ODataSimulatorOptions } from './simulator.ts';
 
-/** Reached through the made-up host demo.example.com, as the platform does it. */
+/** Starts the simulator. The connector reaches it through the fictitious host demo.example.com, as the platform does. */
 const startSimulator = (options: Partial<ODataSimulatorOptions> = {}) =>
   startProvider(odata, (given) => createSimulator({ ...given, ...options }), DEMO_CONFIGURATION);
 
@@ -117,7 +117,7 @@ describe('OData paging where the service decides', () => {
 
   afterEach(() => server?.close().closeAllConnections());
 
-  /** A connection whose answers are given here, in order. */
+  /** Returns a connection to a server that sends the given responses in order. */
   async function scripted(annotations: string, bodies: readonly unknown[]) {
     const queue = [METADATA(annotations), ...bodies];
     server = createServer((_request, response) => {

@@ -13,7 +13,7 @@ import odata from './index.ts';
 import { compositeId, keyPredicate } from './key.ts';
 import { createSimulator, DEMO_CONFIGURATION, type ODataSimulatorOptions } from './simulator.ts';
 
-/** Reached through the made-up host demo.example.com, as the platform does it. */
+/** Starts the simulator. The connector reaches it through the fictitious host demo.example.com, as the platform does. */
 const startSimulator = (options: Partial<ODataSimulatorOptions> = {}) =>
   startProvider(odata, (given) => createSimulator({ ...given, ...options }), DEMO_CONFIGURATION);
 
@@ -230,9 +230,9 @@ describe('OData records on the simulator', () => {
     const change = { id: '4711', values: { Name: 'nobody' }, fields: [] };
     const { code, details } = await failureOf(connection.run(connection.object('Products').update, change));
     expect(code).to.equal('NOT_FOUND');
-    const place = 'https://demo.example.com/odata/v4/shop/Products(241)';
+    const otherAddress = 'https://demo.example.com/odata/v4/shop/Products(241)';
     expect(details).to.deep.equal([
-      { message: `The service returned the address of another record, ${place}. Causeway did not change it.` },
+      { message: `The service returned the address of another record, ${otherAddress}. Causeway did not change it.` },
     ]);
   });
 
@@ -262,9 +262,9 @@ describe('OData records on the simulator', () => {
     const connection = await simulator.connect().discover();
     const create = async (name: string, values: Readonly<Record<string, unknown>>) =>
       failureOf(connection.run(connection.object(name).create, { values, fields: [] }));
-    const byPlace = await create('Products', { Name: 'hidden' });
-    expect(byPlace.code).to.equal('PROVIDER_PROTOCOL');
-    expect(byPlace.message).to.match(
+    const byAddress = await create('Products', { Name: 'hidden' });
+    expect(byAddress.code).to.equal('PROVIDER_PROTOCOL');
+    expect(byAddress.message).to.match(
       /^The service created the record at https:\/\/demo\.example\.com\/odata\/v4\/shop\/Products\(241\)\. Do not create it again\. Reading it back failed: \w+[^:]* returned 404: it has nothing/,
     );
     const byKey = await create('Orders', { Code: 'hidden' });

@@ -21,15 +21,16 @@ import { idFieldOf } from './types.ts';
 import { typesOf, withoutOwnControlInformation, writeBody } from './values.ts';
 
 /**
- * Single records. Source: OData Protocol 4.01, section 11.4. A change carries `If-Match: *`: services that guard records by ETags
- * demand the header, and without it a PATCH or PUT of an unknown id would create a record. The last writer wins.
+ * Headers of a change of a single record. Source: OData Protocol 4.01, section 11.4. Services that protect records by ETags require
+ * `If-Match`, and without it a PATCH or PUT of an unknown id would create a record. With `*` the last writer wins.
  */
 const EXISTING = { 'if-match': '*' };
 const WITH_RECORD = { prefer: 'return=representation' };
 
 /**
- * Native records without control information of their own, those of a composite key with their id. What is inside a value is dropped where
- * the value of a field is read (`readerOf`), so that nothing walks over what no field shows.
+ * Returns a reader of native records. It removes the control information of the record, and adds the id to a record with a composite key.
+ * Control information inside a value is removed when the value of a field is read (`readerOf`), so values that no field shows are never
+ * traversed.
  */
 export function recordReader(set: EntitySet): (native: unknown) => unknown {
   const keys = keyOf(set.type);
@@ -42,10 +43,13 @@ export function recordReader(set: EntitySet): (native: unknown) => unknown {
   };
 }
 
-/** Most characters of a `$select`; some servers take no more than 2,048 for a whole query. */
+/** Maximum length of a `$select` in characters. Some servers accept at most 2,048 characters for a whole query. */
 const MAX_SELECT_LENGTH = 500;
 
-/** Asks for the properties that are needed, with the key; undefined when all of them are, or when the list would be long. */
+/**
+ * Returns the `$select` for the required properties and the key. Undefined if all properties are required, or if the list would be too
+ * long.
+ */
 export function selectClause({ type }: EntitySet, fields: readonly PushedField[]): string | undefined {
   const needed = new Set([...type.key, ...fields.map(({ native }) => native.split('.')[0])]);
   const properties = type.properties.map(({ name }) => name).filter((name) => needed.has(name));
@@ -117,7 +121,7 @@ function changeRequest(set: EntitySet, method: 'PATCH' | 'PUT', { id, values }: 
 }
 
 /**
- * Returns the empty values of a replacement. By the specification, services empty properties that are left out, but some (SAP CAP by
+ * Returns the empty values of a replacement. By the specification, services empty properties that the request omits, but some (SAP CAP by
  * default) keep them. Nothing is added inside a complex value.
  */
 function emptyValues({ type, capabilities }: EntitySet, values: UpdateInput['values']): Record<string, unknown> {
@@ -133,7 +137,7 @@ function isEmptied({ type, nullable, computed, immutable, hasDefault }: Property
   return nullable && !computed && !immutable && !hasDefault && type.name !== 'Edm.Stream';
 }
 
-/** Reads the record back when the service answers without it. */
+/** Sends a change. If the response does not contain the record, the record is read back. */
 async function sendChange(context: ConnectorContext, set: EntitySet, request: ProviderRequest, input: UpdateInput) {
   const response = await context.send(request);
   if (response.status === 201) throw await undoCreation(context, set, response, input);
@@ -151,8 +155,8 @@ async function sendChange(context: ConnectorContext, set: EntitySet, request: Pr
 }
 
 /**
- * Handles a service that ignores `If-Match: *` and creates a record when there is none to change, under the requested key or under a key of
- * its own. The new record is removed only when it cannot be any other: when there is still none under the requested id.
+ * Handles a service that ignores `If-Match: *` and creates a record if there is none to change, under the requested key or under a key of
+ * its own. The new record is removed only if it cannot be another one: if there is still none under the requested id.
  * @returns the error that describes the outcome
  */
 async function undoCreation(
@@ -178,7 +182,7 @@ function positionOf({ url, path = '' }: ProviderRequest): string {
   return url ?? path;
 }
 
-/** Returns the error of a call; undefined when the call succeeded. */
+/** Returns the error of a call, or undefined if the call succeeded. */
 async function failureOf(call: Promise<unknown>): Promise<unknown> {
   try {
     await call;
@@ -205,13 +209,16 @@ async function createRecord(context: ConnectorContext, set: EntitySet, input: Cr
   throw createdUnread('and returned neither the record nor its address');
 }
 
-/** It must not read as if nothing had been created. */
+/** Returns the error for a created record that could not be read. It must not suggest that nothing was created. */
 function createdUnread(where: string, cause?: unknown): Error {
   const reason = cause instanceof Error ? ` Reading it back failed: ${cause.message}` : '';
   return unusable(`The service created the record ${where}. Do not create it again.${reason}`, cause);
 }
 
-/** By the key when it is known: not every service writes a quote inside a key rightly into `Location`. */
+/**
+ * Returns the request for a created record. It uses the key if it is known, because some services do not escape a quote inside a key
+ * correctly in `Location`.
+ */
 function createdRequest(
   set: EntitySet,
   { headers }: ProviderResponse,
@@ -225,7 +232,7 @@ function createdRequest(
   return { url: new URL(location, `${rootOf(config)}/`).href };
 }
 
-/** The id of a record whose whole key is among the values. */
+/** Returns the id of a record if its whole key is among the values. */
 function givenId({ type }: EntitySet, values: Readonly<Record<string, unknown>>): string | undefined {
   const keys = keyOf(type);
   const isGiven = keys.length > 0 && keys.every(({ name }) => values[name] !== undefined && values[name] !== null);

@@ -25,21 +25,21 @@ import { addressOf, hasBigAsText, isBig, keyOf, METADATA, readKey } from './simu
 import { completeRow, readBody } from './simulator/write.ts';
 
 /**
- * An OData 4.0 service in memory, at `/odata/v4/shop`, and the same at `/odata/v4/private` behind basic authentication
- * (`demo`, `demo-password`). It follows the specification where real services are lenient: unknown properties and options,
- * types that do not compare, and changes without If-Match are refused.
+ * Options of an OData 4.0 service in memory at `/odata/v4/shop`, and of the same one with basic authentication (`demo`, `demo-password`) at
+ * `/odata/v4/private`. It follows the specification where real services are lenient: it rejects unknown properties and options, types that
+ * do not compare, and changes without If-Match.
  */
 export interface ODataSimulatorOptions extends SimulatorOptions {
-  /** Most rows in one answer; without it only `Prefer: odata.maxpagesize` makes pages. */
+  /** Maximum number of rows per response. Without it only `Prefer: odata.maxpagesize` limits pages. */
   readonly maxPageSize?: number;
   readonly links?: 'absolute' | 'relative';
   readonly collation?: Collation;
-  /** Answers changes without the record, as `Prefer: return=minimal` would. */
+  /** Whether the response to a change contains the record. `without record` has the effect of `Prefer: return=minimal`. */
   readonly answersChanges?: 'with record' | 'without record';
   readonly quirks?: Quirks;
 }
 
-/** The configuration of an instance on this simulator. */
+/** Configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION = { 'base.url': 'https://demo.example.com/odata/v4/shop' };
 
 const ROOT = '/odata/v4/{service}';
@@ -49,7 +49,7 @@ export function createSimulator(settings: ODataSimulatorOptions): Simulator {
   const { quirks = {} } = settings;
   const clock = createMovableClock();
   const broker = createBroker(settings.send, clock);
-  const shelves = createShelves(broker.tell).map((shelf): Served => ({ ...shelf, settings }));
+  const shelves = createShelves(broker.notify).map((shelf): Served => ({ ...shelf, settings }));
   const isDemo = basic('demo', ({ username, password }) => username === 'demo' && password === 'demo-password');
   const stamp = () => ({ ChangedAt: new Date(clock.now()).toISOString() });
   const changeable = (shelf: Shelf): Changeable => ({
@@ -177,7 +177,7 @@ function change(shelf: Served, call: Call): SimulatedResponse {
     throw new Fault(412, '412', 'There is no entity that matches If-Match.');
   const body = readBody(shelf, call);
   const given = { ...body, ...key };
-  // A change of what does not exist creates it. Source: OData Protocol 4.01, section 11.4.4.
+  // A change of a record that does not exist creates it. Source: OData Protocol 4.01, section 11.4.4.
   if (row === undefined) return create(shelf, upserts === 'under a key of its own' ? body : given, call);
   const values = call.method === 'PUT' ? completeRow(shelf, given) : given;
   return respondToChange(shelf, shelf.table.update(id, values) ?? row, call);
@@ -206,7 +206,7 @@ function showEntity(shelf: Served, row: TableRow, call: Call): SimulatedResponse
   return json({ '@odata.context': context, ...printerOf(shelf, call, readOptions(call))(row) }, 200, TYPE);
 }
 
-/** Prints rows as the call wants them. */
+/** Returns a function that prints rows in the requested format. */
 function printerOf(shelf: Served, call: Call, options: Options): (row: TableRow) => TableRow {
   const { properties, isGuarded, settings } = shelf;
   const isAsText = hasBigAsText(call.headers.accept);

@@ -2,7 +2,7 @@ import { type Annotations, booleanOf, membersOf, propertyOf, statementOf, textOf
 import { assertWithin, CAPS, excess } from './caps.ts';
 import { attribute, type Csdl, type Element, elements } from './csdl.ts';
 
-/** A type, kept as JSON of its `TypeData` until an object of it is used. */
+/** A type as JSON of its `TypeData`, which is parsed when an object of the type is used. */
 export interface TypeText {
   readonly kind: TypeKind;
   readonly text: string;
@@ -17,18 +17,18 @@ const KINDS = {
 
 export type TypeKind = (typeof KINDS)[keyof typeof KINDS];
 
-/** Declarations of a type itself, without those of its base types. */
+/** The declarations of a type itself, without those of its base types. */
 export interface StructuredData {
   readonly base?: string;
   readonly key: readonly string[];
   readonly properties: readonly PropertyData[];
-  /** Navigation properties to many, with the types behind them. */
+  /** Navigation properties to many, with the types of their records. */
   readonly collections: readonly (readonly [name: string, type: string])[];
-  /** Its records are files with properties. */
+  /** Whether the records are files with properties. */
   readonly isMedia?: true;
 }
 
-/** A missing member is false or absent; a missing type is text. */
+/** A property. A missing member means false or absent, and a missing type means text. */
 export interface PropertyData {
   readonly name: string;
   readonly type?: string;
@@ -50,22 +50,22 @@ export interface DefinitionData {
   readonly underlying: string;
 }
 
-/** Replaces a type that exceeds a limit. */
+/** The data of a type that exceeds a limit. */
 export interface FaultData {
-  /** `has 7,213 fields; the maximum is 5,000` */
+  /** A text such as `has 7,213 fields; the maximum is 5,000`. */
   readonly fault: string;
 }
 
 export type TypeData = StructuredData | EnumData | DefinitionData | FaultData;
 
-/** A complex type may contain itself; deeper members are still in the record, as part of their object. */
+/** Maximum depth of nested fields. A complex type may contain itself. Records contain deeper members, too, as part of their object. */
 export const MAX_DEPTH = 3;
 
 /** The types of a document by qualified name. */
 export interface Types {
-  /** Inherited ones too; the outermost base's first. */
+  /** Returns the names of the key properties including inherited ones, those of the outermost base type first. */
   readonly keyOf: (name: string) => readonly string[];
-  /** The field that identifies a record. */
+  /** Returns the name of the field that identifies a record, or undefined without a key. */
   readonly idFieldOf: (name: string) => string | undefined;
   readonly collectionsOf: (name: string) => readonly string[];
   readonly isMedia: (name: string) => boolean;
@@ -77,7 +77,7 @@ const CORE = 'Org.OData.Core.V1';
 const LABEL = 'com.sap.vocabularies.Common.v1.Label';
 const ALLOWED_VALUES = 'Org.OData.Validation.V1.AllowedValues';
 
-/** Where types are read from. */
+/** The document from which types are read. */
 interface Source {
   readonly csdl: Csdl;
   readonly find: Annotations['find'];
@@ -136,7 +136,10 @@ function indexTypes(csdl: Csdl): ReadonlyMap<string, { readonly kind: TypeKind; 
   return found;
 }
 
-/** A key inside a complex property has an alias in the URL and another shape in records: such entities are listed only. */
+/**
+ * Returns the key of an entity type. A key inside a complex property has an alias in the URL and another structure in records, so such
+ * entities can only be listed, and their key is empty.
+ */
 export function entityKey(parts: readonly string[]): readonly string[] {
   return parts.some((part) => part.includes('/')) ? [] : parts;
 }
@@ -146,7 +149,7 @@ interface Keyed {
   readonly properties: readonly { readonly name: string }[];
 }
 
-/** The key property, or a field of our own when the key has several; undefined without a key. */
+/** Returns the name of the key property, or of our own field if the key has several properties. Undefined without a key. */
 export function idFieldOf({ key, properties }: Keyed): string | undefined {
   if (key.length < 2) return key[0];
   return properties.some(({ name }) => name === 'id') ? '$id' : 'id';
@@ -176,7 +179,7 @@ function readStructured(source: Source, name: string, element: Element): Structu
   };
 }
 
-/** Names go into every path, answer and message that mentions them. */
+/** Returns the fault of names that are too long. Names become part of every path, response and message that mentions them. */
 function faultOfNames(named: readonly Element[]): string | undefined {
   const lengths = (name: string) => named.map((element) => attribute(element, name)?.length ?? 0);
   const longest = (name: string) => lengths(name).reduce((most, length) => Math.max(most, length), 0);
@@ -219,7 +222,7 @@ function resolveType(csdl: Csdl, written: string): string {
   return member === undefined ? csdl.resolve(written) : `Collection(${csdl.resolve(member)})`;
 }
 
-/** `Collection(Shop.Name)` → `Shop.Name`. */
+/** Returns the type of a collection's items: `Collection(Shop.Name)` → `Shop.Name`. Undefined if the type is no collection. */
 export function unwrapCollection(type: string): string | undefined {
   return type.startsWith('Collection(') && type.endsWith(')') ? type.slice('Collection('.length, -1) : undefined;
 }
@@ -253,7 +256,10 @@ type TypeMap = ReadonlyMap<string, { readonly kind: TypeKind; readonly data: Typ
 
 type Lineages = (name: string) => readonly StructuredData[];
 
-/** A type and its base types, the outermost base first; one more than may be, when there are too many or they form a circle. */
+/**
+ * Returns a function for the type and its base types, the outermost base first. If there are too many base types, or if they form a circle,
+ * the result has one more than the limit.
+ */
 function createLineages(types: TypeMap): Lineages {
   return (name) => {
     const lineage: StructuredData[] = [];
@@ -272,7 +278,10 @@ interface Tally {
   readonly values: number;
 }
 
-/** Why no object can be made of a type, counted without making its fields: they can be far more than the document has bytes. */
+/**
+ * Returns a function for the reason why a type can have no object. It counts the fields without creating them, because there can be far
+ * more of them than bytes in the document.
+ */
 function createFaults(types: TypeMap, lineageOf: Lineages): (name: string) => string | undefined {
   const tallies = new Map<string, Tally>();
 

@@ -3,15 +3,16 @@ import { DOUBLE_DIGITS } from './bounds.ts';
 import type { PropertyType } from './metadata.ts';
 
 /**
- * Values between OData JSON and ours. Source: OData JSON Format 4.01, sections 3.2 (IEEE754Compatible) and 7 (values).
+ * This file converts values between OData JSON and our JSON. Source: OData JSON Format 4.01, sections 3.2 (IEEE754Compatible) and 7
+ * (values).
  */
 
 type Convert = (native: unknown) => unknown;
 
-/** OData types whose digits a double may lose; with `IEEE754Compatible=true` they travel as strings. */
+/** OData types whose digits a double may lose. With `IEEE754Compatible=true` services send them as strings. */
 const EXACT_NUMBERS: ReadonlySet<string> = new Set(['Edm.Int64', 'Edm.Decimal']);
 
-/** Whether values of the type may have more digits than a double holds: all of them are text then. */
+/** Returns whether values of the type may have more digits than a double can store. All values of such a type are returned as text. */
 export function isWide(type: PropertyType): boolean {
   if (type.kind !== 'primitive') return false;
   if (type.name === 'Edm.Decimal') return type.precision === undefined || type.precision > DOUBLE_DIGITS;
@@ -20,7 +21,7 @@ export function isWide(type: PropertyType): boolean {
 
 const INSTANT = codec.instant();
 
-/** Types whose values are no objects in JSON. */
+/** Types whose values are not objects in JSON. */
 const SCALARS: ReadonlySet<string> = new Set(
   'Binary Boolean Byte Date DateTimeOffset Decimal Double Duration Guid Int16 Int32 Int64 SByte Single String TimeOfDay'
     .split(' ')
@@ -51,7 +52,7 @@ function readMembers(type: Extract<PropertyType, { kind: 'complex' }>): Convert 
   let readers: ReadonlyMap<string, Convert | undefined> | undefined;
   return (native) => {
     if (!json.isObject(native)) return native;
-    // Not before the first record: a complex type may contain itself.
+    // The readers are created with the first record, because a complex type may contain itself.
     readers ??= new Map(type.properties().map((property) => [property.name, readerOf(property.type)]));
     const members = Object.entries(native).flatMap(([name, value]) =>
       isControlInformation(name) ? [] : [[name, (readers?.get(name) ?? withoutControlInformation)(value) ?? value]],
@@ -60,12 +61,12 @@ function readMembers(type: Extract<PropertyType, { kind: 'complex' }>): Convert 
   };
 }
 
-/** `@odata.etag`, `price@odata.type`: no property name contains an `@`. */
+/** Returns whether a name is control information, such as `@odata.etag` or `price@odata.type`. No property name contains an `@`. */
 function isControlInformation(name: string): boolean {
   return name.includes('@');
 }
 
-/** Drops control information of the record itself, and looks at nothing inside its members. */
+/** Removes the control information of the record itself, but not inside its members. */
 export function withoutOwnControlInformation(record: Json): Json {
   for (const name in record) {
     if (isControlInformation(name))
@@ -74,7 +75,10 @@ export function withoutOwnControlInformation(record: Json): Json {
   return record;
 }
 
-/** Drops control information at every level. A value without any is the same value: most have none, and a copy costs ten times the look. */
+/**
+ * Removes control information at every level. A value without any is returned itself: most values have none, and a copy takes ten times as
+ * long as the check.
+ */
 export function withoutControlInformation(value: unknown): unknown {
   return hasControlInformation(value) ? dropControlInformation(value) : value;
 }
@@ -93,7 +97,7 @@ function dropControlInformation(value: unknown): unknown {
   return Object.fromEntries(properties.map(([name, member]) => [name, dropControlInformation(member)]));
 }
 
-/** A body to send, and its media type. */
+/** The body of a request, and its media type. */
 export interface Body {
   readonly json: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -102,8 +106,9 @@ export interface Body {
 type Types = ReadonlyMap<string, PropertyType>;
 
 /**
- * Numbers go as JSON numbers, which every service takes, unless a double cannot hold one of them: many services would read it as
- * one. Then all 64-bit and decimal numbers of the body go as text, and the media type says so.
+ * Writes the body of a request. Numbers become JSON numbers, which every service accepts, unless a double cannot store one of them, because
+ * many services would read it as a double. In that case all 64-bit integers and decimals of the body become text, and the media type
+ * declares it.
  */
 export function writeBody(values: Readonly<Record<string, unknown>>, types: Types): Body {
   const nested = nest(values);
@@ -121,7 +126,7 @@ function isExactNumber(type: PropertyType): boolean {
   return type.kind === 'primitive' && EXACT_NUMBERS.has(type.name);
 }
 
-/** `{ 'address.city': 'Ulm' }` → `{ address: { city: 'Ulm' } }`; OData names have no dots. */
+/** Nests values with dotted names: `{ 'address.city': 'Ulm' }` becomes `{ address: { city: 'Ulm' } }`. OData names contain no dots. */
 function nest(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const nested: Record<string, unknown> = {};
   for (const [path, value] of Object.entries(values)) {

@@ -48,7 +48,7 @@ export const cloudEvents: Webhooks = {
   ],
 };
 
-/** Basic authentication with any user, a bearer token, or a parameter of the address. */
+/** Returns a verifier that accepts basic authentication with any user name, a bearer token, or a parameter of the URL. */
 function verifyCaller(): Verify {
   const inHeader = webhooks.token({ header: 'authorization' });
   const inAddress = webhooks.token({ query: 'token' });
@@ -86,7 +86,7 @@ function readEvent(event: unknown, names: ReadonlyMap<string, string>): Provider
   const { thing, verb } = partsOf(type);
   const objectId = idIn(raw, thing);
   return {
-    // Both together are unique. Source: CloudEvents 1.0, "Required attributes".
+    // Source and id together are unique. Source: CloudEvents 1.0, "Required attributes".
     id: `${source} ${id}`,
     action: ACTIONS.get(verb) ?? 'unknown',
     objectName: names.get(thing) ?? thing,
@@ -103,7 +103,7 @@ const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
   ['Deleted', 'deleted'],
 ]);
 
-/** `sap.s4.beh.businesspartner.v1.BusinessPartner.Changed.v1` */
+/** Splits a type such as `sap.s4.beh.businesspartner.v1.BusinessPartner.Changed.v1` into the object and the verb. */
 function partsOf(type: string): { readonly thing: string; readonly verb: string } {
   const words = type.split('.').filter((word) => !/^v\d+$/.test(word));
   const [thing, verb] = words.slice(-2);
@@ -111,7 +111,10 @@ function partsOf(type: string): { readonly thing: string; readonly verb: string 
   return { thing, verb };
 }
 
-/** The data of a notification are the key of the record: one member that is called as the object, or all of them. */
+/**
+ * Returns the id of the record. The data of a notification is the key of the record: one member named like the object, or all members of
+ * the key.
+ */
 function idIn({ data, subject }: Json, thing: string): string | undefined {
   const members = Object.entries(json.isObject(data) ? data : {});
   const [only] = members.length === 1 ? members : members.filter(([name]) => name === thing);

@@ -79,7 +79,7 @@ const LITERAL_TEXT: readonly Case[] = [
   ["Description like 'x%'", "(Description ne null and startswith(Description,'x'))"],
 ];
 
-/** Whatever is said of the text of a service. */
+/** Conditions with backslashes, whatever the service's comparison of text is. */
 const BACKSLASHES: readonly Case[] = [
   ["Name like '%back\\\\slash'", "contains(Name,'slash')"],
   ["Name like 'longer\\\\x%'", "contains(Name,'longer')"],

@@ -10,13 +10,13 @@ import {
 import { literalOf } from './literals.ts';
 
 /**
- * Filters → OData 4.0 `$filter`. Source: OData URL Conventions 4.01, section 5.1.1.
+ * Prints a filter as OData 4.0 `$filter`. Source: OData URL Conventions 4.01, section 5.1.1.
  *
- * Null: OData has two-valued comparisons (`null ne 'x'` is true, `null lt 1` is false), SQL servers behind it often three-valued
- * ones, and ours never match null. So `ne` always comes with `… ne null`, which is right under both: the planner sees to it. There is
- * no `not` over conditions but functions, because `not (null lt 1)` is true here and unknown there.
+ * Null: OData has two-valued comparisons (`null ne 'x'` is true, `null lt 1` is false), the SQL servers behind it often have three-valued
+ * ones, and our comparisons never match null. So `ne` always comes with `… ne null`, which is correct under both. The planner adds it. Only
+ * functions are negated with `not`, because `not (null lt 1)` is true in OData and unknown in SQL.
  *
- * `in` came with OData 4.01 and many services do not have it: a list becomes an or-chain.
+ * `in` was introduced by OData 4.01, and many services do not support it. So a list becomes a chain of `or`.
  */
 const language = infix({
   and: 'and',
@@ -36,13 +36,13 @@ const language = infix({
 
 export const translator: Translator<string> = { ...language, compare, like, terms: countTerms };
 
-/** Comparisons and functions, of which one predicate may become several. */
+/** Returns the number of comparisons and functions. One predicate may become several. */
 function countTerms(filter: string): number {
   const withoutTexts = filter.replaceAll(/'(?:[^']|'')*'/g, "''");
   return withoutTexts.match(/ (?:eq|ne|lt|le|gt|ge) |\b(?:contains|startswith|endswith)\(/g)?.length ?? 0;
 }
 
-/** Nested properties have slashes in OData. */
+/** Returns the path of a property. Nested properties have slashes in OData. */
 function propertyPath(field: PushedField): string {
   return field.native.replaceAll('.', '/');
 }
@@ -53,7 +53,7 @@ function typeName(field: PushedField): string {
 
 function printLiteral(value: Value, field: PushedField): string {
   const literal = literalOf(typeName(field), plainText(value));
-  // The domain of the field keeps such values away; written bare they could become syntax.
+  // The domain of the field excludes such values. Without quotes they could become syntax.
   if (literal === undefined) throw new Error(`'${plainText(value)}' is not a value of the type ${typeName(field)}.`);
   return literal;
 }
@@ -69,21 +69,24 @@ function compare(field: PushedField, operator: ComparisonOperator, value: Value)
 const EQUALITIES: ReadonlySet<ComparisonOperator> = new Set(['=', '!=']);
 
 /**
- * Apache Olingo takes `5` for an Edm.SByte, which it does not order beside an Edm.Byte; a decimal it does, as others do.
- * Source: OData ABNF 4.01: a literal's type is not part of it.
+ * Prints a comparison with an Edm.Byte. Apache Olingo reads `5` as an Edm.SByte, whose order it does not compare with an Edm.Byte. It
+ * accepts a decimal, as others do. Source: OData ABNF 4.01: a literal has no type.
  */
 function compareByte(field: PushedField, operator: ComparisonOperator, value: Value): string {
   return `${language.compare(field, operator, value)}.0`;
 }
 
-/** SAP CAP on SQLite reads text in the shape of a date-time as an instant and then finds no such text: ask for its day. */
+/**
+ * Returns the day of a text in the format of a date-time. SAP CAP on SQLite reads such a text as a time and then finds no row, so the
+ * filter asks for the day only.
+ */
 function dayOf(text: string): string | undefined {
   return /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}/.exec(text)?.[1];
 }
 
 /**
- * Some services (SAP CAP on SQLite) know milliseconds only and cut a finer literal down to them. What the cut would change is
- * said in addition; where nothing is cut, the addition changes nothing.
+ * Prints a comparison with a time that is finer than milliseconds. Some services (SAP CAP on SQLite) only know milliseconds and truncate
+ * the literal. An additional condition corrects the effect of the truncation; without a truncation it has no effect.
  */
 function compareFinely(
   field: PushedField,
@@ -106,7 +109,10 @@ function compareFinely(
   }
 }
 
-/** Apache Olingo answers 400 to a function of a property as soon as one row has none; a negation has its test for null already. */
+/**
+ * Prints a pattern. Apache Olingo returns 400 for a function of a property if any row has no value, so a test for null is added. A negation
+ * already has one.
+ */
 function like(field: PushedField, pattern: LikePattern, negated: boolean): string {
   if (pattern.form === 'literal') {
     return compare(field, negated ? '!=' : '=', { kind: 'string', value: pattern.text });

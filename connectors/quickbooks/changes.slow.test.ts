@@ -43,7 +43,7 @@ describe('changes of QuickBooks', () => {
     await poll();
     await poll();
     const [first = 0, second = 0, third = 0, fourth = 0] = capturedSince();
-    // So little is looked through once more; storing how far it was costs more.
+    // The poll reads a short time again, because storing its progress more often would cost more.
     expect([second, third]).to.deep.equal([first, first]);
     expect(fourth - third).to.be.within(2 * HOUR_MS, 2.5 * HOUR_MS);
   });
@@ -59,7 +59,7 @@ describe('changes of QuickBooks', () => {
     const events = await poll();
     const deleted = events.filter(({ type }) => type === 'bills.deleted');
     expect(deleted.map(({ objectId }) => objectId)).to.deep.equal(removed);
-    // One of the new ones was deleted before it was seen.
+    // One of the new records was deleted before the poll read it.
     expect(events).to.have.length(1200);
     expect(await poll()).to.deep.equal([]);
   });

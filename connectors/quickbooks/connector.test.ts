@@ -5,7 +5,7 @@ import { prepareQuery } from '../../src/where/index.ts';
 import quickbooks from './index.ts';
 import { OBJECTS } from './objects.ts';
 
-/** Returns the statements for QuickBooks, one call after the other, without their common parts. */
+/** Returns the statements for QuickBooks in their order, without their common parts. */
 function asked(name: string, where: string): readonly unknown[] {
   const object = objectOf(OBJECTS, name);
   const { plan } = prepareQuery({ where }, object);
@@ -55,12 +55,12 @@ describe('QuickBooks Online', () => {
 
   it('leads to production or to the sandbox, and to one company', () => {
     const { auth, baseUrl, hosts } = quickbooks;
-    const placesOf = (config: Config) => [baseUrl(config), typeof hosts === 'function' && hosts(config)[2]];
-    expect(placesOf({ realmId: '1', 'quickbooks.sandbox': true })).to.deep.equal([
+    const addressesOf = (config: Config) => [baseUrl(config), typeof hosts === 'function' && hosts(config)[2]];
+    expect(addressesOf({ realmId: '1', 'quickbooks.sandbox': true })).to.deep.equal([
       'https://sandbox-quickbooks.api.intuit.com/v3/company/1',
       'sandbox-quickbooks.api.intuit.com',
     ]);
-    expect(placesOf({ realmId: '1' })).to.deep.equal([
+    expect(addressesOf({ realmId: '1' })).to.deep.equal([
       'https://quickbooks.api.intuit.com/v3/company/1',
       'quickbooks.api.intuit.com',
     ]);
@@ -84,7 +84,7 @@ describe('QuickBooks Online', () => {
       kind: 'credentials',
       message: 'Refused: Token expired (QuickBooks error 3200)',
     });
-    // Recorded by users of node-quickbooks, qbo_api and others.
+    // Users of node-quickbooks, qbo_api and others recorded these errors.
     const ended = { message: 'message=ApplicationAuthorizationFailed; errorCode=003100; statusCode=403', detail: null };
     expect(judge(403, { fault: { error: [{ ...ended, code: '3100' }], type: 'SERVICE' } })).to.include({
       kind: 'credentials',

@@ -1,11 +1,11 @@
 import { type ChangesInput, type ChangesPage, defined, type Json, json, type Operation } from '#connector';
 import { VERSION } from './query.ts';
 
-/** "A maximum of 1,000 objects." */
+/** Maximum number of changes per response. Source: "A maximum of 1,000 objects." */
 const MOST_CHANGES = 1000;
 
 /**
- * Lists the records that were deleted in the last 30 days, among all changes since a time; other changes come from queries. When there are
+ * Lists the records that were deleted in the last 30 days, among all changes since a time. Queries list the other changes. If there are
  * more changes than one response contains, the next request starts at the time of the last one. Source: "Change data capture operation".
  */
 export function deletionsOf(entity: string): Operation<ChangesInput, ChangesPage> {

@@ -3,25 +3,25 @@ import { isAskable } from './query.ts';
 
 const WRITTEN = { createable: true, updateable: true } as const;
 
-/** Digits without a zero in front. */
+/** Returns whether the text can be an id: digits without a leading zero. */
 const isId = (text: string) => /^(?:0|[1-9]\d{0,18})$/.test(text);
 const IDS = { text: { possible: isId } } as const;
 
-/** No text is empty: empty text is how a value is taken away, and what has no value is left out of an answer. */
+/** A text, which is never empty: QuickBooks removes a value by an empty text, and omits missing values from responses. */
 const BLANK = codec.blank();
 const TEXTS = { text: { nonEmpty: true, askable: isAskable } } as const;
 
-/** Whether QuickBooks tells cases apart, and how it orders texts, is not documented. */
+/** Operators of text. QuickBooks documents neither whether case counts nor how it sorts texts. */
 const LIKENESS = can.only('superset', '=', 'IN', 'LIKE');
 
 /** Values that always exist are compared exactly. How QuickBooks compares a missing value is not documented. */
 const COMPARED = { ...can.only('exact', '=', 'IN'), ...can.order('exact') };
 const COMPARED_OR_MISSING = { ...can.only('superset', '=', 'IN'), ...can.order('superset') };
 
-/** Far beyond what QuickBooks keeps, and near enough to be a number for it. */
+/** Bounds for amounts. They are far beyond what QuickBooks stores, and small enough to be a number for it. */
 const AMOUNTS = ['-99999999999999', '99999999999999'] as const;
 
-/** By a name of the table: a type and what may be done with it. `shown` is read only, `asked` can be filtered. */
+/** Field specifications by the names of the table, which combine type and access: `shown` is read only, `asked` can be filtered. */
 const shownText = { type: 'string', ...BLANK } as const satisfies FieldSpec;
 const shownFlag = { type: 'boolean' } as const satisfies FieldSpec;
 const shownAmount = { type: 'number', range: AMOUNTS } as const satisfies FieldSpec;
@@ -32,7 +32,7 @@ export const shown = {
   asked: { ...shownText, domain: TEXTS, filter: LIKENESS },
   flag: shownFlag,
   amount: shownAmount,
-  /** An amount that is always there. */
+  /** An amount that always exists. */
   sum: { ...shownAmount, nullable: false, filter: COMPARED },
   askedAmount: { ...shownAmount, filter: COMPARED_OR_MISSING },
   day: shownDay,
@@ -43,30 +43,30 @@ export const shown = {
 export const written = {
   text: { ...shown.text, ...WRITTEN },
   asked: { ...shown.asked, ...WRITTEN },
-  /** A text that has to be given. */
+  /** A required text. */
   name: { ...shown.asked, ...WRITTEN, nullable: false, required: true },
   email: { ...shown.text, ...WRITTEN, format: 'email' },
   flag: { ...shownFlag, ...WRITTEN },
   askedFlag: { ...shownFlag, ...WRITTEN, filter: can.only('exact', '=', 'IN') },
-  /** One that may be missing where it is false. */
+  /** A flag that may be missing if it is false. */
   unsureFlag: { ...shownFlag, ...WRITTEN, filter: can.only('superset', '=', 'IN') },
   amount: { ...shownAmount, ...WRITTEN },
   day: { ...shownDay, ...WRITTEN },
   askedDay: { ...shownDay, ...WRITTEN, filter: COMPARED_OR_MISSING },
-  /** When a transaction took place: it always has a day, today's if none is given. */
+  /** The day of a transaction. It always exists, and the default is today. */
   txnDate: { ...shownDay, ...WRITTEN, nullable: false, sortable: true, filter: COMPARED },
   list: { type: 'array', ...WRITTEN },
   object: { type: 'object', ...WRITTEN },
 } as const satisfies Fields;
 
-/** A text with a list of values in the schema; there may be others. */
+/** Returns a text field with the values of the schema. Other values may occur, too. */
 export function oneOf(...values: readonly string[]) {
   return { ...written.text, values } satisfies FieldSpec;
 }
 
 /**
- * Instants are shown in whole seconds. Should more than that be kept, only `<` and `>=` of whole seconds mean what is shown: the service
- * makes the other operators of them.
+ * A time that is returned in whole seconds. If QuickBooks stores fractions, only `<` and `>=` with whole seconds have the same meaning for
+ * the returned value. The service derives the other operators from them.
  */
 const STAMP = {
   type: 'datetime',
@@ -96,7 +96,7 @@ interface Reference {
   readonly access?: Pick<FieldSpec, 'createable' | 'updateable'>;
 }
 
-/** The id of another record and, as far as QuickBooks shows it, its name. */
+/** Returns the fields of a reference: the id of another record and, if QuickBooks returns it, its name. */
 export function reference(name: string, { isAsked = false, isRequired = false, access = WRITTEN }: Reference = {}) {
   const value: FieldSpec = {
     ...shownText,
@@ -127,7 +127,7 @@ export function address(name: string): Fields {
   return Object.fromEntries(ADDRESS.map((part) => [`${name}.${part}`, written.text]));
 }
 
-/** The names of a person, and how to reach them. Source: `NameBase` of the schema. */
+/** Fields of a person: names and contact data. Source: `NameBase` of the schema. */
 export const PERSON = {
   Title: written.text,
   GivenName: written.asked,
@@ -139,7 +139,7 @@ export const PERSON = {
   'Mobile.FreeFormNumber': written.text,
 } as const satisfies Fields;
 
-/** And of an organization. */
+/** Fields of an organization: those of a person and its own. */
 export const COMPANY = {
   ...PERSON,
   CompanyName: written.asked,

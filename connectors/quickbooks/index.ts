@@ -37,11 +37,11 @@ function apiHost(config: Config): string {
   return setting(config, 'quickbooks.sandbox') ? 'sandbox-quickbooks.api.intuit.com' : 'quickbooks.api.intuit.com';
 }
 
-/** Where users log in and tokens come from, for sandboxes too. Source: Intuit's OAuth discovery documents. */
+/** Hosts for the log-in and for tokens. Sandboxes use the same hosts. Source: Intuit's OAuth discovery documents. */
 const LOGIN = 'appcenter.intuit.com';
 const TOKENS = 'oauth.platform.intuit.com';
 
-/** QuickBooks Online Accounting, by OAuth. Facts and their sources: README.md. */
+/** The connector for QuickBooks Online Accounting, with OAuth. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'quickbooks',
   id: 1006,
@@ -84,7 +84,7 @@ export default defineConnector({
     sandboxKey: 'quickbooks.sandbox',
   },
   configuration: CONFIGURATION,
-  // Before anybody has logged in no company is known, and none is asked for anything.
+  // Before the first log-in no company is known, and no request is sent.
   baseUrl: (config) => `https://${apiHost(config)}/v3/company/${setting(config, 'realmId') ?? '0'}`,
   hosts: (config) => [LOGIN, TOKENS, apiHost(config)],
   probe: queryFor('select * from CompanyInfo'),
@@ -96,7 +96,7 @@ export default defineConnector({
     kinds: {
       610: 'notFound',
       3001: 'rateLimited',
-      // With 403: the company is not, or no longer, connected to the app.
+      // QuickBooks sends this code with 403 if the company is not, or no longer, connected to the app.
       3100: 'credentials',
       3200: 'credentials',
       5010: 'conflict',
@@ -116,7 +116,7 @@ interface ErrorWords {
   readonly detail?: unknown;
 }
 
-/** Returns the fault of a body. The gateway spells it in small letters, the service does not. */
+/** Returns the fault of a body. The gateway writes the name in lower case, the service capitalizes it. */
 function faultIn(body: unknown): unknown {
   return json.at(body, 'Fault') ?? json.at(body, 'fault');
 }
@@ -129,7 +129,7 @@ function firstError({ body }: ProviderResponse): ErrorWords {
   return { code: word('code'), message: word('Message'), detail: word('Detail') };
 }
 
-/** The detail often repeats the message. */
+/** Returns the text of an error. The detail often repeats the message. */
 function wordsOf(response: ProviderResponse): string | undefined {
   const { code, message, detail } = firstError(response);
   const [brief, full] = [json.findText(message), json.findText(detail)];

@@ -21,11 +21,16 @@ interface Entity {
   readonly label: string;
   readonly description?: string;
   readonly fields: Fields;
-  /** Records that are deleted, and those that are printed. The others are made inactive. */
+  /**
+   * The kind of the records: `transaction` and `printed` can be deleted, `printed` also has a PDF, and `list` can only be made inactive.
+   */
   readonly kind: 'list' | 'transaction' | 'printed';
 }
 
-/** An entity of QuickBooks under its own name: everything that is the same for all of them. */
+/**
+ * Returns the object of a QuickBooks entity, with everything that all of them share.
+ * @param native the name of the entity
+ */
 function entity(native: string, { kind, fields, ...about }: Entity): ObjectSpec {
   const isList = kind === 'list';
   return defineObject<string>({
@@ -41,13 +46,13 @@ function entity(native: string, { kind, fields, ...about }: Entity): ObjectSpec 
     changes: {
       updated: 'MetaData.LastUpdatedTime',
       created: 'MetaData.CreateTime',
-      // Records that cannot be deleted are made inactive, and then listed as changed.
+      // Records that cannot be deleted become inactive, and the list reports them as changed.
       ...(!isList && { feed: deletionsOf(native) }),
     },
   });
 }
 
-/** The transaction on the form of the company. */
+/** Returns the media of a transaction: a PDF in the company's layout. */
 function printed(native: string): Media {
   return {
     types: ['application/pdf'],

@@ -10,7 +10,7 @@ import {
   type Value,
 } from '#connector';
 
-/** The version of the answers. From August 2025 on this is the only one. Source: "Minor versions". */
+/** Version of the responses. From August 2025 on it is the only one. Source: "Minor versions". */
 export const VERSION = { minorversion: 75 } as const;
 
 export function queryFor(statement: string): ProviderRequest {
@@ -18,8 +18,9 @@ export function queryFor(statement: string): ProviderRequest {
 }
 
 /**
- * A query with a character beyond ASCII is refused or misread, and `\'` is the only escape that is documented. An equality with a text that has
- * another character is not pushed; in patterns `%` stands for it. A blank by itself stands for null.
+ * Characters that queries cannot contain. QuickBooks rejects or misreads a query with a character beyond ASCII, and `\'` is the only
+ * documented escape. An equality with such a text is not pushed, and in patterns `%` replaces the character. A single blank stands for
+ * null.
  */
 const ODD = /[^\x20-\x5b\x5d-\x7e]/;
 
@@ -29,24 +30,29 @@ function quote(text: string): string {
   return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }
 
-/** Everything but true and false stands in quotes, and instants have an offset, as in the documented examples. */
+/** Prints a value. Everything except true and false has quotes, and times have an offset, as in the documented examples. */
 function literal(value: Value): string {
   if (value.kind === 'boolean') return plainText(value);
   return quote(value.kind === 'datetime' ? value.text.replace(/Z$/, '+00:00') : plainText(value));
 }
 
-/** A reference is compared by its value, an e-mail address by its text; both under the name of the whole. */
+/**
+ * Returns the name of a field in filters. A filter compares the value of a reference, and the text of an e-mail address, both under the
+ * name of the whole.
+ */
 function nameInFilter({ native }: PushedField): string {
   return native.replace(/\.(?:value|Address)$/, '');
 }
 
-/** `%` is the only wildcard, and has no escape: it stands for `_` and for itself, too. All patterns are checked again. */
+/** Prints a pattern. `%` is the only wildcard and cannot be escaped, so it replaces `_` and `%`, too. All patterns are checked again. */
 const like: LikeWriter = (field, _, { parts }) => {
   const pieces = parts.map((part) => (part.kind === 'text' ? part.text.split(ODD).join('%') : '%'));
   return `${field} LIKE ${quote(pieces.join(''))}`;
 };
 
-/** Filters → the WHERE clause. Source: "Query operations and syntax". There is no OR, no NOT, and nothing about nulls. */
+/**
+ * Prints a filter as the WHERE clause. Source: "Query operations and syntax". The language has no OR, no NOT, and no conditions about null.
+ */
 export const translator = infix({
   and: 'AND',
   parentheses: 'none',
@@ -58,8 +64,8 @@ export const translator = infix({
 });
 
 /**
- * The rows of an entity. Source: "Query operations and syntax", "Pagination".
- * @param hasInactive without being asked for them, QuickBooks leaves out the inactive ones
+ * Returns the list operation of an entity. Source: "Query operations and syntax", "Pagination".
+ * @param hasInactive whether the entity has inactive records, which QuickBooks returns only on request
  */
 export function listOf(entity: string, hasInactive: boolean) {
   return list<string>({
@@ -81,7 +87,7 @@ function printStatement(entity: string, hasInactive: boolean, { filter, order, p
   return `SELECT * FROM ${entity}${where} ORDERBY ${order} STARTPOSITION ${Number(page.start) + 1} MAXRESULTS ${page.size}`;
 }
 
-/** Outside of quotes. */
+/** Returns whether a filter names the field `Active` outside of quotes. */
 function namesActive(filter = ''): boolean {
   return /\bActive /.test(filter.replace(/'(?:\\.|[^'\\])*'/g, ''));
 }

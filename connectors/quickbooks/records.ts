@@ -13,8 +13,8 @@ import { VERSION } from './query.ts';
 type Operations = Pick<ObjectSpec, 'get' | 'create' | 'update' | 'replace' | 'remove'>;
 
 /**
- * Records of an entity, one at a time. Each write names the version of the record that it changes (`SyncToken`), so the record is read
- * first; a write of somebody else in between is a conflict. Sources: the reference of each entity, "Sparse update", "Delete".
+ * Returns the operations on single records. Each write contains the version of the record that it changes (`SyncToken`), so the record is
+ * read first. A write by somebody else in between is a conflict. Sources: the reference of each entity, "Sparse update", "Delete".
  */
 export function recordsOf(entity: string, fields: Fields, isDeletable: boolean): Operations {
   const repeated = requiredMembers(fields);
@@ -70,19 +70,25 @@ function pick(record: Json, names: readonly string[]): Json {
 
 const memberOf = (field: string) => field.replace(/\..*/, '');
 
-/** Even an update of other members is refused without them. Lines are left out: repeated, they would be written anew. */
+/**
+ * Returns the members that every update must contain, even if it changes other members. Lines are excluded, because QuickBooks would create
+ * repeated lines again.
+ */
 function requiredMembers(fields: Fields): readonly string[] {
   const required = Object.entries(fields).filter(([, { type, required }]) => required === true && type !== 'array');
   return required.map(([name]) => memberOf(name));
 }
 
-/** Members that only a creation sets, such as the currency. A replacement must not leave them out. */
+/** Returns the members that only a creation sets, such as the currency. A replacement must contain them. */
 function fixedMembers(fields: Fields): readonly string[] {
   const fixed = Object.entries(fields).filter(([, { createable, updateable }]) => createable && !updateable);
   return fixed.map(([name]) => memberOf(name));
 }
 
-/** Members of which an update may change a part, such as addresses: QuickBooks takes them as a whole. A reference is one. */
+/**
+ * Returns the members of which an update may change a part, such as addresses. QuickBooks accepts them only as a whole. A reference is a
+ * single value, so it is excluded.
+ */
 function mergedMembers(fields: Fields): ReadonlySet<string> {
   const parts = Object.keys(fields).filter((name) => name.includes('.'));
   return new Set(parts.map(memberOf).filter((member) => !member.endsWith('Ref')));

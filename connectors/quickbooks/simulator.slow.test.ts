@@ -6,7 +6,7 @@ import { DAY_MS } from '#connector/simulator';
 import { type ServedSimulator, serveSimulator } from '#connector/testing';
 import { createSimulator, DEMO_ACCESS_TOKEN, deliver, REALM_ID, VERIFIER_TOKEN } from './simulator.ts';
 
-/** Its own types describe another way to import it. */
+/** The package's own types describe another way to import it. */
 const QuickBooks: new (...settings: readonly unknown[]) => QuickBooksClient = createRequire(import.meta.url)(
   'node-quickbooks',
 );
@@ -14,7 +14,7 @@ const QuickBooks: new (...settings: readonly unknown[]) => QuickBooksClient = cr
 type Callback = (error: unknown, response: unknown) => void;
 type QuickBooksClient = Record<string, (...given: unknown[]) => void> & { endpoint: string | undefined };
 
-/** Intuit's own clients must take the simulator for QuickBooks. */
+/** Intuit's own clients must work with the simulator as they do with QuickBooks. */
 describe('the QuickBooks simulator', () => {
   let simulator: ServedSimulator;
   let client: QuickBooksClient;
@@ -33,13 +33,13 @@ describe('the QuickBooks simulator', () => {
   after(() => simulator.stop());
   beforeEach(() => simulator.reset());
 
-  /** A call of node-quickbooks; what the provider refuses is answered with its fault. */
-  function ask(method: string, ...given: unknown[]): Promise<Answered> {
+  /** Calls node-quickbooks. Returns the fault if the provider rejects the request. */
+  function ask(method: string, ...given: unknown[]): Promise<ResponseBody> {
     return new Promise((resolve, reject) => {
       const done: Callback = (error, response) => {
         const fault = Object(response).Fault ?? Object(Object(error).response).data?.Fault;
         if (error !== null && fault === undefined) reject(error);
-        else resolve(fault === undefined ? (response as Answered) : { Fault: fault });
+        else resolve(fault === undefined ? (response as ResponseBody) : { Fault: fault });
       };
       client[method]?.call(client, ...given, done);
     });
@@ -52,7 +52,7 @@ describe('the QuickBooks simulator', () => {
       headers: { authorization, accept: 'application/json', ...headers },
     });
     const text = await response.text();
-    return { status: response.status, text, body: (text.startsWith('{') ? JSON.parse(text) : {}) as Answered };
+    return { status: response.status, text, body: (text.startsWith('{') ? JSON.parse(text) : {}) as ResponseBody };
   }
 
   const query = async (statement: string) => (await call(`query?query=${encodeURIComponent(statement)}`)).body;
@@ -219,7 +219,7 @@ describe('the QuickBooks simulator', () => {
     const url = `${strict.url}/v3/company/${REALM_ID}/query?format=json&query=`;
     const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
     const response = await fetch(`${url}select+count(*)+from+Customer+where+CompanyName='CAESAR'`, { headers });
-    const { QueryResponse } = (await response.json()) as Answered;
+    const { QueryResponse } = (await response.json()) as ResponseBody;
     await strict.stop();
     expect(QueryResponse?.totalCount).to.be.below((await count('Customer', "CompanyName = 'CAESAR'")) ?? 0);
   });
@@ -326,7 +326,7 @@ async function errorOf(asked: Promise<unknown>): Promise<unknown> {
   );
 }
 
-function codeOf({ Fault }: Answered): string | undefined {
+function codeOf({ Fault }: ResponseBody): string | undefined {
   return Fault?.Error[0]?.code;
 }
 
@@ -341,8 +341,8 @@ type Response = Readonly<Partial<Record<'Customer' | 'Vendor' | 'Invoice' | 'Ite
   readonly totalCount?: number;
 };
 
-/** The tests compare every member they read. */
-interface Answered {
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
+interface ResponseBody {
   readonly [member: string]: unknown;
   readonly QueryResponse?: Response;
   readonly CDCResponse?: readonly { readonly QueryResponse: readonly Response[] }[];

@@ -30,20 +30,23 @@ import { printMoment, readTime } from './simulator/time.ts';
 export { CLIENTS, DEMO_ACCESS_TOKEN, REALM_ID } from './simulator/login.ts';
 export { type ChangeEvent, deliver, VERIFIER_TOKEN } from './simulator/webhook.ts';
 
-/** What an instance on the simulator has; `DEMO_ACCESS_TOKEN` is its access token. */
+/** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION: Config = { realmId: REALM_ID, 'quickbooks.sandbox': false };
 
 export interface QuickBooksSimulatorOptions extends SimulatorOptions {
-  /** QuickBooks does not document how it compares texts; where it was measured, cases did not count. Default `ignoring case`. */
+  /**
+   * The rule for comparing texts, which QuickBooks does not document. Measurements showed that case does not count. Default `ignoring
+   * case`.
+   */
   readonly text?: TextRule;
-  /** Calls in a minute that a company may get; QuickBooks' number is 500. Default: any, so that tests need not wait. */
+  /** Maximum number of calls per company and minute. QuickBooks allows 500. Default: no limit, so that tests need not wait. */
   readonly callsPerMinute?: number;
 }
 
 const API_HOSTS: readonly string[] = ['quickbooks.api.intuit.com', 'sandbox-quickbooks.api.intuit.com'];
 const COMPANY = '/v3/company/{realm}';
 
-/** One company in memory. What it does is in the README. */
+/** Creates a simulator of one company in memory. The README lists what it simulates. */
 export function createSimulator(options: QuickBooksSimulatorOptions): Simulator {
   const { memory, text = 'ignoring case', callsPerMinute: calls } = options;
   const clock = createMovableClock();
@@ -54,7 +57,7 @@ export function createSimulator(options: QuickBooksSimulatorOptions): Simulator 
       clock,
       print: (fault) => printFault(fault, clock.now()),
       headers: { intuit_tid: '1-6541d3a2-4b9f0a7c2d1e8f3600000000' },
-      // A 429 does not say how long to wait.
+      // A 429 contains no time to wait.
       budget:
         calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock, sendsRetryAfter: false }),
       authenticate: (call) => assertCompany(call, login),
@@ -66,7 +69,7 @@ export function createSimulator(options: QuickBooksSimulatorOptions): Simulator 
   );
 }
 
-/** A token is good for its company only. */
+/** Asserts that the caller may access the company. A token is valid for one company only. */
 function assertCompany({ headers, host, path }: Call, { accepts, isConnected }: ReturnType<typeof createLogin>): void {
   const isHere = host === undefined || API_HOSTS.includes(host);
   if (!isHere || !path.startsWith('/v3/company/')) throw new Fault(404, 'NOT_FOUND', `There is nothing at ${path}.`);
@@ -116,7 +119,10 @@ function targetOf(company: Company, { params: { entity = '' } }: Call): Target {
 
 const LARGEST_ID = 2 ** 31 - 1;
 
-/** @throws Fault 2030 for what cannot be an identifier, 610 for what is not there or was deleted */
+/**
+ * Finds a record.
+ * @throws Fault 2030 for an invalid id; 610 for a record that does not exist or was deleted
+ */
 function find({ get }: Target, id: string): TableRow {
   if (!/^\d+$/.test(id) || Number(id) > LARGEST_ID) {
     throw invalid(2030, `Id should be a valid number. Supplied value:${id}`, 'Id');
@@ -126,7 +132,7 @@ function find({ get }: Target, id: string): TableRow {
   return row;
 }
 
-/** Creates, updates and deletes: which of them is said by an `Id` in the body, and by `operation`. */
+/** Creates, updates or deletes a record. An `Id` in the body and `operation` distinguish these. */
 function write(call: Call, company: Company, clock: MovableClock): SimulatedResponse {
   const target = targetOf(company, call);
   const { name, table, isReadOnly, isList } = target;
@@ -157,7 +163,7 @@ function stale() {
 const LOOK_BACK_MS = 30 * DAY_MS;
 const MOST_CHANGES = 1000;
 
-/** Change data capture: whole records, and of those that were deleted that they were. */
+/** Responds with changed data: complete records, and a mark for each deleted one. */
 function capture({ query }: Call, company: Company, clock: MovableClock) {
   const sinceMs = readTime(query.get('changedSince') ?? '');
   if (sinceMs === undefined) throw invalidQuery('changedSince is not a valid time');

@@ -3,10 +3,10 @@ import { describeConnector, loggedIn } from '#connector/suite';
 import quickbooks from './index.ts';
 import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
-/** A text without a letter removes a value. */
+/** Texts that QuickBooks does not store as they are: a text of blanks removes a value. */
 const alteredTexts = HOSTILE_TEXTS.filter((text) => text.trim() === '');
 
-/** As QuickBooks numbers and completes them. */
+/** The lines as QuickBooks numbers and completes them. */
 const LINES = [
   {
     ...{ Id: '1', LineNum: 1, Amount: 31.5, DetailType: 'SalesItemLineDetail' },
@@ -30,7 +30,7 @@ const sale = (number: number) => ({ DocNumber: `N-${number}`, 'CustomerRef.value
 describeConnector(quickbooks, createSimulator, {
   folder: import.meta.dirname,
   configuration: { ...DEMO_CONFIGURATION, ...loggedIn(DEMO_ACCESS_TOKEN, CLIENTS) },
-  // The other texts are names, short, or chosen from lists.
+  // The other texts are names, are short, or have fixed values.
   writes: {
     customers: sample(
       (number) => ({ DisplayName: `New ${number} O'Neil`, 'BillAddr.City': 'Bayshore', Active: true }),

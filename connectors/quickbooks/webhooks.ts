@@ -9,23 +9,23 @@ export const appWebhooks: Webhooks = {
   verify: webhooks.hmac({ header: 'intuit-signature', algorithm: 'sha256', encoding: 'base64' }),
   secretKey: 'webhook.verifier.token',
   events: (call, config) => readEvents(call, config),
-  tells: webhooks.allChangesOf(Object.keys(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.keys(OBJECTS)),
 };
 
-/** A change as both forms of a call tell it, in the words of the later one. */
+/** A change that both forms of a webhook can contain, in the terms of the later form. */
 interface Change {
   readonly realmId: string;
-  /** In small letters: `salesreceipt`. */
+  /** Name of the entity in lower case, such as `salesreceipt`. */
   readonly entity: string;
   readonly done: string;
   readonly id: unknown;
-  /** Id of the record that was merged into the other. */
+  /** Id of the record that was merged into the other one. */
   readonly deletedId: unknown;
   readonly time: unknown;
   readonly raw: unknown;
 }
 
-/** Object by the entity's name in small letters. QuickBooks sends events of more entities. */
+/** Objects by the entity's name in lower case. QuickBooks sends events of more entities. */
 const OBJECT_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(OBJECTS).map(([name, { native = name }]) => [native.toLowerCase(), name]),
 );
@@ -47,7 +47,7 @@ function eventsOf({ realmId, entity, done, id, deletedId, time, raw }: Change): 
   if (objectName === undefined) return [];
   const at = json.text(time, 'the time of an event');
   const event = (objectId: string, action: ProviderEvent['action']): ProviderEvent => ({
-    // With its moment: what happens to the record next is another event.
+    // The id contains the time, because the next change of the same record is another event.
     id: [realmId, entity, objectId, done, at].join(':'),
     action,
     objectName,
@@ -60,7 +60,10 @@ function eventsOf({ realmId, entity, done, id, deletedId, time, raw }: Change): 
   return gone === undefined ? [changed] : [changed, event(gone, 'deleted')];
 }
 
-/** Since 2026. Source: "Upcoming change to webhooks payload structure", "Understanding the data object". */
+/**
+ * Reads the CloudEvents that QuickBooks sends since 2026. Source: "Upcoming change to webhooks payload structure", "Understanding the data
+ * object".
+ */
 function readCloudEvents(body: unknown): readonly Change[] {
   return json.objects(body, 'the events').map((raw) => {
     const [, entity = '', done = ''] = /^qbo\.(\w+)\.(\w+)\./.exec(json.text(raw.type, 'the type of an event')) ?? [];
@@ -70,7 +73,7 @@ function readCloudEvents(body: unknown): readonly Change[] {
   });
 }
 
-/** Operations of the form before, in the words of CloudEvents. */
+/** The operations of the earlier form, in the terms of CloudEvents. */
 const DONE: Readonly<Record<string, string>> = {
   ...{ Create: 'created', Update: 'updated', Delete: 'deleted', Merge: 'merged', Void: 'voided', Emailed: 'emailed' },
 };

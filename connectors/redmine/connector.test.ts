@@ -6,7 +6,7 @@ import redmine from './index.ts';
 import { attachments, issues, projects, timeEntries } from './objects.ts';
 import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
-/** The conditions that a filter becomes, as a query. */
+/** Returns the conditions of a filter as a query. */
 function asked(where: string, name = 'issues'): string {
   const object = objectOf({ issues, projects, 'time-entries': timeEntries }, name);
   const { native } = prepareQuery({ where }, object).plan;
@@ -104,7 +104,7 @@ describe('Redmine, from the connector to its simulator', () => {
 
   it('warns where everybody is answered', async () => {
     const { examine } = redmine;
-    const answers = (status: number) => ({
+    const contextOf = (status: number) => ({
       ...connection.context,
       send: async () => {
         if (status === 401) throw new Error('refused');
@@ -112,7 +112,7 @@ describe('Redmine, from the connector to its simulator', () => {
       },
     });
     expect(await examine?.(connection.context)).to.deep.equal({ 'api.warning': undefined });
-    expect((await examine?.(answers(200)))?.['api.warning']).to.include('Authentication required');
+    expect((await examine?.(contextOf(200)))?.['api.warning']).to.include('Authentication required');
     expect(attachments.media?.types).to.deep.equal(['*']);
   });
 });

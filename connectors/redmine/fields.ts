@@ -1,26 +1,26 @@
 import { can, codec, type FieldSpec } from '#connector';
 
-/** Redmine ignores a condition on a field that no tracker uses, so that such fields are checked again. */
+/** Redmine ignores a condition on a field that no tracker uses, so the service checks such fields again. */
 const MAYBE = 'superset';
 
-/** A number of a column that databases keep in four bytes. */
+/** A number of a column that databases store in four bytes. */
 const NUMBER = { type: 'integer', range: ['-2147483648', '2147483647'] } as const satisfies FieldSpec;
 const COUNTED = { ...NUMBER, range: ['1', '2147483647'] } as const satisfies FieldSpec;
 
 const EQUALITIES = ['=', '!=', 'IN', 'NOT IN'] as const;
 const BOUNDS = ['<', '<=', '>', '>='] as const;
 
-/** Records are numbered from 1. */
+/** The id of a record. Ids begin at 1. */
 export const ID = { ...COUNTED, nullable: false } as const satisfies FieldSpec;
-/** There is no `!=` of numbers. */
+/** An id by which lists can be filtered. Redmine has no `!=` of numbers. */
 export const FOUND_ID = {
   ...ID,
-  // A condition on several numbers is one text with all of them.
+  // A condition on several numbers is a single text that contains all of them.
   nativeType: 'integer',
   sortable: true,
   filter: can.only('exact', '=', 'IN', ...BOUNDS),
 } as const satisfies FieldSpec;
-/** Where it is one of a list. */
+/** An id whose condition selects from a list of records. */
 export const LISTED_ID = {
   ...ID,
   sortable: true,
@@ -29,7 +29,7 @@ export const LISTED_ID = {
 
 export const number = (native: string) => ({ ...NUMBER, native }) as const satisfies FieldSpec;
 
-/** Percent, of a field that trackers may not use. */
+/** A percentage. Trackers may not use the field. */
 export const percent = (native: string) =>
   ({
     ...number(native),
@@ -39,11 +39,14 @@ export const percent = (native: string) =>
     filter: can.only(MAYBE, '=', ...BOUNDS),
   }) as const satisfies FieldSpec;
 
-/** Another record, shown as `{ id, name }`. */
+/** A reference to another record, which responses show as `{ id, name }`. */
 export const reference = (name: string) => ({ ...COUNTED, native: `${name}.id` }) as const satisfies FieldSpec;
 export const always = (name: string) =>
   ({ ...reference(name), nullable: false, filter: can.only('exact', ...EQUALITIES) }) as const satisfies FieldSpec;
-/** With `!` come rows that have none, too. They are checked again anyway, and a field takes one condition. */
+/**
+ * A reference that may be missing. The operator `!` also returns rows without a value, so the service checks them again. A field accepts a
+ * single condition.
+ */
 export const maybe = (name: string) =>
   ({
     ...reference(name),
@@ -52,17 +55,17 @@ export const maybe = (name: string) =>
   }) as const;
 export const nameOf = (name: string) => ({ type: 'string', native: `${name}.name` }) as const satisfies FieldSpec;
 
-/** A text that is there. */
+/** A text that always exists. */
 export const shown = (native: string) => ({ type: 'string', native }) as const satisfies FieldSpec;
-/** A text of which an empty one is none. */
+/** A text whose empty value means that it is missing. */
 export const blank = (native: string) => ({ ...shown(native), ...codec.blank() }) as const satisfies FieldSpec;
 
-/** Whether a text is more than blanks and signs that nobody sees. */
+/** Returns whether a text contains a visible character. */
 export const hasSign = (text: string) => /[^\s\p{Z}\p{C}]/u.test(text);
 
 /**
- * Databases mind letter case and accents each in its way, so that more rows may come than are meant. A condition on blanks only is
- * refused.
+ * Filter of a text. Each database handles letter case and accents in its own way, so Redmine may return more rows. It rejects a condition
+ * on blanks only.
  */
 export const FOUND = {
   filter: can.only('superset', '=', 'LIKE'),
@@ -72,7 +75,6 @@ export const FOUND = {
 
 export const flag = (native: string) => ({ type: 'boolean', native, nullable: false }) as const satisfies FieldSpec;
 
-/** Time in hours. */
 export const hours = (native: string) => ({ type: 'number', native }) as const satisfies FieldSpec;
 export const foundHours = (native: string) =>
   ({
@@ -82,11 +84,10 @@ export const foundHours = (native: string) =>
   }) as const satisfies FieldSpec;
 
 const BOUNDED = can.only('superset', '=', ...BOUNDS);
-/** A day. */
 export const day = (native: string) => ({ type: 'date', native, filter: BOUNDED }) as const satisfies FieldSpec;
 export const moment = (native: string) =>
   ({ type: 'datetime', native, domain: { step: 'second' } }) as const satisfies FieldSpec;
 export const foundMoment = (native: string) => ({ ...moment(native), filter: BOUNDED }) as const satisfies FieldSpec;
 
-/** Each with `id`, `name` and `value`; with `id` and `value` they are set. */
+/** The custom fields, each with `id`, `name` and `value`. A write needs `id` and `value`. */
 export const CUSTOM = { type: 'array', native: 'custom_fields', label: 'Custom fields' } as const satisfies FieldSpec;

@@ -1,22 +1,21 @@
 import { type PushedField, plainText, type Translator, type Value } from '#connector';
 import { hasSign } from './fields.ts';
 
-/** Condition on one field. */
 export interface Condition {
   readonly field: string;
   readonly operator: string;
-  /** In the order that the operator wants them; none of `*` and `!*`. */
+  /** The values in the order that the operator requires. Empty for the operators `*` and `!*`. */
   readonly values: readonly string[];
 }
 
 export type Conditions = readonly Condition[];
 
-/** Web servers in front of Redmine take addresses of about ten thousand characters. */
+/** Maximum length of the parameters in characters. Web servers in front of Redmine accept URLs of about ten thousand characters. */
 const LONGEST = 6000;
 
 /**
- * Conditions on fields, each with one operator, all of which must hold. There is no OR, and a field has one condition only. References are
- * shown as `{ id, name }`, and asked for by the id.
+ * Translates a `where` into conditions on fields. Each has one operator, and all of them must hold. There is no OR, and a field has at most
+ * one condition. Responses show references as `{ id, name }`, but conditions compare the id.
  */
 export const conditions: Translator<Conditions> = {
   nulls: 'different',
@@ -29,18 +28,21 @@ export const conditions: Translator<Conditions> = {
     const fields = native.map(({ field }) => field);
     const clash = fields.find((field, index) => fields.indexOf(field) !== index);
     if (clash !== undefined) return `the provider accepts one condition on '${clash}'`;
-    // `askable` judges whole texts; a pattern may begin or end with blanks only.
+    // `askable` checks whole texts, but the text of a pattern may consist of blanks only.
     const isBlank = native.some(({ values: [text] }) => text !== undefined && !hasSign(text));
     if (isBlank) return 'the provider rejects conditions on blanks only';
     return lengthOf(native) > LONGEST ? 'the URL of the request would be too long' : undefined;
   },
 };
 
-/** The parameters in which any text can stand; in the short ones (`subject=~x`) `|` and operators at the beginning count. */
+/**
+ * Returns the parameters in the long form, in which any text is possible. In the short form (`subject=~x`) `|` and operators at the
+ * beginning have a meaning.
+ */
 export function parametersOf(native: Conditions, idName = 'id'): Readonly<Record<string, string | readonly string[]>> {
   const named = native.map((each) => (each.field === 'id' ? { ...each, field: idName } : each));
   return {
-    // With none of its own a list shows what people mostly want, such as open issues.
+    // Without any condition a list has Redmine's default filter, such as open issues.
     'f[]': ['', ...named.map(({ field }) => field)],
     ...Object.fromEntries(
       named.flatMap(({ field, operator, values }) => [
@@ -58,7 +60,7 @@ function lengthOf(native: Conditions): number {
     .join('').length;
 }
 
-/** Two bounds of a field become a range. */
+/** Adds a condition. Two bounds of the same field become a range. */
 function join(all: Conditions, next: Condition): Conditions {
   const index = all.findIndex(({ field, operator }) => field === next.field && OPPOSITE[operator] === next.operator);
   const found = all[index];
@@ -69,14 +71,17 @@ function join(all: Conditions, next: Condition): Conditions {
 
 const OPPOSITE: Readonly<Record<string, string>> = { '>=': '<=', '<=': '>=' };
 
-/** `a` is found among those that begin with it: texts are not compared with a whole one. */
+/** Operators by the form of a pattern. Redmine cannot compare with a whole text, so `^` (begins with) finds a literal. */
 const LIKES = { literal: '^', prefix: '^', suffix: '$', contains: '~', pattern: '~' } as const;
 
 function nameOf({ native }: PushedField): string {
   return native.replace('.', '_');
 }
 
-/** Redmine has neither `<` nor `>`: what is between is found with either, and checked again. */
+/**
+ * Returns the condition for a comparison. Redmine has neither `<` nor `>`, so the condition includes the bound, and the service checks the
+ * rows again.
+ */
 function compare(field: PushedField, operator: string, value: Value): Condition {
   if (value.kind === 'string') return { field: nameOf(field), operator: '^', values: [value.value] };
   if (value.kind === 'boolean') return listed(field, [value], operator === '!=');
@@ -90,7 +95,7 @@ function compare(field: PushedField, operator: string, value: Value): Condition 
 
 function listed(field: PushedField, values: readonly Value[], negated: boolean): Condition {
   const texts = values.map((value) => (value.kind === 'boolean' ? String(Number(value.value)) : plainText(value)));
-  // Several numbers are one text.
+  // Several numbers form a single text.
   const isNumber = field.nativeType === 'integer';
   return { field: nameOf(field), operator: negated ? '!' : '=', values: isNumber ? [texts.join(',')] : texts };
 }
@@ -100,7 +105,7 @@ interface Range {
   readonly high?: string | undefined;
 }
 
-/** From where to where a value may stand in the database. Without an end nothing can be said of it. */
+/** Returns the range in which the database may store a value. A bound is missing if Redmine cannot express it. */
 function rangeOf(value: Value): Range {
   switch (value.kind) {
     case 'date':
@@ -109,7 +114,7 @@ function rangeOf(value: Value): Range {
       return { low: printInstant(value.epochMs - HOUR_MS), high: printInstant(value.epochMs + HOUR_MS) };
     default: {
       const number = Number(plainText(value));
-      // Shown with two decimals, and by some databases kept in seven digits.
+      // Redmine shows two decimals, and some databases store only seven digits.
       const slack = Math.max(0.01, Math.abs(number) * 1e-5);
       return { low: (number - slack).toFixed(3), high: (number + slack).toFixed(3) };
     }
@@ -127,7 +132,8 @@ function between(field: PushedField, operator: string, { low, high }: Range): Co
 }
 
 /**
- * Databases keep local time, of which one hour comes twice when clocks are put back, and parts of seconds which nobody is shown.
+ * Tolerance for a time in milliseconds. Databases store local time, which has one hour twice when clocks are set back, and fractions of
+ * seconds, which responses do not show.
  */
 const HOUR_MS = 3_600_000 + 1000;
 const DAY_MS = 86_400_000;
@@ -138,7 +144,10 @@ function printInstant(ms: number): string | undefined {
   return year > 1 && year < 9999 ? `${date.toISOString().slice(0, 19)}Z` : undefined;
 }
 
-/** Days begin and end when they do for the user, and are compared as the server's: a day more on either side is sure to be enough. */
+/**
+ * Moves a day. Days begin and end in the user's time zone, but Redmine compares them in the server's. One more day on either side covers
+ * every zone. Undefined if the year is outside of 2 to 9998.
+ */
 function shiftDay(day: string, days: number): string | undefined {
   return printInstant(Date.parse(day) + days * DAY_MS)?.slice(0, 10);
 }

@@ -39,13 +39,13 @@ const CONFIGURATION = [
     type: 'string',
     warning: true,
     description:
-      'Set by Causeway, which ignores other values: Causeway would not notice that the key is no longer valid. Absent if it would.',
+      'Set by Causeway, which ignores other values: a warning that Causeway cannot notice when the key becomes invalid. Absent if it can.',
   },
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);
 
-/** Redmine 5 and later. What was seen of it and where: README.md. */
+/** The connector for Redmine 5 and later. README.md lists the observed behaviour and its sources. */
 export default defineConnector({
   key: 'redmine',
   id: 1014,
@@ -63,7 +63,7 @@ export default defineConnector({
   baseUrl: rootOf,
   hosts: (config) => [new URL(rootOf(config)).host],
   headers: { accept: 'application/json' },
-  // Lists may be for everybody; this is not.
+  // Lists may be public, but this resource requires credentials.
   probe: { path: '/users/current.json' },
   examine: async (context) => ({ 'api.warning': (await isOpen(context)) ? OPEN : undefined }),
   classify: errors({
@@ -88,7 +88,7 @@ const OPEN =
   'This Redmine shows its public projects to everybody. With an invalid key, requests therefore succeed and find fewer rows. ' +
   'Turn on Administration → Settings → Authentication → Authentication required.';
 
-/** Whether somebody without a key is answered. */
+/** Returns whether Redmine returns issues without a key. */
 async function isOpen({ send, signal }: ConnectorContext): Promise<boolean> {
   try {
     await send({ path: '/issues.json', query: { limit: 1 }, anonymous: true });

@@ -41,7 +41,12 @@ const ASKED = { translator: conditions, shape: { kind: 'and' }, limits: { maxInS
 
 type More = (query: ListQuery<Conditions>) => NonNullable<ProviderRequest['query']>;
 
-/** @param idOrder whether the provider can end an order with the id; those of other lists are complete */
+/**
+ * Returns the list operation of a collection.
+ * @param all the name of the collection
+ * @param more returns additional parameters
+ * @param idOrder whether Redmine can add the id to an order; the orders of other lists are total already
+ */
 function listOf(all: string, { more = () => ({}), idOrder = false }: { more?: More; idOrder?: boolean } = {}) {
   return list<Conditions>({
     request: (query) => ({ path: `/${all}.json`, query: { ...query.page, sort: query.order, ...more(query) } }),
@@ -92,7 +97,7 @@ const TIME_ENTRY = {
   id: ID,
   project_id: { ...always('project'), ...WRITABLE, label: 'Project; required without an issue' },
   project_name: nameOf('project'),
-  // It takes one of them.
+  // A condition accepts a single issue.
   issue_id: {
     ...reference('issue'),
     ...WRITABLE,
@@ -100,7 +105,7 @@ const TIME_ENTRY = {
   },
   user_id: { ...always('user'), ...WRITABLE },
   user_name: nameOf('user'),
-  // With an activity come those that projects made of it.
+  // A condition on an activity also returns entries of activities that projects derived from it.
   activity_id: { ...reference('activity'), ...WRITABLE, filter: { '=': 'superset', IN: 'superset' } },
   activity_name: nameOf('activity'),
   hours: { ...foundHours('hours'), ...REQUIRED },
@@ -111,7 +116,6 @@ const TIME_ENTRY = {
   custom_fields: { ...CUSTOM, ...WRITABLE },
 } as const satisfies Fields;
 
-/** Time that was spent. */
 export const timeEntries = defineObject<Conditions>({
   label: 'Time entries',
   native: 'time_entries',
@@ -126,7 +130,7 @@ const { filter: _, ...ISSUE } = TIME_ENTRY.issue_id;
 const timeEntriesOfIssue = defineObject<Conditions>({
   label: 'Time spent on the issue',
   native: 'time_entries',
-  // Which issue is asked for already.
+  // The parent selects the issue already.
   fields: { ...TIME_ENTRY, issue_id: ISSUE },
   ...ASKED,
   list: listOf('time_entries', {
@@ -229,7 +233,7 @@ export const projects = defineObject<Conditions>({
 
 const USERS: RecordPaths = { all: 'users', one: 'user' };
 
-/** Only administrators see them. */
+/** The object of users. Only administrators can list them. */
 export const users = defineObject<Conditions>({
   label: 'Users',
   description: 'Users, including locked ones. Only administrators may list them.',
@@ -248,12 +252,12 @@ export const users = defineObject<Conditions>({
     last_login_on: moment('last_login_on'),
     passwd_changed_on: moment('passwd_changed_on'),
   },
-  // Without a status, only those that are active.
+  // Without this parameter Redmine lists only active users.
   list: listOf('users', { more: () => ({ status: '' }) }),
   get: readOne(USERS),
 });
 
-/** Only administrators see them. */
+/** The object of custom fields. Only administrators can list them. */
 export const customFields = defineObject<Conditions>({
   label: 'Custom fields',
   description: 'Definitions of the custom fields of issues, projects and others. Only administrators may list them.',
@@ -289,7 +293,7 @@ export const customFields = defineObject<Conditions>({
 const ATTACHMENTS: RecordPaths = { all: 'attachments', one: 'attachment' };
 const ofAttachments = recordsAt(ATTACHMENTS);
 
-/** Files. A new one belongs to nothing, until an issue is given its token among `uploads`. */
+/** The object of files. A new file belongs to no issue until its token is in the `uploads` of an issue. */
 export const attachments = defineObject({
   label: 'Attachments',
   description: 'Files. A new file belongs to no issue until its `token` is in the `uploads` of an issue.',
@@ -306,7 +310,7 @@ export const attachments = defineObject({
       request: ({ file }) => ({
         path: '/uploads.json',
         query: { filename: file.name, content_type: file.type },
-        // Redmine accepts no other type.
+        // Redmine accepts no other content type.
         headers: { 'content-type': 'application/octet-stream' },
       }),
       read: ({ body }) => ({ record: json.object(json.at(body, 'upload'), "the member 'upload'") }),

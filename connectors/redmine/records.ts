@@ -2,17 +2,20 @@ import { json, notFound, type ObjectSpec, type ProviderResponse, path, records, 
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Where a kind of records is, and what one is called in bodies: `{ issue: { … } }`. */
+/** The path of a kind of record, and the member that wraps one in bodies: `{ issue: { … } }`. */
 export interface RecordPaths {
   readonly all: string;
   readonly one: string;
-  /** References that a workflow or a role may keep from being set, which is then passed over. */
+  /** References that a workflow or a role can protect. Redmine silently ignores a change of such a reference. */
   readonly guarded?: readonly string[];
-  /** By which name a reference is set. Default: its own with `_id`. */
+  /** Names of references in writes. Default: the name of the reference with `_id`. */
   readonly setBy?: Readonly<Record<string, string>>;
 }
 
-/** @throws AppError NOT_FOUND for what is no number: of such a text the digits in front would count, or it is the name of a project */
+/**
+ * Asserts that the text is an id. Of another text, Redmine would use the leading digits as the id, or find a project by its name.
+ * @throws AppError NOT_FOUND if the text is no number
+ */
 export function assertId(id: string): string {
   if (/^[1-9]\d{0,9}$/.test(id)) return id;
   throw notFound(`There is no record with the id '${id}'.`);
@@ -49,7 +52,7 @@ export function recordsAt(paths: RecordPaths) {
   } satisfies Pick<ObjectSpec, 'get' | 'create' | 'update' | 'remove'>;
 }
 
-/** `{ status: { id } }` is shown, and `status_id` set. */
+/** Returns values as writes name them: a response shows `{ status: { id } }`, and a write sets `status_id`. */
 function toNative({ setBy = {} }: RecordPaths, values: Values): Values {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) =>

@@ -7,7 +7,7 @@ import redmine from './index.ts';
 import { issues, timeEntries } from './objects.ts';
 import { WRITES } from './simulator/samples.ts';
 
-/** A real server as live.rb leaves it: `.ci/with-redmine` starts one. */
+/** URL and key of a real server in the state in which live.rb leaves it. `.ci/with-redmine` starts one. */
 const { REDMINE_URL: url, REDMINE_KEY: key } = process.env;
 
 const CONFIGURATION = { url, 'api.key': key };
@@ -49,7 +49,7 @@ if (url === undefined || key === undefined) {
 }
 
 const DAYS = ['2024-02-29', '2026-03-08', '2026-11-01', '2030-12-31', null];
-/** Among them what the short form of a filter would take for operators, values and names of its own. */
+/** Texts, including some that the short form of a filter would read as operators, values or names. */
 const TEXTS = [
   ...HOSTILE_TEXTS,
   '~x',
@@ -65,7 +65,7 @@ const TEXTS = [
   'x "y',
 ].filter((text) => text.trim() !== '' && text.length <= 255);
 
-/** Issues with every hostile subject in two projects, some of them changed and closed; time spent on them. */
+/** Creates issues with every hostile subject in two projects, changes and closes some of them, and adds time entries. */
 async function seed(connection: Connection): Promise<void> {
   const ids: string[] = [];
   for (let index = 0; index < ISSUES; index++) {

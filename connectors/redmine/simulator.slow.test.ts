@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type ServedSimulator, serveSimulator } from '#connector/testing';
 import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
-/** The members that are looked at here. */
+/** The members of bodies that these tests read. */
 interface Body {
   readonly issues: readonly { readonly id: number; readonly due_date: string | null }[];
   readonly issue: { readonly id: number; readonly status: object };
@@ -13,11 +13,11 @@ interface Body {
 }
 
 async function bodyOf(response: Response): Promise<Body> {
-  // What is not there fails the test that looks at it.
+  // The type is not checked. A missing member fails the test that reads it.
   return (await response.json()) as Body;
 }
 
-/** What is expected here was answered by a Redmine 5.0.4. */
+/** A Redmine 5.0.4 returned the responses that these tests expect. */
 describe('the Redmine simulator', () => {
   let served: ServedSimulator;
   before(async () => {

@@ -25,17 +25,17 @@ import { createWebhooks } from './simulator/webhooks.ts';
 const HOST = 'redmine.example.com';
 const ROOT = '/pm';
 
-/** The configuration of an instance on this simulator. */
+/** Configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION = {
   url: `https://${HOST}${ROOT}`,
   'api.key': '0123456789abcdef0123456789abcdef01234567',
 };
 
-/** A Redmine 5.0.4 in memory that wants everybody to log in; its user lives west of it. */
+/** Creates a simulator of a Redmine 5.0.4 in memory that requires a log-in. The time zone of its user is west of the server's. */
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
   const clock = createMovableClock();
   const webhooks = createWebhooks(options.send, clock);
-  const office: Office = createOffice(clock, (name, change) => webhooks.tell(office[name], change));
+  const office: Office = createOffice(clock, (name, change) => webhooks.notify(office[name], change));
   const { issues, time_entries, projects, users, attachments } = office;
   return simulate(
     {
@@ -97,7 +97,7 @@ function show(collection: Collection, row: TableRow, status = 200): SimulatedRes
   return json({ [collection.one]: present(collection, row) }, status);
 }
 
-/** With those of its parts that `include` names. */
+/** Responds with an issue and the parts that `include` names. */
 function showIssue(office: Office, call: Call): SimulatedResponse {
   const row = find(office.issues, call);
   const parts = [office.journals, office.attachments].filter(({ name }) => name === call.query.get('include'));
@@ -108,7 +108,10 @@ function showIssue(office: Office, call: Call): SimulatedResponse {
   return json({ issue: { ...present(office.issues, row), ...Object.fromEntries(included) } });
 }
 
-/** What is set by an id is shown as an object. Names that are not known are passed over. @throws Fault 422 */
+/**
+ * Reads the values of a write. Ids of references become the references, and unknown names are ignored.
+ * @throws Fault 422
+ */
 function readBody({ one, members, read }: Collection, body: Call['body'], old?: TableRow): TableRow {
   const given = Object.entries(Object(body.object()[one])).map(([name, value]) => {
     const whole = name.replace(/^parent_issue_id$/, 'parent_id').replace(/_id$/, '');
@@ -119,7 +122,7 @@ function readBody({ one, members, read }: Collection, body: Call['body'], old?: 
 
 const PAGE = { kind: 'offset', offset: 'offset', size: 'limit', usual: 25, most: 100 } as const;
 
-/** Names that cannot be sorted by are passed over, and so is the fourth. */
+/** Responds with a list. An order uses three terms at most, and ignores names by which Redmine cannot sort. */
 function list(collection: Collection, call: Call): SimulatedResponse {
   const { name, table, members, sorts, hidden, isReversed = false } = collection;
   const rows = table.rows().filter(readConditions(call, collection));
@@ -137,7 +140,10 @@ function list(collection: Collection, call: Call): SimulatedResponse {
   return json({ [name]: shown, total_count: page.total, offset: page.start, limit: page.size });
 }
 
-/** Takes a file, which belongs to nothing. @throws Fault 406 */
+/**
+ * Stores a file that belongs to no record yet.
+ * @throws Fault 406
+ */
 function upload({ table }: Collection, { body, query }: Call): SimulatedResponse {
   if (body.type !== 'application/octet-stream') throw new Fault(406, 'TYPE', '');
   const filename = (query.get('filename') ?? 'file').replace(/[?%*:|"'<>\n\r/\\]/g, '_');

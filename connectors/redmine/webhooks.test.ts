@@ -6,7 +6,7 @@ import { issueWebhooks } from './webhooks.ts';
 
 const SECRET = 'a-secret-of-Redmine-7';
 const NOW = Date.parse('2026-07-31T08:30:00Z');
-/** As `Redmine::Acts::Webhookable` and `Issue::Webhookable` of Redmine 7.0 make it. */
+/** An event as `Redmine::Acts::Webhookable` and `Issue::Webhookable` of Redmine 7.0 create it. */
 const UPDATED = {
   type: 'issue.updated',
   timestamp: '2026-07-31T08:29:58Z',
@@ -15,7 +15,7 @@ const UPDATED = {
     journal: { id: 195, created_on: '2026-07-31T08:29:58Z', notes: 'Fixed', user: { id: 3, name: 'A' }, details: [] },
   },
 };
-/** From the README of the plugin, shortened. */
+/** An event from the README of the plugin, shortened. */
 const PLUGIN = { payload: { issue: { id: 191, updated_on: '2014-03-01T15:17:48Z', subject: 'x' }, action: 'opened' } };
 
 function callOf(
@@ -56,7 +56,7 @@ describe('webhooks of Redmine', () => {
       verdictOf(callOf(plain, `?token=${SECRET}`)),
       verdictOf(callOf(plain, `?token=${SECRET.slice(1)}x`)),
       verdictOf(callOf(plain)),
-      // Who signs is judged by the signature alone.
+      // A token does not replace a wrong signature.
       verdictOf(callOf(sign(PLUGIN, 'another'), `?token=${SECRET}`)),
     ]).to.deep.equal(['genuine', 'forged', 'unsigned', 'forged']);
   });

@@ -25,23 +25,24 @@ export const WEBHOOK_SECRET = {
 const SIGNATURE = 'x-redmine-signature-256';
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** Redmine 7. Source: `app/models/webhook.rb` and `lib/redmine/acts/webhookable.rb` of redmine/redmine, 7.0. */
+/** Verifies the signature of Redmine 7. Source: `app/models/webhook.rb` and `lib/redmine/acts/webhookable.rb` of redmine/redmine, 7.0. */
 const signed = webhooks.hmac({
   header: SIGNATURE,
   algorithm: 'sha256',
   encoding: 'hex',
   signatures: (header) => [header.replace(/^sha256=/, '')],
-  // Jobs wait in a queue, perhaps for long; after a week it would not be known any more that a call came before.
+  // Redmine's jobs may wait in a queue for long. The tolerance is a day, because after a week the service would no longer know which calls
+  // it has received.
   signedAt: (call) => secondsOf(call),
   tolerance: DAY_SECONDS,
 });
 
-/** The plugin `redmine_webhook` signs nothing, but takes an address with a query. */
+/** Verifies a token in the URL. The plugin `redmine_webhook` signs nothing, but accepts a URL with a query. */
 const inAddress = webhooks.token({ query: 'token' });
 
 const verify: Verify = (call, known) => (call.headers[SIGNATURE] === undefined ? inAddress : signed)(call, known);
 
-/** The moment in a call that is signed, in seconds. Undefined where there is none. */
+/** Returns the signed time of a call in seconds, or undefined if the call has none. */
 function secondsOf(call: WebhookCall): string | undefined {
   try {
     const time = json.findText(json.at(webhooks.json(call), 'timestamp'));
@@ -51,7 +52,7 @@ function secondsOf(call: WebhookCall): string | undefined {
   }
 }
 
-/** Object by the member of `data` and the first word of `type`. Redmine also sends news, versions and wiki pages. */
+/** Objects by the member of `data` and the first word of `type`. Redmine also sends news, versions and wiki pages. */
 const OBJECTS: Readonly<Record<string, string>> = { issue: 'issues', time_entry: 'time-entries' };
 
 const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
@@ -60,7 +61,10 @@ const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
   ['deleted', 'deleted'],
 ]);
 
-/** Calls have no ids: what came before is known by its bytes, which hold a moment. */
+/**
+ * The webhooks of Redmine 7 and of the plugin `redmine_webhook`. Calls have no ids, so a repeated call is recognized by its bytes, which
+ * contain a time.
+ */
 export const issueWebhooks: Webhooks = {
   verify,
   secretKey: WEBHOOK_SECRET.key,
@@ -68,7 +72,7 @@ export const issueWebhooks: Webhooks = {
     const body = json.object(webhooks.json(call), 'what happened');
     return json.isObject(body.payload) ? readPluginEvent(body.payload) : readEvent(body);
   },
-  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.values(OBJECTS)),
   setup: [
     'Redmine 7 and later: as an administrator enable webhooks under Administration → Settings → API, and give a role the permission “Use webhooks”.',
     'As a user with this role open My account → Webhooks and create one. Enter the `eventUrl` of the instance as the URL and the `webhook.secret` of the instance as the secret; select the events of issues and time entries, and the projects.',
@@ -76,7 +80,7 @@ export const issueWebhooks: Webhooks = {
   ],
 };
 
-/** `{ "type": "issue.updated", "timestamp": "…", "data": { "issue": { … }, "journal": { … } } }` */
+/** Reads an event of the form `{ "type": "issue.updated", "timestamp": "…", "data": { "issue": { … }, "journal": { … } } }`. */
 function readEvent(raw: Json): readonly ProviderEvent[] {
   const type = json.text(raw.type, 'the type of the event');
   const [, kind = '', verb = ''] = /^(\w+)\.(\w+)$/.exec(type) ?? [];

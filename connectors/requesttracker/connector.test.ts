@@ -7,7 +7,7 @@ import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
 const nativeOf = (where: string) => prepareQuery({ where }, objectOf({ tickets }, 'tickets')).plan.native;
 
-/** The query that a filter becomes. */
+/** Returns the query for a filter. */
 function asked(where: string): unknown {
   const object = objectOf({ tickets }, 'tickets');
   const native = nativeOf(where);

@@ -1,44 +1,44 @@
 import { can, codec, type FieldSpec, json } from '#connector';
 
-/** A moment that was never set. */
+/** The value of a time that was never set. */
 const NOT_SET = '1970-01-01T00:00:00Z';
 
 const ANY_INTEGER = { type: 'integer', ...codec.integer, nullable: false } as const satisfies FieldSpec;
 const INTEGER = { ...ANY_INTEGER, range: ['-2147483648', '2147483647'] } as const satisfies FieldSpec;
 
-/** Lists become comparisons: TicketSQL has no IN. */
+/** Operators of equality. TicketSQL has no IN, so lists become comparisons. */
 const EQUALITIES = ['=', '!='] as const;
 const BOUNDS = ['<', '<=', '>', '>='] as const;
 const COMPARED = can.only('exact', ...EQUALITIES, ...BOUNDS);
 
-/** A number of a column that databases keep in four bytes. */
+/** A number of a column that databases store in four bytes. */
 export const integer = (native: string) =>
   ({ ...INTEGER, native, sortable: true, filter: COMPARED }) as const satisfies FieldSpec;
 
-/** Records are numbered from 1. */
+/** The id of a record. Ids begin at 1. */
 export const ID = { ...integer('id'), range: ['1', '2147483647'] } as const satisfies FieldSpec;
 
-/** A number that is shown and no more. */
+/** A number that can be neither filtered nor sorted. */
 export const count = (native: string) => ({ ...ANY_INTEGER, native }) as const satisfies FieldSpec;
 
-/** Another record, shown as `{ type, id, _url }` or as its number, which is its number here. Zero is none. */
+/** A reference to another record. Responses show `{ type, id, _url }` or the id, and the field has the id. 0 means no record. */
 export const reference = (native: string) =>
   ({ type: 'integer', native, read: readNumber, write: (value) => value ?? 0 }) as const satisfies FieldSpec;
 
-/** A user, whose name stands for the record. */
+/** A user. The name identifies the record. */
 export const user = (native: string) =>
   ({
     type: 'string',
     native,
     read: nameOf,
     filter: can.only('superset', '='),
-    // Digits would be taken for the number of a user.
+    // Request Tracker would read digits as the id of a user.
     domain: {
       text: { nonEmpty: true, askable: (text) => /^(?!\d+$)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) },
     },
   }) as const satisfies FieldSpec;
 
-/** Several users and groups by their names, mostly addresses. */
+/** Several users and groups by their names, which are mostly e-mail addresses. */
 export const watchers = (native: string) =>
   ({
     type: 'array',
@@ -47,12 +47,12 @@ export const watchers = (native: string) =>
     read: (value) => (Array.isArray(value) ? value.map(nameOf) : []),
   }) as const satisfies FieldSpec;
 
-/** Databases mind letter case each in its way, so that more rows may come than are meant. */
+/** Operators of texts. Each database handles letter case in its own way, so Request Tracker may return more rows. */
 const FOUND = can.only('superset', '=', 'LIKE');
 
 /**
- * A text that is there, if only as an empty one, which databases may also keep as nothing. U+FFFD is shown in place of signs that Request
- * Tracker keeps and cannot show, such as U+10FFFF, and is not found where they are.
+ * A text that always exists. It may be empty, which databases may also store as null. Request Tracker shows U+FFFD for characters that it
+ * stores but cannot show, such as U+10FFFF, and a search for U+FFFD does not find them.
  */
 export const text = (native: string) =>
   ({
@@ -66,7 +66,7 @@ export const text = (native: string) =>
     domain: { text: { askable: (wanted) => !/^$|[\0\ufffd]/.test(wanted) } },
   }) as const satisfies FieldSpec;
 
-/** A text of which an empty one is none. */
+/** A text whose empty value means that it is missing. */
 export const shown = (native: string) => ({ type: 'string', native, ...codec.blank() }) as const satisfies FieldSpec;
 export const found = (native: string) =>
   ({
@@ -77,8 +77,8 @@ export const found = (native: string) =>
   }) as const satisfies FieldSpec;
 
 /**
- * Request Tracker keeps statuses in lower case, and compares without minding it. Lists leave out deleted tickets, and two words stand for
- * several statuses.
+ * The status of a ticket. Request Tracker stores statuses in lower case, and ignores case in comparisons. Lists leave out deleted tickets,
+ * and two words stand for several statuses.
  */
 export const STATUS = {
   type: 'string',
@@ -93,7 +93,7 @@ export const STATUS = {
   },
 } as const satisfies FieldSpec;
 
-/** A queue is looked for by its number, and not compared with it. */
+/** The queue of a ticket. Conditions find it by its id, but cannot compare ids by order. */
 export const QUEUE = {
   ...reference('Queue'),
   nullable: false,
@@ -101,7 +101,10 @@ export const QUEUE = {
   filter: can.only('exact', ...EQUALITIES),
 } as const satisfies FieldSpec;
 
-/** Shown in UTC, and compared in the time zone of whoever logs in: a day before or after an instant is sure to be so in any zone. */
+/**
+ * A time. Responses contain UTC, but conditions use the time zone of the user who logged in. Bounds of one day before or after cover every
+ * zone.
+ */
 const INSTANT = {
   type: 'datetime',
   domain: { step: 'second', first: '1970-01-01T00:00:01Z' },
@@ -111,10 +114,10 @@ const INSTANT = {
 
 const BOUNDED = can.only('superset', '=', ...BOUNDS);
 
-/** An instant that is set by what happens. */
+/** A time that Request Tracker sets. */
 export const moment = (native: string) =>
   ({ ...INSTANT, native, nullable: false, sortable: true, filter: BOUNDED }) as const satisfies FieldSpec;
-/** One that may not be set, which comes from the database in two forms, so that its order is not one. */
+/** A time that may be missing. The database returns a missing value in two forms, so it cannot be sorted by. */
 export const date = (native: string) =>
   ({ ...INSTANT, native, filter: { ...can.null, ...BOUNDED } }) as const satisfies FieldSpec;
 export const shownMoment = (native: string) => ({ ...INSTANT, native }) as const satisfies FieldSpec;
@@ -122,7 +125,7 @@ export const shownMoment = (native: string) => ({ ...INSTANT, native }) as const
 export const flag = (native: string) =>
   ({ type: 'boolean', native, ...codec.blank(codec.flag(1, 0)) }) as const satisfies FieldSpec;
 
-/** Custom fields by their names: a list of values each. */
+/** The custom fields by name, each with a list of values. */
 export const CUSTOM = {
   type: 'object',
   native: 'CustomFields',

@@ -37,7 +37,7 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-/** Request Tracker 5 and later, by its REST 2 API. What was seen of it and where: README.md. */
+/** The connector for Request Tracker 5 and later, with its REST 2 API. README.md lists the observed behaviour and its sources. */
 export default defineConnector({
   key: 'requesttracker',
   id: 1013,
@@ -65,7 +65,7 @@ export default defineConnector({
   webhooks: scrips,
 });
 
-/** Where in its own code Request Tracker was when a query failed. */
+/** The position in Request Tracker's own code at which a query failed, which messages contain. */
 const PLACE = / at \/\S+ line \d+\.\s*$/;
 
 function rootOf(config: Config): string {

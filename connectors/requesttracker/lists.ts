@@ -13,14 +13,14 @@ import { quote } from './query.ts';
 
 type Query = NonNullable<ProviderRequest['query']>;
 
-/** A collection that is searched with TicketSQL or TransactionSQL. */
+/** A collection that TicketSQL or TransactionSQL searches. */
 export interface Searched {
   readonly path: string;
-  /** Condition of every query. Without one, Request Tracker lists nothing. */
+  /** A condition of every query. Without a condition, Request Tracker lists nothing. */
   readonly always: string;
 }
 
-/** Queries can be longer than an address may be, so they are posted. */
+/** Returns the request for a search. A query can be longer than a URL, so it is sent with POST. */
 export function search({ path, always }: Searched, query: string | undefined, more: Query): ProviderRequest {
   const whole = query === undefined ? always : `${always} AND (${query})`;
   return { method: 'POST', idempotent: true, path, query: more, form: { query: whole } };
@@ -33,7 +33,7 @@ export function conditionOnId(operator: '=' | '>', id: string): string {
 
 const ROWS = {
   rows: (body: unknown) => json.objects(json.at(body, 'items'), 'the items'),
-  // A page is a number of pages of one size: the cursor holds both.
+  // A page has a number and depends on the page size, so the cursor contains both.
   paging: {
     kind: 'cursor',
     cursor: 'page',
@@ -44,20 +44,23 @@ const ROWS = {
   },
 } as const;
 
-/** @param searched below the record of an id, where there is one */
+/**
+ * Returns the list operation of a search.
+ * @param searched returns the collection below the record with this id, or the whole collection for an empty id
+ */
 export const searchOf = (searched: (parentId: string) => Searched) =>
   list<string>({
     request: (input) => search(searched(input.parentId ?? ''), input.filter, parametersOf(input)),
     ...ROWS,
   });
 
-export const listAt = (place: (parentId: string) => string, more: Query = {}) =>
+export const listAt = (pathOf: (parentId: string) => string, more: Query = {}) =>
   list<string>({
-    request: (input) => ({ path: place(input.parentId ?? ''), query: { ...more, ...parametersOf(input) } }),
+    request: (input) => ({ path: pathOf(input.parentId ?? ''), query: { ...more, ...parametersOf(input) } }),
     ...ROWS,
   });
 
-/** Request Tracker hides the total from users who may not see every row. */
+/** Returns the position of the next page. Request Tracker hides the total from users who may not see every row. */
 function nextPage({ body }: ProviderResponse): string | undefined {
   const countOf = (name: string) => json.count(json.at(body, name), `the number '${name}'`);
   const [page, size] = [countOf('page'), countOf('per_page')];
@@ -81,8 +84,9 @@ function parametersOf({ page, natives, orderBy }: ListQuery<unknown>): Query {
 }
 
 /**
- * The record of an id as lists show it. One that they leave out is not found, and one that is not there is not a failure
- * of the server, which it is for the record itself.
+ * Finds the row of a record in its list. A record that lists leave out counts as missing. A request for a missing record itself would fail
+ * with a server error, but the list is just empty.
+ * @throws AppError NOT_FOUND
  */
 export async function findRow(
   { send }: ConnectorContext,
@@ -90,7 +94,7 @@ export async function findRow(
   { id, fields }: { readonly id: string; readonly fields: readonly Pick<PushedField, 'native'>[] },
 ): Promise<Readonly<Record<string, unknown>>> {
   const natives = [...new Set(fields.map(({ native }) => native))].join(',');
-  // In any other text, the leading digits would count as the id.
+  // Of another text, Request Tracker would use the leading digits as the id.
   const isId = /^[1-9]\d{0,9}$/.test(id);
   const [row] = isId ? ROWS.rows((await send(request(id, { fields: natives, per_page: 1 }))).body) : [];
   if (row === undefined) throw notFound(`There is no record with the id '${id}'.`);

@@ -28,9 +28,9 @@ const UNLISTED = { unlisted: true } as const;
 const SEARCH = { translator: ticketSql, shape: { kind: 'any' }, limits: { maxTerms: 200 } } as const;
 
 const TICKETS: Searched = { path: '/tickets', always: 'id > 0' };
-/** There are others, of users, groups and queues. */
+/** The transactions of tickets. Users, groups and queues have transactions, too. */
 const TRANSACTIONS: Searched = { path: '/transactions', always: "ObjectType = 'RT::Ticket'" };
-/** Some collections show nothing to those who ask for nothing. */
+/** A condition that matches every record. Some collections return nothing without a condition. */
 const EVERY = { query: conditionOnId('>', '0') };
 
 const TRANSACTION = {
@@ -46,7 +46,7 @@ const TRANSACTION = {
   created: moment('Created'),
 } as const satisfies Fields;
 
-/** What happened to tickets. A comment or a reply is made by making one. */
+/** The history of tickets. Creating a transaction adds a comment or a reply. */
 export const transactions = defineObject<string>({
   label: 'Transactions',
   description: 'History of tickets: changes, comments for the staff, and correspondence with the requestors.',
@@ -58,11 +58,11 @@ export const transactions = defineObject<string>({
   },
   ...SEARCH,
   list: searchOf(() => TRANSACTIONS),
-  changes: { updated: 'created', created: 'created', tells: ['created'] },
+  changes: { updated: 'created', created: 'created', reports: ['created'] },
   ...transactionRecords(TRANSACTIONS),
 });
 
-/** Transactions of a ticket, all or of one kind. */
+/** Returns the object for the transactions of a ticket: all, or those of one kind. */
 const transactionsOf = (label: string, kind: string) =>
   defineObject<string>({
     label,
@@ -106,7 +106,7 @@ const attachmentsOfTicket = defineObject<string>({
 
 const CHANGES: Changes = { updated: 'lastUpdated', created: 'created' };
 
-/** Tickets; those that are deleted or were merged into others are not there. */
+/** The object of tickets. Deleted tickets, and tickets that were merged into others, are missing. */
 export const tickets = defineObject<string>({
   aliases: ['incidents'],
   label: 'Tickets',
@@ -150,7 +150,7 @@ export const tickets = defineObject<string>({
   ...ticketRecords(TICKETS),
 });
 
-/** People, known by their name or address. */
+/** The object of users, which have a name or an e-mail address as id. */
 export const users = defineObject<string>({
   label: 'Users',
   native: 'users',
@@ -182,7 +182,7 @@ export const users = defineObject<string>({
   ...records({ get: (id) => ({ path: path`/user/${id}` }) }),
 });
 
-/** Queues that the user may see. */
+/** The object of queues that the user may see. */
 export const queues = defineObject<string>({
   label: 'Queues',
   native: 'queues',

@@ -1,6 +1,6 @@
 import { infix, type LikePattern, type PushedField, plainText, type Translator, type Value } from '#connector';
 
-/** A text in TicketSQL. Both signs are escaped by a backslash; there is no other escape. */
+/** Quotes a text for TicketSQL. A backslash escapes a quote and a backslash, and there are no other escapes. */
 export function quote(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }
@@ -14,7 +14,10 @@ const language = infix({
   isNotNull: (field) => `${field} IS NOT NULL`,
 });
 
-/** TicketSQL and TransactionSQL: no NOT, no IN, LIKE finds what contains the text, days and texts are traps. */
+/**
+ * Prints TicketSQL and TransactionSQL. They have no NOT and no IN, LIKE finds texts that contain the value, and days and some texts have a
+ * special meaning.
+ */
 export const ticketSql: Translator<string> = {
   ...language,
   compare: (field, operator, value) => {
@@ -25,14 +28,14 @@ export const ticketSql: Translator<string> = {
   like: writeLike,
 };
 
-/** Even in quotes this is taken for the name of a custom field: `CF.{Severity}`. */
+/** Returns whether Request Tracker reads a value as the name of a custom field, even in quotes: `CF.{Severity}`. */
 function isColumn(value: Value): boolean {
   return value.kind === 'string' && /^CF\./i.test(value.value);
 }
 
-/** More rows than are meant may come: signs of patterns keep their meaning in the database. */
+/** Prints a search for a part of a text. Wildcards in the text remain active in the database, so Request Tracker may return more rows. */
 function contains({ native }: PushedField, text: string): string {
-  // The sign in front is there anyway, and keeps the text from being taken for a column.
+  // Request Tracker adds this wildcard in any case. It prevents the text from being read as a column.
   return `${native} LIKE ${quote(`%${text}`)}`;
 }
 
@@ -57,12 +60,12 @@ function writeLike(field: PushedField, { form, text, parts }: LikePattern): stri
 const SIGNS = { any: '%', one: '_' } as const;
 
 const DAY_MS = 86_400_000;
-/** The day after which years have five digits, in some zone. */
+/** The day after which years have five digits in some time zone. */
 const LAST_MS = Date.UTC(9999, 11, 30);
 
 /**
- * Instants are read on the clocks of whoever logs in, whatever zone stands behind them, and `=` would mean the whole day. No zone is
- * as much as a day away from UTC.
+ * Prints a bound of a time. Request Tracker reads times in the zone of the user who logged in, whatever zone they contain, and `=` would
+ * match the whole day. Every zone differs from UTC by less than a day, so the bound moves by a day.
  */
 function bound({ native }: PushedField, operator: string, { epochMs }: Extract<Value, { kind: 'datetime' }>): string {
   const after = `${native} >= ${quote(print(epochMs - DAY_MS))}`;

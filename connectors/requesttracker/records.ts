@@ -49,7 +49,10 @@ export function ticketRecords(searched: Searched) {
 /** Members whose values must exist at Request Tracker. */
 const CHOSEN = ['Status', 'Queue', 'Owner'] as const;
 
-/** A change that is refused is a success with words in the user's language. @throws AppError PROVIDER_REJECTED with those words */
+/**
+ * Asserts that Request Tracker made the change. It reports a rejected change as a success, with messages in the user's language.
+ * @throws AppError PROVIDER_REJECTED with these messages
+ */
 function assertChanged(row: Row, values: UpdateInput['values'], messages: unknown): Row {
   const shown = (value: unknown) => String(json.isObject(value) ? value.id : value).toLowerCase();
   const refused = CHOSEN.filter(
@@ -61,12 +64,12 @@ function assertChanged(row: Row, values: UpdateInput['values'], messages: unknow
   );
 }
 
-/** Returns the id from the address of the new record, the only thing that every response contains. */
+/** Returns the id from the address of the new record, which is the only content that all responses share. */
 function createdId({ headers }: ProviderResponse): string {
   return json.text(/\/(\d+)$/.exec(headers.location ?? '')?.[1], 'the id of the new record');
 }
 
-/** Which of the two a message is stands in the path. */
+/** The path of each kind of message. */
 const MESSAGES: Readonly<Record<string, string>> = { Comment: 'comment', Correspond: 'correspond' };
 
 export function transactionRecords(searched: Searched) {
@@ -97,7 +100,7 @@ export function transactionRecords(searched: Searched) {
   } satisfies Operations;
 }
 
-/** The first part of a message that is no file. */
+/** Reads the text of a message: its first part that is no file. */
 async function readText({ send }: ConnectorContext, transactionId: string): Promise<Row> {
   const { body } = await send({
     path: path`/transaction/${transactionId}/attachments`,

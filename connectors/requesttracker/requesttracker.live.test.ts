@@ -4,18 +4,18 @@ import { describeSubject } from '#connector/suite';
 import { type Connection, connect } from '#connector/testing';
 import { predicatesFor } from '../../suite/filters.ts';
 import { NOWHERE } from '../../suite/literals.ts';
-import { assertAnswers, assertSound, measureClaims } from '../../suite/soundness.ts';
+import { assertFilter, assertSound, measureClaims } from '../../suite/soundness.ts';
 import { type Subject, startSubject } from '../../suite/subject.ts';
 import requesttracker from './index.ts';
 import { tickets, transactions } from './objects.ts';
 import { WRITES } from './simulator/samples.ts';
 
-/** A real server, empty: `.ci/with-requesttracker` starts one. */
+/** URL of a real server without data. `.ci/with-requesttracker` starts one. */
 const { REQUESTTRACKER_URL: url } = process.env;
 
 const CONFIGURATION = { url, username: 'root', password: 'password' };
 const TICKETS = 72;
-/** So many random filters. */
+/** Numbers of random filters. */
 const FILTERS = { tickets: 100, transactions: 50 };
 const CLAIMS = { claims: Number.POSITIVE_INFINITY, literalsPerClaim: 2 };
 
@@ -48,7 +48,7 @@ if (url === undefined) {
       for (const [name, filters] of Object.entries(FILTERS)) {
         it(`answers ${filters} random filters on ${name}, and every declared operator, with the rows that they mean`, async () => {
           const { target, listing } = listingOf(name);
-          // Side by side, as the server has several processes.
+          // These run concurrently, because the server has several processes.
           const [faults] = await Promise.all([
             measureClaims(target, listing, CLAIMS),
             assertSound(target, listing, { filters, seed: Date.now() % 2 ** 30 }),
@@ -63,7 +63,7 @@ if (url === undefined) {
         expect(texts).to.include('\ufffd');
         const literals = texts.map((text) => ({ kind: 'string', text, loc: NOWHERE }) as const);
         await Promise.all(
-          predicatesFor('=', 'subject', literals).map((filter) => assertAnswers(target, listing, filter)),
+          predicatesFor('=', 'subject', literals).map((filter) => assertFilter(target, listing, filter)),
         );
       });
     });
@@ -72,7 +72,7 @@ if (url === undefined) {
 
 const STATUSES = ['new', 'open', 'stalled', 'resolved', 'rejected'];
 const INSTANTS = ['2024-02-29T08:30:00Z', '2026-03-08T07:30:00Z', '2026-11-01T05:30:00Z', '1999-12-31T23:59:59Z', null];
-/** What Request Tracker would take for a column, a status of its own, or a pattern. */
+/** Texts, including some that Request Tracker would read as a column, as a special status or as a pattern. */
 const TEXTS = [
   ...HOSTILE_TEXTS,
   'CF.{Severity}',
@@ -86,7 +86,10 @@ const TEXTS = [
   '__Bookmarked__',
 ];
 
-/** Tickets with every hostile subject, two queues, several owners, comments; one deleted, one merged into another. */
+/**
+ * Creates tickets with every hostile subject, in two queues and with several owners, and comments. One ticket is deleted, and one is merged
+ * into another.
+ */
 async function seed(connection: Connection): Promise<void> {
   const { send } = connection.context;
   await send({ method: 'POST', path: '/queue', json: { Name: "Köln & O'Neil" } });
@@ -119,7 +122,7 @@ function ticketOf(index: number) {
   return {
     Queue: 1 + Number(index % 4 === 3),
     Subject: pick(TEXTS, index),
-    // A ticket cannot begin with any other status.
+    // A new ticket accepts only these statuses.
     Status: pick(['new', 'open', 'resolved'], index),
     Owner: pick(['Nobody', 'root', 'Nobody'], index),
     Priority: pick([0, 5, 100, -1, 2_147_483_647], index),

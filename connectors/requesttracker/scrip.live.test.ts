@@ -9,12 +9,12 @@ import { until } from '../../test/support/until.ts';
 import requesttracker from './index.ts';
 import { SCRIP, scrips } from './webhooks.ts';
 
-/** A real server, empty: `.ci/with-requesttracker` starts one, and names its settings in RT_SITE_CONFIG. */
+/** URL of a real server without data. `.ci/with-requesttracker` starts one, and names its settings in RT_SITE_CONFIG. */
 const { REQUESTTRACKER_URL: url } = process.env;
 
 const SECRET = 'a-secret-of-Request-Tracker';
 
-/** As the page Admin → Scrips → Create does. */
+/** A script that creates a scrip as the page Admin → Scrips → Create does. */
 const CREATE = `
 use lib '/usr/share/request-tracker5/lib';
 use RT -init;

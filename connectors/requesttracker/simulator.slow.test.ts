@@ -5,7 +5,7 @@ import { createSimulator } from './simulator.ts';
 const ROOT = '/REST/2.0';
 const basic = (password: string) => `Basic ${Buffer.from(`root:${password}`).toString('base64')}`;
 
-/** The forms, messages and statuses are those that a Request Tracker 5.0.3 answered. */
+/** A Request Tracker 5.0.3 returned the formats, messages and statuses that these tests expect. */
 describe('the Request Tracker simulator', () => {
   let served: ServedSimulator;
   before(async () => {
@@ -65,7 +65,7 @@ describe('the Request Tracker simulator', () => {
     const open = await count("Status = 'OPEN'");
     expect(open).to.be.within(1, all - 1);
     expect(await count("Status = 'open' OR Status = 'new' AND id = 0")).to.equal(0);
-    // The last word between two parentheses stands for all.
+    // The last word between two parentheses determines all of them.
     expect(await count("id = 0 AND Status = 'nosuch' OR Status = 'open'")).to.equal(open);
     expect(await count('id = 1 OR id = 4 AND id = 7 OR id = 1 AND id = 1')).to.equal(0);
     expect(await count("(Status='open')")).to.equal(open);
@@ -133,7 +133,7 @@ interface Item {
   readonly id: string;
 }
 
-/** An item, a list of them, an error, or messages. */
+/** A body: an item, a list of items, an error, or messages. */
 interface Body extends Item {
   readonly [index: number]: string;
   readonly items: readonly Item[];

@@ -20,14 +20,17 @@ import { addMessage, createTicket, removeTicket, updateTicket } from './simulato
 
 const HOST = 'rt.example.com';
 
-/** The configuration of an instance on this simulator. */
+/** Configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION = { url: `https://${HOST}`, username: 'root', password: 'password' };
 
-/** A Request Tracker 5.0.3 in memory, by its REST 2. Its answers have the forms of a real one; its clocks are five hours behind UTC. */
+/**
+ * Creates a simulator of a Request Tracker 5.0.3 with REST 2 in memory. Its responses have the formats of a real server, and its time zone
+ * is five hours behind UTC.
+ */
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
   const clock = createMovableClock();
   const scrip = createScrip(options.send, clock);
-  const desk = createDesk(clock, scrip.tell);
+  const desk = createDesk(clock, scrip.notify);
   const { tickets, transactions, attachments, users, queues } = desk;
   const root = '/REST/2.0';
   const search = (collection: Collection<Resource>) => (call: Call) =>

@@ -17,9 +17,8 @@ export const WEBHOOK_SECRET = {
 } as const satisfies ConfigField;
 
 /**
- * The code of the scrip, as people copy it. Its stage is Batch: then the changes are committed and can be read. Sources, of
- * bestpractical/rt: `RT::Action::UserDefined` (what runs it), `RT::Record::Role::Scrip` (`TransactionBatch`), `etc/cpanfile` (the
- * modules are there).
+ * The code of the scrip, for users to copy. Its stage is Batch, so the changes are committed and can be read. Sources, of bestpractical/rt:
+ * `RT::Action::UserDefined` (which runs it), `RT::Record::Role::Scrip` (`TransactionBatch`), `etc/cpanfile` (the modules are installed).
  */
 export const SCRIP = `my $url = 'EVENT_URL';
 my $secret = 'WEBHOOK_SECRET';
@@ -41,7 +40,7 @@ my $answer = LWP::UserAgent->new(timeout => 10)->post($url,
 RT->Logger->error('Causeway: ' . $answer->status_line) unless $answer->is_success;
 return 1;`;
 
-/** Request Tracker has no webhooks of its own: a scrip sends what it is written to send. */
+/** Webhooks of a scrip. Request Tracker has no webhooks of its own, but a scrip can send them. */
 export const scrips: Webhooks = {
   verify: webhooks.hmac({
     header: SIGNATURE,
@@ -52,7 +51,7 @@ export const scrips: Webhooks = {
   }),
   secretKey: WEBHOOK_SECRET.key,
   events: readEvents,
-  tells: webhooks.allChangesOf(['tickets']),
+  reports: webhooks.allChangesOf(['tickets']),
   setup: [
     'In Request Tracker open Admin → Global → Scrips → Create (or the scrips of one queue).',
     'Choose the condition “On Transaction”, the action “User Defined”, the template “Blank”, and the stage “Batch”.',
@@ -62,7 +61,7 @@ export const scrips: Webhooks = {
   ],
 };
 
-/** All transactions of one request, about one ticket. */
+/** Reads the event of a call, which contains all transactions of one request about one ticket. */
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const raw = json.object(webhooks.json(call), 'what happened');
   const objectId = json.key(raw.ticket, 'the id of a ticket');
@@ -74,7 +73,7 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const isCreation = has(({ type }) => type === 'Create');
   return [
     {
-      // A transaction has its id once and for all.
+      // The id of a transaction never changes.
       id: `${objectId}:${json.key(last.id, 'the id of a transaction')}`,
       action: isDeletion ? 'deleted' : isCreation ? 'created' : 'updated',
       objectName: 'tickets',
@@ -85,7 +84,10 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   ];
 }
 
-/** `2026-01-31 08:30:00` as the database has it, in UTC. An invalid date stands for now. */
+/**
+ * Reads a time of the database such as `2026-01-31 08:30:00`, in UTC. If it is invalid, the result is an invalid date, which stands for
+ * now.
+ */
 function instantOf(text: unknown): Date {
   return new Date(`${String(text).replace(' ', 'T')}Z`);
 }

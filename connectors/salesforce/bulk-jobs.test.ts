@@ -8,16 +8,16 @@ const FIELDS = [
 ] as const;
 const PLACE = { id: '750x', limit: 10, fields: FIELDS };
 
-function answer(body: unknown, headers: ProviderResponse['headers'] = {}): ProviderResponse {
+function responseOf(body: unknown, headers: ProviderResponse['headers'] = {}): ProviderResponse {
   return { status: 200, headers, body };
 }
 
 describe('a query job of Salesforce', () => {
   const { look, read } = bulkQueryOf('Contact');
   if (!('read' in look) || !('read' in read)) throw new Error('Both are pairs.');
-  const stateOf = (body: object) => look.read(answer(body), { id: '750x' });
+  const stateOf = (body: object) => look.read(responseOf(body), { id: '750x' });
   const pageOf = (body: string | undefined, count: number, locator = 'null'): NativePage =>
-    read.read(answer(body, { 'sforce-numberofrecords': String(count), 'sforce-locator': locator }), PLACE);
+    read.read(responseOf(body, { 'sforce-numberofrecords': String(count), 'sforce-locator': locator }), PLACE);
 
   it('has the states of the documents, and no other', () => {
     const kinds = ['UploadComplete', 'InProgress', 'JobComplete', 'Aborted'].map((state) => stateOf({ state }).kind);
@@ -73,7 +73,7 @@ describe('an ingest job of Salesforce', () => {
   beforeEach(() => sent.splice(0));
 
   it('gets its rows when its id is kept, and not before', async () => {
-    const context = contextOf(() => answer({ id: '750x' }));
+    const context = contextOf(() => responseOf({ id: '750x' }));
     const failure = notFound('The id was not kept.');
     const begin = (keep: (id: string) => Promise<void>) => start.run(context, { action: 'create', rows, keep });
     const failed = await begin(() => Promise.reject(failure)).catch((error: unknown) => error);
@@ -92,7 +92,7 @@ describe('an ingest job of Salesforce', () => {
       'Name,Score,Note\n',
     ];
     const results = await read.run(
-      contextOf(() => answer(lists[sent.length - 1])),
+      contextOf(() => responseOf(lists[sent.length - 1])),
       { id: '750x', rows },
     );
     expect([...results].map(({ row, kind }) => [row, kind])).to.deep.equal([

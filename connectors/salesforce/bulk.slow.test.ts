@@ -8,7 +8,9 @@ import { createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
 
 type Row = Readonly<Record<string, string>>;
 
-/** Salesforce's own client must accept the jobs as Salesforce's. What it does not show is requested directly. */
+/**
+ * Salesforce's own client must accept the jobs as Salesforce's. Tests send direct requests for everything that the client does not show.
+ */
 describe('the Bulk API 2.0 of the Salesforce simulator', () => {
   let server: Server;
   let url: string;
@@ -16,7 +18,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
 
   beforeEach(async () => {
     const simulator = createSimulator({ baseUrl: '' });
-    // Not below a folder: jsforce asks for the jobs at the root of the host.
+    // The simulator must not be below a folder, because jsforce requests the jobs at the root of the host.
     server = createServer((request, response) => simulator.handle(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();

@@ -17,7 +17,10 @@ import {
 } from '#connector';
 import { countOperation, ID, statementOf, verbOf } from './query.ts';
 
-/** Types that no job answers, or not as a query does. Sources: "Create a Query Job" on compound fields; README.md on the others. */
+/**
+ * Types that jobs do not return, or return in another format than a query. Sources: "Create a Query Job" on compound fields; README.md on
+ * the others.
+ */
 const WITHOUT = ['address', 'location', 'complexvalue', 'base64', 'anyType'] as const;
 
 const FORM = { contentType: 'CSV', columnDelimiter: 'COMMA', lineEnding: 'LF' } as const;
@@ -44,29 +47,32 @@ function readLook({ body }: ProviderResponse): NativeLook {
   return { kind };
 }
 
-/** Sources: Bulk API 2.0 and Bulk API Developer Guide, "Abort a Query Job", "Delete a Query Job", "Upload Complete or Abort a Job", "Delete a Job". */
+/**
+ * Returns the requests that end a job. Sources: Bulk API 2.0 and Bulk API Developer Guide, "Abort a Query Job", "Delete a Query Job",
+ * "Upload Complete or Abort a Job", "Delete a Job".
+ */
 function endOf(what: 'query' | 'ingest') {
   return ({ id, isDone, isKept = false }: NativeEnd): readonly ProviderRequest[] => {
-    const place = path`/jobs/${what}/${id}`;
+    const jobPath = path`/jobs/${what}/${id}`;
     return [
-      ...(isDone ? [] : [{ method: 'PATCH', path: place, json: { state: 'Aborted' } } as const]),
-      ...(isKept ? [] : [{ method: 'DELETE', path: place } as const]),
+      ...(isDone ? [] : [{ method: 'PATCH', path: jobPath, json: { state: 'Aborted' } } as const]),
+      ...(isKept ? [] : [{ method: 'DELETE', path: jobPath } as const]),
     ];
   };
 }
 
 /**
- * A job of Bulk API 2.0. Sources: Bulk API 2.0 and Bulk API Developer Guide, "Create a Query Job", "Get Information About a Query Job", "Get
- * Results for a Query Job".
+ * Returns the bulk query of an object, which is a job of Bulk API 2.0. Sources: Bulk API 2.0 and Bulk API Developer Guide, "Create a Query
+ * Job", "Get Information About a Query Job", "Get Results for a Query Job".
  */
 export function bulkQueryOf(objectName: string): NativeQuery<string> {
   return {
-    // Five pages: the job takes four calls at least, and its turn among other jobs.
+    // This number of rows is five pages. A job takes at least four calls, and waits in a queue with other jobs.
     fromRows: 10_000,
     pageSize: 5000,
     withoutTypes: WITHOUT,
     count: countOperation(objectName),
-    // Without an order, for which Salesforce would give up working on parts of the object at a time.
+    // The statement has no order. With one, Salesforce would not process parts of the object separately.
     start: {
       request: (input) => ({
         method: 'POST',
@@ -92,7 +98,10 @@ export function bulkQueryOf(objectName: string): NativeQuery<string> {
   };
 }
 
-/** Rows of CSV as JSON has them: no text is null, and numbers are read from texts by the fields themselves. */
+/**
+ * Converts rows of CSV to records as JSON contains them. An empty text becomes null. The fields themselves read numbers from texts.
+ * @throws Error when a column is missing, or when the number of rows differs from that in the header
+ */
 function* recordsIn(body: unknown, fields: readonly PushedField[], count: number): Generator<unknown, void> {
   let found = 0;
   for (const row of tableIn(body)) {
@@ -108,7 +117,10 @@ function* recordsIn(body: unknown, fields: readonly PushedField[], count: number
   if (found !== count) throw new Error(`The page of the job has ${found} rows, and its header says ${count}.`);
 }
 
-/** @throws Error where the answer is no CSV */
+/**
+ * Reads the table of a response.
+ * @throws Error when the response is not CSV
+ */
 function* tableIn(body: unknown): Generator<ReadonlyMap<string, string>, void> {
   if (body === undefined) return;
   if (typeof body !== 'string') throw new Error('The rows of the job are not CSV.');
@@ -120,7 +132,7 @@ function* tableIn(body: unknown): Generator<ReadonlyMap<string, string>, void> {
   }
 }
 
-/** Salesforce's words. */
+/** Salesforce's names of the actions. */
 const OPERATIONS: Readonly<Record<IngestAction, string>> = {
   create: 'insert',
   update: 'update',
@@ -129,14 +141,15 @@ const OPERATIONS: Readonly<Record<IngestAction, string>> = {
 };
 
 interface Abilities extends Pick<ObjectSpec, 'create' | 'update' | 'remove'> {
-  /** Fields whose values find one record in an upsert, beside the id. */
+  /** Fields in addition to the id whose values identify a record in an upsert. */
   readonly externalIds: readonly string[];
 }
 
 /**
- * A job of Bulk API 2.0 that writes. Sources: Bulk API 2.0 and Bulk API Developer Guide, "Create a Job", "Upload Job Data", "Upload Complete or
- * Abort a Job", "Get Job Information", "Get Job Successful Record Results", "Get Job Failed Record Results", "Get Job Unprocessed Record Results".
- * @returns undefined for an object that is only read
+ * Returns the bulk ingest of an object, which is a writing job of Bulk API 2.0. Sources: Bulk API 2.0 and Bulk API Developer Guide, "Create
+ * a Job", "Upload Job Data", "Upload Complete or Abort a Job", "Get Job Information", "Get Job Successful Record Results", "Get Job Failed
+ * Record Results", "Get Job Unprocessed Record Results".
+ * @returns undefined for an object that cannot be written
  */
 export function bulkIngestOf(
   objectName: string,
@@ -150,7 +163,7 @@ export function bulkIngestOf(
   });
   if (Object.keys(actions).length === 0) return undefined;
   return {
-    // Six calls and the wait for its turn, against two for each record.
+    // A job takes six calls and waits in a queue. Without a job, each record takes two calls.
     fromRows: 500,
     // "Salesforce creates a separate batch for every 10,000 records."
     mostRows: 10_000,
@@ -185,14 +198,17 @@ export function bulkIngestOf(
   };
 }
 
-/** "To set a field value to null, use a field value of #N/A. Empty field values are ignored when you update records." An empty text is null to Salesforce. */
+/**
+ * The value that stands for null. Source: "To set a field value to null, use a field value of #N/A. Empty field values are ignored when you
+ * update records." To Salesforce, an empty text is null.
+ */
 const NULL = '#N/A';
 
 function cellOf(value: unknown): string {
   return value === undefined ? '' : value === null || value === '' ? NULL : String(value);
 }
 
-/** All columns that one of the rows has, and the content of rows in them. */
+/** Returns the columns that at least one row has, and the cells of the rows in these columns. */
 function tableOf(rows: IngestRows['rows']) {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return { columns, cells: rows.map((row) => columns.map((name) => cellOf(row[name]))) };
@@ -207,38 +223,44 @@ function printCsv(rows: IngestRows['rows']): string {
 type ResultRow = ReadonlyMap<string, string>;
 type OutcomeOf = (row: ResultRow) => IngestResult;
 
-/** By the names of the lists, which have all rows of a job together. */
+/** The lists of results by name. Together they contain all rows of a job. */
 const RESULTS: Readonly<Record<string, OutcomeOf>> = {
   successfulResults: (row) => ({
     kind: 'written',
     id: json.key(row.get('sf__Id'), 'the id of a record'),
     isNew: row.get('sf__Created') === 'true',
   }),
-  failedResults: (row) => ({ kind: 'failed', answer: answerOf(json.text(row.get('sf__Error'), 'the error of a row')) }),
+  failedResults: (row) => ({
+    kind: 'failed',
+    response: responseOf(json.text(row.get('sf__Error'), 'the error of a row')),
+  }),
   unprocessedrecords: () => ({ kind: 'unprocessed' }),
 };
 
-/** `REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --` is what a call for the record alone answers in three members. */
-function answerOf(error: string) {
+/**
+ * Parses the error of a row into the response to a call for a single record, which has three members: `REQUIRED_FIELD_MISSING:Required
+ * fields are missing: [Name]:Name --`.
+ */
+function responseOf(error: string) {
   const [, errorCode, message = error, fields = ''] = /^([A-Z_]+):(.*):(.*)--$/s.exec(error) ?? [];
   return { status: 400, body: [{ errorCode, message, fields: fields.split(/[\s,]+/).filter((name) => name !== '') }] };
 }
 
 /**
- * Results come in any order, and say of a row its content only. Which of rows with the same content has which of their results nobody knows,
- * and any assignment is as true as another: the first come first.
+ * Assigns the results to rows. Results have no order, and identify a row only by its content. Among rows with the same content, any
+ * assignment is as correct as another, so the first result belongs to the first of them.
  */
 function* resultsIn(
   lists: readonly (readonly [OutcomeOf, unknown])[],
   rows: IngestRows['rows'],
 ): Generator<IngestResult, void> {
   const { columns, cells } = tableOf(rows);
-  const places = Map.groupBy(cells.keys(), (row) => JSON.stringify(cells[row]));
-  for (const same of places.values()) same.reverse();
+  const rowsByContent = Map.groupBy(cells.keys(), (row) => JSON.stringify(cells[row]));
+  for (const same of rowsByContent.values()) same.reverse();
   for (const [outcomeOf, body] of lists) {
     for (const found of tableIn(body)) {
       const content = JSON.stringify(columns.map((name) => found.get(name) ?? ''));
-      yield { row: places.get(content)?.pop(), ...outcomeOf(found) };
+      yield { row: rowsByContent.get(content)?.pop(), ...outcomeOf(found) };
     }
   }
 }

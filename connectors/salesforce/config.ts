@@ -10,7 +10,7 @@ export const CONFIGURATION = [
   {
     key: 'site.address',
     type: 'string',
-    // A label for the customer, and one for the kind of org where it is not a production one.
+    // The first label is the customer's. A second one names the kind of org, if it is not a production org.
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[a-z]+)?\.my\.salesforce\.com$/,
     description: 'My Domain host, for accounts that allow the log-in only there.',
     example: 'acme.my.salesforce.com',
@@ -18,7 +18,7 @@ export const CONFIGURATION = [
   {
     key: 'api.version',
     type: 'string',
-    // Winter '25: old enough to be on every instance, young enough to stay for years.
+    // Winter '25, which every instance supports, and which will be supported for years.
     default: '62.0',
     pattern: /^[1-9]\d{1,2}\.0$/,
     description: 'Version of the REST API.',
@@ -35,7 +35,7 @@ export const CONFIGURATION = [
 
 export const setting = settings([...CONFIGURATION, { key: 'instance.url', type: 'url' }]);
 
-/** `/services/data/v62.0` */
+/** Returns the path of the REST API, such as `/services/data/v62.0`. */
 export function servicePath(config: Config): string {
   return `/services/data/v${setting(config, 'api.version')}`;
 }

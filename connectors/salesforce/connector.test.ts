@@ -10,7 +10,7 @@ import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simula
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** An account of the simulator that has contacts. */
+/** Id of an account of the simulator that has contacts. */
 const ACCOUNT = '0015g0000000001AAA';
 
 const CONFIGURATION = { ...DEMO_CONFIGURATION, 'oauth.user.token': DEMO_ACCESS_TOKEN };
@@ -151,7 +151,7 @@ describe('the Salesforce connector', () => {
       const [account, opportunity, user] = await Promise.all(
         ['Account', 'Opportunity', 'User'].map((name) => connection.describe(name)),
       );
-      // ActivityHistories cannot be asked for by itself, and accounts of an owner have no name.
+      // ActivityHistories cannot be queried on its own, and the relationship from an owner to accounts has no name.
       expect(childNames(account)).to.deep.equal(['Contacts', 'Opportunities', 'Tasks', 'Sites__r', 'Readings__r']);
       expect([childNames(opportunity), childNames(user)]).to.deep.equal([['Tasks'], []]);
     });
@@ -202,7 +202,7 @@ describe('the Salesforce connector', () => {
       const contacts = await below(connection, 'Account', 'Contacts');
       const filter = "LastName = 'Nobody'";
       expect(await connection.listAll(contacts, { parentId: ACCOUNT, filter })).to.deep.equal([]);
-      // The second is the id of a contact.
+      // The second id belongs to a contact.
       for (const parentId of ['0015g0000000999AAA', '0035g0000000001AAA', "x' OR Id != '", 'short', '../Contact/1']) {
         const failure = await failureOf(connection.listAll(contacts, { parentId }));
         expect(failure.code, parentId).to.equal('NOT_FOUND');
@@ -356,7 +356,7 @@ function toRow(record: unknown): Row {
   return Object(record);
 }
 
-/** `GET /services/data/v62.0/query?q=…`, decoded. */
+/** Returns the decoded target of a request such as `GET /services/data/v62.0/query?q=…`. */
 function shown(request: string): string {
   return decodeURIComponent(request.replace('https://acme.my.salesforce.com', ''));
 }
@@ -365,7 +365,7 @@ function lastOf({ requests }: Connection, index = -1): string {
   return shown(requests.at(index) ?? '');
 }
 
-/** A list request with the named fields, and nothing else unless given. */
+/** Returns the input of a list request with the named fields. */
 function listOf(object: ObjectSpec, names: readonly string[], more: Partial<ListInput<unknown>> = {}) {
   const fields = names.map((name) => fieldOf(object, name));
   return { parameters: {}, fields, orderBy: [], limit: 2000, ...more };
@@ -373,7 +373,7 @@ function listOf(object: ObjectSpec, names: readonly string[], more: Partial<List
 
 const childNames = (object?: ObjectSpec) => Object.keys(object?.children ?? {});
 
-/** With its fields. */
+/** Returns the object of a child list with its fields. */
 async function below({ context, describe: find }: Connection, parent: string, child: string): Promise<ObjectSpec> {
   const outline = (await find(parent)).children?.[child];
   if (outline?.describe === undefined) throw new Error(`Nothing is described below ${parent} as ${child}.`);

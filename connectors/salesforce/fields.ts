@@ -2,7 +2,7 @@ import { can, codec, DECIMAL_TEXT, type Domain, defined, type FieldSpec, type Js
 import { integerRange, isId, MAX_STRING_LENGTH } from './literals.ts';
 
 export interface FieldOptions {
-  /** The settings say that filters on text may be left to Salesforce alone. */
+  /** Whether the settings say that Salesforce alone may evaluate filters on text. */
   readonly textIsExact: boolean;
 }
 
@@ -11,20 +11,23 @@ interface Source {
   readonly options: FieldOptions;
 }
 
-/** Other dates are refused. Source: SOQL and SOSL Reference, "Date Formats and Date Literals". */
+/** The dates that Salesforce accepts. Source: SOQL and SOSL Reference, "Date Formats and Date Literals". */
 const DAYS: Domain = { first: '1700-01-01', last: '4000-12-31' };
-/** Instants are whole seconds (Object Reference, "Primitive Data Types"). */
+/** Times are whole seconds (Object Reference, "Primitive Data Types"). */
 const INSTANTS: Domain = { ...DAYS, step: 'second' };
-/** Left and right of the point together. */
+/** Numbers have at most 18 digits before and after the point together. */
 const NUMBERS: Domain = { digits: { total: 18 } };
-/** A formula may have more digits than the fifteen that surely survive the way through a double and JSON. */
+/** A formula may have more than fifteen digits, which is the number that a double and JSON are certain to preserve. */
 const FORMULAS: Domain = { ...NUMBERS, rounded: 15 };
 /**
  * No record has an empty text: Salesforce stores null. Texts that can be filtered have at most 255 characters; this many can be
  * written in one string even if each of them is escaped as `\uXXXX`.
  */
 const TEXTS: Domain = { text: { nonEmpty: true, longest: Math.floor(MAX_STRING_LENGTH / 6) } };
-/** About accents, blanks at the ends and control characters nothing is documented: `!= 'Ipek'` might leave out `İpek`. */
+/**
+ * Texts whose comparison is uncertain. Salesforce documents nothing about accents, blanks at the ends and control characters: `!= 'Ipek'`
+ * might leave out `İpek`.
+ */
 const UNCERTAIN_TEXTS: Domain = { text: { ...TEXTS.text, certain: () => false } };
 
 const IDS = {
@@ -35,7 +38,10 @@ const IDS = {
 } as const;
 const COMPARED = { ...can.null, ...can.compare('exact') };
 
-/** A formula may have more digits than a double shows. `!=` is missing, because it would leave out values that merely look equal. */
+/**
+ * Operators of a formula, which may have more digits than a double shows. `!=` is missing, because it would leave out values that only look
+ * equal.
+ */
 const FORMULA = { ...can.null, ...can.only('superset', '='), ...can.order('superset') };
 
 const kindOf = kinds<string, Source>({
@@ -63,11 +69,11 @@ const kindOf = kinds<string, Source>({
     location: { type: 'object' },
     complexvalue: { type: 'object' },
   },
-  // Types that nobody can filter (`base64`, `encryptedstring`), and types that are not known yet.
+  // Types that cannot be filtered (`base64`, `encryptedstring`), and types that are not known yet.
   unknown: { type: 'string' },
 });
 
-/** One field of a describe answer. Source: SOAP API Developer Guide, "DescribeSObjectResult", Field. */
+/** Returns the field for an entry of a describe response. Source: SOAP API Developer Guide, "DescribeSObjectResult", Field. */
 export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
   const { filter, likeExcept, ...kind } = kindOf(String(field.type), { field, options });
   const createable = field.createable === true;
@@ -76,7 +82,7 @@ export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
     nativeType: String(field.type),
     label: json.findText(field.label),
     nullable: field.nillable !== false,
-    // A missing boolean is false, and some fields get a value by themselves.
+    // A missing boolean is false, and some fields have a default value.
     required: createable && field.nillable === false && field.defaultedOnCreate !== true && field.type !== 'boolean',
     createable,
     updateable: field.updateable === true,
@@ -86,7 +92,7 @@ export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
   });
 }
 
-/** Objects whose records have a `Name` for certain; every custom one has. */
+/** Objects whose records always have a `Name`. Every custom object has one, too. */
 const NAMED: ReadonlySet<string> = new Set(
   'Account Asset Campaign Contact Group Lead Opportunity Pricebook2 Product2 Profile RecordType User UserRole'.split(
     ' ',
@@ -94,8 +100,8 @@ const NAMED: ReadonlySet<string> = new Set(
 );
 
 /**
- * The name of the record that a field refers to, as `Account.Name`. Only on demand: a statement takes 55 relationships at most, and
- * one that the user may not follow fails as a whole. None where it is not certain that there is one.
+ * Returns the field for the name of a referenced record, such as `Account.Name`. It is returned only on demand: a statement can use at most
+ * 55 relationships, and fails as a whole if the user may not follow one of them. Empty if the referenced object may have no name.
  */
 export function toParentName(
   field: Json,
@@ -117,7 +123,10 @@ export function toParentName(
   return [[`${relationship}.Name`, defined(spec)]];
 }
 
-/** Comparisons tell cases apart only where the field does (SOQL and SOSL Reference, "Comparison Operators"); LIKE never does. */
+/**
+ * Returns a text field. Equality is case-sensitive only if the field is (SOQL and SOSL Reference, "Comparison Operators"). LIKE always
+ * ignores case.
+ */
 function text({ field, options }: Source): FieldSpec {
   const exactness = options.textIsExact ? 'exact' : 'superset';
   const equal = { ...can.null, ...can.equal(exactness) };
@@ -126,12 +135,15 @@ function text({ field, options }: Source): FieldSpec {
     : { type: 'string', collation: 'ci', ...trust(options), filter: { ...equal, ...can.match(exactness) } };
 }
 
-/** Searching for a backslash is advised against: where the result is checked again, any character may stand for it. */
+/**
+ * Returns the domain of a text, and the character that patterns must not contain. Salesforce advises against searching for a backslash, so
+ * any character may match in its place if the result is checked again.
+ */
 function trust({ textIsExact }: FieldOptions): Pick<FieldSpec, 'domain' | 'likeExcept'> {
   return textIsExact ? { domain: TEXTS } : { domain: UNCERTAIN_TEXTS, likeExcept: '\\' };
 }
 
-/** LIKE is for strings only. The list of values binds only where it is restricted. */
+/** Returns a picklist field. LIKE works only on strings. The list of values is complete only if it is restricted. */
 function picklist({ field, options }: Source): FieldSpec {
   const entries = Array.isArray(field.picklistValues) ? field.picklistValues.filter(json.isObject) : [];
   const values = entries.filter(({ active }) => active !== false).flatMap(({ value }) => json.findText(value) ?? []);

@@ -1,8 +1,8 @@
 import { defined, type FileDescription, type Json, json, type Media, path } from '#connector';
 
 /**
- * Objects whose records are files. Salesforce sends the bytes without a name and calls all of them a stream; the record knows
- * more. Sources: REST API Developer Guide, "sObject Blob Get"; Object Reference of the three objects.
+ * The objects whose records are files. Salesforce sends the content without a name and with the type of a stream, but the record has more
+ * information. Sources: REST API Developer Guide, "sObject Blob Get"; Object Reference of the three objects.
  */
 export const FILES: Readonly<Record<string, Media>> = {
   ContentVersion: fileIn('ContentVersion', 'VersionData', {
@@ -40,7 +40,7 @@ function describeAttachment({ Name, ContentType }: Json): FileDescription {
   return defined({ name, type: readType(ContentType) ?? typeOf(extensionOf(name)) });
 }
 
-/** The extension stands apart from the name. */
+/** Describes a document, whose extension is a separate field. */
 function describeDocument({ Name, Type, ContentType }: Json): FileDescription {
   const extension = json.findText(Type);
   return defined({
@@ -58,7 +58,7 @@ function extensionOf(name: string | undefined): string | undefined {
   return /\.([^./\\]+)$/.exec(name ?? '')?.[1]?.toLowerCase();
 }
 
-/** Without parameters; whatever is none is passed over, because users write it. */
+/** Returns a media type without its parameters. Users write this value, so an invalid one is ignored. */
 function readType(contentType: unknown): string | undefined {
   return /^\s*([\w.+-]+\/[\w.+-]+)/.exec(json.findText(contentType) ?? '')?.[1]?.toLowerCase();
 }
@@ -69,7 +69,7 @@ function typeOf(extension: string | undefined): string | undefined {
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument';
 
-/** Types of common files by extension. For other extensions, the header of the content decides. */
+/** Types of common files by extension. For other extensions, the header of the content determines the type. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['pdf', 'application/pdf'],
   ['txt', 'text/plain'],

@@ -4,7 +4,7 @@ import { discoverObjects } from './objects.ts';
 import { findPart } from './query.ts';
 import { IDENTITY_URL, outboundMessages, USUAL_OBJECTS } from './webhooks.ts';
 
-/** Salesforce, by OAuth. Facts and their sources: README.md. */
+/** The connector for Salesforce, with OAuth. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'salesforce',
   id: 1003,
@@ -59,7 +59,7 @@ export default defineConnector({
   },
   configuration: CONFIGURATION,
   baseUrl: (config) => getInstanceUrl(config) + servicePath(config),
-  // `*.` is exactly one label. With partitioned domains the kind of org is a label of its own.
+  // `*.` stands for exactly one label. With partitioned domains the kind of org is a label of its own.
   hosts: [
     '*.salesforce.com',
     '*.my.salesforce.com',
@@ -68,9 +68,9 @@ export default defineConnector({
     ),
   ],
   rateLimit: readLimitInfo,
-  // Every user sees at least one user; the list of versions would be shown to anybody.
+  // Every user can see at least one user. The list of versions is public, so it would prove nothing.
   probe: { path: '/query', query: { q: 'SELECT Id FROM User LIMIT 1' } },
-  // Failures come as `[{ errorCode, message, fields }]`, and so inside the answer of a composite request.
+  // Errors have the form `[{ errorCode, message, fields }]`, also inside the response to a composite request.
   classify: errors({
     part: ({ body }) => findPart(body),
     code: ({ body }) => json.findText(firstError(body).errorCode),
@@ -104,8 +104,8 @@ function describeError({ errorCode, message, fields }: Json): string | undefined
 }
 
 /**
- * `Sforce-Limit-Info: api-usage=25/5000` counts the calls of the whole account in the last 24 hours, so there is no moment at which
- * it starts again. Source: REST API Developer Guide, "Limit Info Header".
+ * Reads the limit of calls. `Sforce-Limit-Info: api-usage=25/5000` counts the calls of the whole account in the last 24 hours, so the
+ * window never restarts at a certain time. Source: REST API Developer Guide, "Limit Info Header".
  */
 function readLimitInfo(headers: ProviderResponse['headers']) {
   const usage = /(?:^|[;,\s])api-usage=(\d+)\/(\d+)/.exec(headers['sforce-limit-info'] ?? '');

@@ -10,7 +10,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\f': '\\f',
 };
 
-/** Control characters without a name of their own are written as `\uXXXX`. */
+/** Returns a quoted text. Control characters without a short escape sequence become `\uXXXX`. */
 export function quote(text: string): string {
   return `'${text.replace(/['\\\p{Cc}]/gu, escapeCharacter)}'`;
 }
@@ -24,20 +24,26 @@ export const MAX_STRING_LENGTH = 4000;
 
 const ID_LENGTH = 18;
 
-/** The 18 characters of an id as Salesforce answers it: its last three tell which of the first fifteen are upper-case. */
+/**
+ * Returns whether a text is an id of 18 characters, as Salesforce returns them. Its last three characters encode which of the first fifteen
+ * are upper-case.
+ */
 export function isId(text: string): boolean {
   if (text.length !== ID_LENGTH || !/^[A-Za-z0-9]{15}[A-Z0-5]{3}$/.test(text)) return false;
   return text.slice(15) === checksumOf(text.slice(0, 15));
 }
 
-/** Also the 15 characters that pages of Salesforce show, which tell cases apart. */
+/** Returns whether a text is an id of 18 characters, or one of 15 case-sensitive characters, as Salesforce's pages show them. */
 export function isAnyId(text: string): boolean {
   return /^[A-Za-z0-9]{15}$/.test(text) || isId(text);
 }
 
 const CHECKSUM_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
 
-/** One letter for each five characters: a bit for each upper-case one of them, the first counting least. */
+/**
+ * Returns the checksum of an id: a letter for each five characters, with a bit for each upper-case one. The first character is the least
+ * significant bit.
+ */
 export function checksumOf(id: string): string {
   const fives = [id.slice(0, 5), id.slice(5, 10), id.slice(10, 15)];
   return fives.map((five) => CHECKSUM_LETTERS[upperCaseBits(five)] ?? '').join('');

@@ -18,7 +18,10 @@ import { FILES } from './files.ts';
 import { CHANGED, CREATED, DELETED, deletionsOf, ID, INCLUDE_DELETED, listBelow, listOperation } from './query.ts';
 import { translator } from './where.ts';
 
-/** Every object the user sees, without its fields: one call, for an account has a thousand objects and more. */
+/**
+ * Returns every object that the user can see, without its fields. This takes a single call, because an account has a thousand objects and
+ * more.
+ */
 export async function discoverObjects({ send }: ConnectorContext): Promise<Objects> {
   const { body } = await send({ path: '/sobjects' });
   const described = json.array(json.at(body, 'sobjects'), 'the list of objects').filter(isOffered);
@@ -26,7 +29,7 @@ export async function discoverObjects({ send }: ConnectorContext): Promise<Objec
   return Object.fromEntries(described.map((object) => [object.name, outlineOf(object, offered)]));
 }
 
-/** Description of an object or a field. Names stand unquoted in statements. */
+/** The description of an object or a field. Statements contain its name without quotes. */
 type Described = Json & { readonly name: string };
 
 type Offered = ReadonlyMap<string, Described>;
@@ -61,14 +64,17 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   Task: ['tasks'],
 };
 
-const ALL = { tells: ['created', 'updated', 'deleted'] } as const satisfies Changes;
+const ALL = { reports: ['created', 'updated', 'deleted'] } as const satisfies Changes;
 
-/** Whether Salesforce keeps of its records when they changed and that they were deleted. Source: SOAP API Developer Guide, "DescribeSObjectResult". */
+/**
+ * Returns whether Salesforce keeps the times of changes and the deletions of the object's records. Source: SOAP API Developer Guide,
+ * "DescribeSObjectResult".
+ */
 function isReplicated({ replicateable, queryable }: Described): boolean {
   return replicateable === true && queryable === true;
 }
 
-/** As Salesforce tells it. */
+/** Reads the description of an object from Salesforce. */
 async function readDescription({ config, send }: ConnectorContext, { name }: Described) {
   const { body } = await send({ path: path`/sobjects/${name}/describe` });
   const described = json.array(json.at(body, 'fields'), 'the fields of the object').filter(isOffered);
@@ -114,10 +120,10 @@ interface Relationship {
   readonly field: string;
 }
 
-/** Hundreds of objects refer to some, and few of them are used. */
+/** Returns a child list as an outline. Hundreds of objects refer to some objects, and few of these relationships are used. */
 function childOutline(child: Described, { parent, name, field }: Relationship): ObjectSpec {
   const aliases = ALIASES[child.name]?.filter((alias) => alias === name.toLowerCase());
-  const place = { parent: parent.name, hasParents: parent.retrieveable === true, field };
+  const below = { parent: parent.name, hasParents: parent.retrieveable === true, field };
   const own = defined({
     native: name,
     label: json.findText(child.label),
@@ -130,18 +136,18 @@ function childOutline(child: Described, { parent, name, field }: Relationship): 
     fields: {},
     describe: async (context) => {
       const { fields } = await readDescription(context, child);
-      return defineObject({ ...own, fields, ...FILTERING, list: listBelow(child.name, place) });
+      return defineObject({ ...own, fields, ...FILTERING, list: listBelow(child.name, below) });
     },
   };
 }
 
 /**
- * A record has the time of its save, which others see when the transaction ends: ten minutes later at most. Source: Apex Developer Guide,
- * "Execution Governors and Limits", maximum execution time of a transaction.
+ * Maximum duration of a transaction. A record has the time of its save, but others see it only when the transaction ends, at most ten
+ * minutes later. Source: Apex Developer Guide, "Execution Governors and Limits", maximum execution time of a transaction.
  */
 const LONGEST_TRANSACTION_SECONDS = 600;
 
-/** By the fields that Salesforce itself keeps. Some objects have none of them. Source: Object Reference, "System Fields". */
+/** Returns how changes are found: by the system fields, which some objects lack. Source: Object Reference, "System Fields". */
 function changesOf(objectName: string, fields: ObjectSpec['fields']): Changes | undefined {
   const canAsk = (name: string) => Object.hasOwn(fields, name) && fields[name]?.filter?.['>='] !== undefined;
   if (!canAsk(CHANGED)) return undefined;
@@ -160,8 +166,8 @@ function fieldsOf(described: readonly Described[], config: Config): ObjectSpec['
 }
 
 /**
- * A statement has at most 100,000 characters, of which the field names take their part; an order has at most 32 fields, one of
- * them ours. Source: SOQL and SOSL Limits for Search Queries.
+ * Limits of queries. A statement has at most 100,000 characters, including the names of the fields. An order has at most 32 fields, one of
+ * which is the id that the connector adds. Source: SOQL and SOSL Limits for Search Queries.
  */
 const FILTERING: Pick<ObjectSpec<string>, 'shape' | 'limits' | 'translator' | 'parameters'> = {
   shape: { kind: 'any' },
@@ -175,7 +181,7 @@ const FILTERING: Pick<ObjectSpec<string>, 'shape' | 'limits' | 'translator' | 'p
   },
 };
 
-/** All that is known without the fields; what this user may do with the records shows when it is done. */
+/** Returns the operations that are known without the fields. Whether this user may write a record is not known before the write. */
 function abilitiesOf(object: Described): Omit<ObjectSpec<string>, 'fields'> {
   const { name } = object;
   const { get, create, update, remove } = recordsOf(name);
@@ -192,10 +198,13 @@ function abilitiesOf(object: Described): Omit<ObjectSpec<string>, 'fields'> {
   });
 }
 
-/** One at a time, by id. What is written is read back: Salesforce answers an id or nothing. Source: REST API Developer Guide, "sObject Rows". */
+/**
+ * Returns the operations on single records. A written record is read back, because Salesforce returns only its id or nothing. Source: REST
+ * API Developer Guide, "sObject Rows".
+ */
 function recordsOf(objectName: string) {
   return records({
-    // With all its fields: naming the wanted ones could make the URL too long.
+    // The response contains all fields, because a list of field names could make the URL too long.
     get: (id) => ({ path: path`/sobjects/${objectName}/${id}` }),
     create: {
       request: (values) => ({ method: 'POST', path: path`/sobjects/${objectName}`, json: values }),

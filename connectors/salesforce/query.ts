@@ -19,7 +19,7 @@ import { isAnyId, quote } from './literals.ts';
 const MAX_PAGE_SIZE = 2000;
 const MIN_PAGE_SIZE = 200;
 
-/** Makes the query see records in the recycle bin as well. */
+/** Name of the parameter that includes records in the recycle bin. */
 export const INCLUDE_DELETED = 'includeDeleted';
 
 export const ID = 'Id';
@@ -27,10 +27,13 @@ export const CHANGED = 'SystemModstamp';
 export const CREATED = 'CreatedDate';
 export const DELETED = 'IsDeleted';
 
-/** Nulls as in our own order, which is PostgreSQL's. The id is never null. */
+/** Directions of an order. Nulls have their place as in our own order, which is PostgreSQL's. The id is never null. */
 const DIRECTIONS = { asc: 'ASC NULLS LAST', desc: 'DESC NULLS FIRST' } as const;
 
-/** The list of an object, by SOQL. @param parentField what refers to the record that the others are below */
+/**
+ * Returns the list operation of an object, with SOQL.
+ * @param parentField the field that refers to the parent record, for a child list
+ */
 export function listOperation(objectName: string, parentField?: string) {
   return list<string>({
     request: (query, config) => requestQuery(objectName, belowParent(query, parentField), config),
@@ -50,10 +53,10 @@ export function listOperation(objectName: string, parentField?: string) {
   });
 }
 
-/** Where the records of a list are: below one of another object, to which a field of theirs refers. */
+/** The position of a child list: the parent object, and the field that refers to it. */
 export interface Below {
   readonly parent: string;
-  /** Whether a single parent can be read. */
+  /** Whether a single record of the parent object can be read. */
   readonly hasParents: boolean;
   readonly field: string;
 }
@@ -80,8 +83,8 @@ export function listBelow(objectName: string, { parent, hasParents, field }: Bel
  */
 export function deletionsOf(objectName: string): Operation<ChangesInput, ChangesPage> {
   const rows = listOperation(objectName);
-  const toList = ({ since, ...place }: ChangesInput) => ({
-    ...place,
+  const toList = ({ since, ...position }: ChangesInput) => ({
+    ...position,
     filter: `${DELETED} = true AND ${CHANGED} >= ${since}`,
     parameters: { [INCLUDE_DELETED]: { kind: 'boolean', value: true } as const },
     fields: [ID, CHANGED].map((native) => ({ name: native, native, type: 'string' as const })),
@@ -108,34 +111,37 @@ function resultOf(body: unknown): unknown {
   return findPart(body)?.body ?? body;
 }
 
-/** A composite request answers 200 whatever became of its parts; ours has one. */
+/** Returns the part of a composite response. Its status is 200 regardless of the statuses of its parts. Our requests have a single part. */
 export function findPart(body: unknown): { readonly status: number; readonly body: unknown } | undefined {
   const parts = json.at(body, 'compositeResponse');
   const [only] = Array.isArray(parts) ? parts : [];
   return json.isObject(only) ? { status: Number(only.httpStatusCode), body: only.body } : undefined;
 }
 
-/** A filter stands in parentheses where it has several parts. */
+/** Adds the condition for the parent to a query. A filter with several parts has parentheses already. */
 function belowParent(query: ListQuery<string>, field: string | undefined): ListQuery<string> {
   if (field === undefined) return query;
   const refers = `${field} = ${quote(query.parentId ?? '')}`;
   return { ...query, filter: query.filter === undefined ? refers : `${refers} AND ${query.filter}` };
 }
 
-/** URI and headers have 16,384 bytes together; tokens and what lies between take their part. */
+/** Maximum length of a URL. URI and headers have 16,384 bytes together. The remainder is for tokens and headers of proxies. */
 const MAX_URL_LENGTH = 12_000;
 
 function requestQuery(objectName: string, query: ListQuery<string>, config: Config): ProviderRequest {
   return requestStatement(`${statementOf(objectName, query)} ORDER BY ${query.order}`, query, config);
 }
 
-/** Also what lies in the recycle bin, where that is wanted. */
+/** Returns the resource for a query. `queryAll` includes records in the recycle bin. */
 export function verbOf({ parameters }: Pick<ListInput<string>, 'parameters'>): 'query' | 'queryAll' {
   const { [INCLUDE_DELETED]: deleted } = parameters;
   return deleted?.kind === 'boolean' && deleted.value ? 'queryAll' : 'query';
 }
 
-/** A statement that is too long for a URL goes into a body. Source: Salesforce Help, article 000386264. */
+/**
+ * Returns the request for a statement. A statement that is too long for a URL is sent in a body. Source: Salesforce Help, article
+ * 000386264.
+ */
 function requestStatement(
   statement: string,
   query: Pick<ListInput<string>, 'parameters' | 'limit'>,
@@ -149,7 +155,7 @@ function requestStatement(
   return { method: 'POST', path: '/composite', json: { compositeRequest: [part] }, idempotent: true };
 }
 
-/** How many rows a query has. Source: SOQL and SOSL Reference, "COUNT()". */
+/** Returns the operation that counts the rows of a query. Source: SOQL and SOSL Reference, "COUNT()". */
 export function countOperation(objectName: string): Operation<ListInput<string>, number> {
   return {
     request: (input, config) => requestStatement(`SELECT COUNT() FROM ${objectName}${whereOf(input)}`, input, config),
@@ -157,7 +163,7 @@ export function countOperation(objectName: string): Operation<ListInput<string>,
   };
 }
 
-/** A wish: Salesforce may answer more or fewer. */
+/** Returns the header for the page size. Salesforce may return more or fewer rows. */
 function batchSize(limit: number): { readonly [header: string]: string } {
   return { 'sforce-query-options': `batchSize=${Math.max(MIN_PAGE_SIZE, limit)}` };
 }

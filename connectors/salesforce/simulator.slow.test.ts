@@ -3,7 +3,7 @@ import jsforce from 'jsforce';
 import { type ServedSimulator, serveSimulator } from '#connector/testing';
 import { CLIENTS, createSimulator } from './simulator.ts';
 
-/** Salesforce's own client for JavaScript must take the simulator for Salesforce. */
+/** Salesforce's own client for JavaScript must work with the simulator as it does with Salesforce. */
 describe('the Salesforce simulator, to jsforce', () => {
   let simulator: ServedSimulator;
   let connection: jsforce.Connection;
@@ -50,8 +50,8 @@ describe('the Salesforce simulator, to jsforce', () => {
 
   it('keeps a refresh token, and rotates it for an application that has it so', async () => {
     const [kept, rotated] = await Promise.all([refreshTwice('demo-client'), refreshTwice('rotating-client')]);
-    expect(kept).to.deep.equal({ answered: undefined, again: 'a token' });
-    expect(rotated.answered).to.match(/^5Aep861/);
+    expect(kept).to.deep.equal({ returned: undefined, again: 'a token' });
+    expect(rotated.returned).to.match(/^5Aep861/);
     expect(rotated.again).to.equal('invalid_grant');
   });
 
@@ -59,7 +59,7 @@ describe('the Salesforce simulator, to jsforce', () => {
     const other = await logIn(simulator.url, 'demo-client');
     await other.query('SELECT Id FROM User');
     await other.oauth2.revokeToken(other.accessToken ?? '');
-    // Without the way to a new one.
+    // This client cannot obtain a new access token.
     const bare = new jsforce.Connection({
       instanceUrl: simulator.url,
       accessToken: other.accessToken ?? '',
@@ -172,12 +172,12 @@ describe('the Salesforce simulator, to jsforce', () => {
   async function refreshTwice(clientId: string) {
     const oauth2 = createOAuth2(simulator.url, clientId);
     const { refresh_token: first = '' } = await oauth2.requestToken(await approve(oauth2));
-    const { refresh_token: answered } = await oauth2.refreshToken(first);
+    const { refresh_token: returned } = await oauth2.refreshToken(first);
     const again = await oauth2.refreshToken(first).then(
       () => 'a token',
       (error: Error) => error.name,
     );
-    return { answered, again };
+    return { returned, again };
   }
 });
 
@@ -203,7 +203,7 @@ async function logIn(url: string, clientId: string): Promise<jsforce.Connection>
   return connection;
 }
 
-/** The name of the error that a call must end in. */
+/** Returns the name of the error of a call, which must fail. */
 async function nameOf(call: PromiseLike<unknown>): Promise<string> {
   try {
     await call;

@@ -29,12 +29,12 @@ import { describe, OBJECTS, summarize } from './simulator/schema.ts';
 export { CLIENTS, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
 export { writeMessage } from './simulator/outbound.ts';
 
-/** What an instance on the simulator has been given by its login. */
+/** Configuration of an instance on this simulator after its log-in. */
 export const DEMO_CONFIGURATION: Config = { 'api.version': '62.0', 'instance.url': 'https://acme.my.salesforce.com' };
 
 export interface SalesforceSimulatorOptions extends SimulatorOptions {
   /**
-   * How texts compare. Cases never count; that accents and blanks at the ends do is not documented, so tests try both.
+   * The rule for comparing texts. Case never counts. Salesforce does not document accents and blanks at the ends, so tests try both.
    * Default `ignoring case`.
    */
   readonly text?: 'ignoring case' | 'ignoring accents and blanks';
@@ -45,11 +45,11 @@ const FOLDS: Readonly<Record<NonNullable<SalesforceSimulatorOptions['text']>, (t
   'ignoring accents and blanks': (text) => text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '').trim(),
 };
 
-/** Salesforce in memory: its login, its REST API, and SOQL parsed by somebody else's parser. */
+/** Creates a simulator of Salesforce in memory: its log-in, its REST API, and SOQL, which an independent parser parses. */
 export function createSimulator(options: SalesforceSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const outbound = createOutboundMessages(options.send);
-  const organization = createOrganization(clock, outbound.tell);
+  const organization = createOrganization(clock, outbound.notify);
   const queries = createQueryEngine(organization, FOLDS[options.text ?? 'ignoring case']);
   const office = createJobOffice(clock);
   const login = createLogin(options.memory, clock);
@@ -59,7 +59,7 @@ export function createSimulator(options: SalesforceSimulatorOptions): Simulator 
       clock,
       print,
       limits: { urlCharacters: 16_384, bytes: MOST_BYTES },
-      // Counted and never refused.
+      // Calls are counted, but never rejected.
       budget: { take: () => ({ 'sforce-limit-info': `api-usage=${++calls}/15000` }) },
       authenticate: (call) => assertSession(call, login.accepts),
       open: {
@@ -84,14 +84,14 @@ export function createSimulator(options: SalesforceSimulatorOptions): Simulator 
   );
 }
 
-/** A session is good at its own instance only. */
+/** Asserts that the session is valid. A session is valid at its own instance only. */
 function assertSession({ headers, host = '.my.salesforce.com' }: Call, accepts: (token: string) => boolean): void {
   const token = readBearer(headers.authorization, ['Bearer', 'OAuth']) ?? '';
   if (host.endsWith('.my.salesforce.com') && accepts(token)) return;
   throw new Fault(401, 'INVALID_SESSION_ID', 'Session expired or invalid');
 }
 
-/** Salesforce's form: `[{ errorCode, message, fields }]`. */
+/** Prints an error in Salesforce's form: `[{ errorCode, message, fields }]`. */
 function print({ status, code, message, fields, headers }: Fault): SimulatedResponse {
   if (status === 414) return html('<h1>Bad Message 414</h1><pre>reason: URI Too Long</pre>', status);
   return json([{ message, errorCode: code, ...(fields.length > 0 && { fields }) }], status, headers);
@@ -139,7 +139,7 @@ function createRoutes(organization: Organization, queries: QueryEngine): Routes 
   return routes;
 }
 
-/** `/services/data/v62.0`. */
+/** Returns the path of the API, such as `/services/data/v62.0`. */
 function prefixOf(call: Call): string {
   return `/services/data/v${versionOf(call)}`;
 }
@@ -154,7 +154,7 @@ function pageOf(call: Call) {
   return { batchSize, prefix: prefixOf(call), isStuck: call.isStuck };
 }
 
-/** Every part is answered, whatever became of it. */
+/** Responds to a composite request. Each part has a response, even if it failed. */
 async function runComposite(call: Call, dispatch: RouteHandler): Promise<SimulatedResponse> {
   const { compositeRequest } = call.body.object();
   const parts: readonly unknown[] = Array.isArray(compositeRequest) ? compositeRequest : [];

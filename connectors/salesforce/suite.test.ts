@@ -5,7 +5,7 @@ import { createSimulator } from './simulator.ts';
 
 describeConnector(salesforce, createSimulator, {
   folder: import.meta.dirname,
-  // Text is left to Salesforce.
+  // Salesforce alone evaluates filters on text.
   configuration: { ...CONNECTED, 'text.exact': true },
   writes: WRITES,
   ownTextOrder: true,

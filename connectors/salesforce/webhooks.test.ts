@@ -19,7 +19,7 @@ function messageOf(fields: object, objectName = 'Account'): string {
   return writeMessage(objectName, [{ id: '04l5g0000000001AAA', row: { Id: '0015g0000000001AAA', ...fields } }]).body;
 }
 
-/** In the form of messages that others recorded, in the tests of their listeners on GitHub: with a session id and custom fields. */
+/** A message in the form that users recorded in the tests of their listeners on GitHub, with a session id and custom fields. */
 const RECORDED = `<?xml version="1.0" encoding="UTF-8"?>
 <soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
  <soapenv:Body>

@@ -11,8 +11,8 @@ import {
 } from '#connector';
 
 /**
- * The answer that ends a delivery; after any other Salesforce sends the message again for 24 hours. Source: SOAP API Developer Guide,
- * "Understanding the Outbound Messaging WSDL" (`notificationsResponse`), and "Outbound Messaging".
+ * The response that confirms a delivery. After any other response Salesforce repeats the message for 24 hours. Source: SOAP API Developer
+ * Guide, "Understanding the Outbound Messaging WSDL" (`notificationsResponse`), and "Outbound Messaging".
  */
 const ACKNOWLEDGED =
   '<?xml version="1.0" encoding="UTF-8"?>' +
@@ -24,14 +24,14 @@ const ACKNOWLEDGED =
 export const USUAL_OBJECTS = ['Account', 'Contact', 'Opportunity'] as const;
 
 /**
- * Outbound messages: SOAP calls with up to 100 notifications about one object. Nothing in them is signed. They name the organization that
- * sent them, which its members know. Source: SOAP API Developer Guide, "Considerations for Security".
+ * Outbound messages: SOAP calls with up to 100 notifications about one object. They have no signature. They name the organization that sent
+ * them, which its members know. Source: SOAP API Developer Guide, "Considerations for Security".
  */
 export const outboundMessages: Webhooks = {
   verify: 'unsigned',
   events: readEvents,
-  // Outbound messages can be set up for every object; these are the default ones.
-  tells: Object.fromEntries(USUAL_OBJECTS.map((name) => [name, ['created', 'updated'] as const])),
+  // Outbound messages can be set up for every object. These are the default objects.
+  reports: Object.fromEntries(USUAL_OBJECTS.map((name) => [name, ['created', 'updated'] as const])),
   response: { status: 200, headers: { 'content-type': 'text/xml; charset=utf-8' }, body: ACKNOWLEDGED },
   setup: [
     'In Salesforce open Setup → Outbound Messages, choose New Outbound Message, and choose the object.',
@@ -49,47 +49,53 @@ function readEvents(call: WebhookCall, config: Config): readonly ProviderEvent[]
   const action = xml.text(notifications, 'ActionId');
   return xml.children(notifications, 'Notification').map((notification) => {
     const sObject = xml.child(notification, 'sObject');
-    // `sf:Account`
+    // A type such as `sf:Account`.
     const objectName = json.text(sObject?.attributes.get('type')?.replace(/^.*:/, ''), 'the type of a record');
     const fields = fieldsOf(sObject);
     return {
-      // Stays the same when Salesforce sends it again.
+      // The id stays the same when Salesforce sends the message again.
       id: json.text(xml.text(notification, 'Id'), 'the id of a notification'),
       ...changeOf(fields),
       objectName,
       objectId: json.text(fields.Id, 'the id of a record'),
-      // Without the session id, which some messages have: it is a credential.
+      // The session id, which some messages have, is left out, because it is a credential.
       raw: { OrganizationId: organization, ActionId: action, sObject: { type: objectName, ...fields } },
     };
   });
 }
 
-/** Ids of an organization have 15 characters, or 18 of which the last three are made of the others. */
+/** Length of an organization's id. Ids of 18 characters have three more, which follow from the others. */
 const ID_LENGTH = 15;
 
-/** @throws AppError for a message of another organization, where the login has told the own one */
+/**
+ * Asserts that a message comes from the organization of the instance, if it is known from the log-in.
+ * @throws AppError PROVIDER_REJECTED for another organization
+ */
 function assertOwn(organization: string, config: Config): void {
   const [, own] = /\/id\/(00D\w{12})/.exec(String(config[IDENTITY_URL])) ?? [];
   if (own === undefined || organization.slice(0, ID_LENGTH) === own) return;
   throw rejected('The message comes from another Salesforce organization than the instance.');
 }
 
-/** The configuration key of the address that says who logged in: `https://login.salesforce.com/id/00D…/005…`. */
+/** The configuration key of the URL that identifies the user who logged in: `https://login.salesforce.com/id/00D…/005…`. */
 export const IDENTITY_URL = 'identity.url';
 
 type Fields = Readonly<Record<string, string | null>>;
 
-/** As texts; no value is null. */
+/** Returns the fields of a record as texts. A missing value is null. */
 function fieldsOf(sObject: XmlElement | undefined): Fields {
   return Object.fromEntries(
     sObject?.children.map(({ name, text, attributes }) => [name, attributes.get('nil') === 'true' ? null : text]) ?? [],
   );
 }
 
-/** Both times are set by one save, and other work of that save may take a moment. */
+/** Maximum difference of the two times of a creation, in milliseconds. One save sets both, but its other work may take a moment. */
 const CREATED_TOLERANCE_MS = 2_000;
 
-/** A message has the values of the moment it is sent, so a record that was created and changed before that is `updated`. */
+/**
+ * Returns the action and the time of a change. A message contains the values at the time it is sent, so a record that was created and then
+ * changed before that is `updated`.
+ */
 function changeOf({ CreatedDate, SystemModstamp, LastModifiedDate }: Fields): Pick<ProviderEvent, 'action' | 'at'> {
   const changedMs = Date.parse(SystemModstamp ?? LastModifiedDate ?? '');
   const createdMs = Date.parse(CreatedDate ?? '');

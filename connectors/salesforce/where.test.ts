@@ -48,7 +48,7 @@ const EXACT: readonly Case[] = [
   ],
 ];
 
-/** What is checked again. */
+/** Conditions whose rows the service checks again. */
 const WIDE: readonly Case[] = [
   ["Name = 'it''s'", "Name = 'it\\'s'"],
   ["Name = 'back\\slash'", "Name = 'back\\\\slash'"],
@@ -78,7 +78,7 @@ const WIDE: readonly Case[] = [
   ['Share__c < 0', 'Share__c <= 0.000000000000001'],
 ];
 
-/** No record can have such values, so Salesforce is not called. */
+/** Conditions with values that no record can have, so Salesforce is not called. */
 const NEVER = [
   'NumberOfEmployees > 2147483648',
   'AnnualRevenue = 0.00000000000000000001',
@@ -152,7 +152,7 @@ describe('filters in SOQL', () => {
   });
 
   it('takes for ids only what Salesforce answers as ids', () => {
-    // Ids of real records, as they stand in public error reports.
+    // Ids of real records from public error reports.
     for (const id of ['00N00000006ozvuEAA', '00N70000003rWOmEAM', '00N70000003A4KGEA0']) {
       expect([isId(id), checksumOf(id.slice(0, 15))]).to.deep.equal([true, id.slice(15)]);
     }

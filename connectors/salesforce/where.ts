@@ -4,13 +4,13 @@ import { escapeCharacter, quote } from './literals.ts';
 const like: LikeWriter = (field, _, { parts }) => `${field} LIKE '${parts.map(printPart).join('')}'`;
 
 /**
- * Filters → the WHERE clause of SOQL. Source: SOQL and SOSL Reference, "Condition Expression Syntax".
+ * Prints a filter as the WHERE clause of SOQL. Source: SOQL and SOSL Reference, "Condition Expression Syntax".
  *
- * Null: nothing official says whether `!=`, NOT IN and NOT LIKE find records without a value (they do), and ours never match
- * them. So they always come with `… != null`, which is right either way: the planner sees to it. Boolean fields are never null, but
- * `= null` finds the false ones, so null is never written beside them.
+ * Null: no official document says whether `!=`, NOT IN and NOT LIKE find records without a value (they do), and our comparisons never match
+ * null. So they always come with `… != null`, which is correct in either case. The planner adds it. Boolean fields are never null, but `=
+ * null` finds the records with false, so no condition compares them with null.
  *
- * Every group is in parentheses: AND and OR must not be mixed without them, and NOT must stand inside a pair of its own.
+ * Every group has parentheses: AND and OR must not be mixed without them, and NOT requires parentheses of its own.
  */
 export const translator = infix({
   and: 'AND',

@@ -3,7 +3,7 @@ import { PLAIN, recordIn } from './query.ts';
 
 export const ATTACHMENTS = 'sys_attachment';
 
-/** The file itself. Source: Attachment API reference, as of everything here. */
+/** The content of a file. Source of this whole module: Attachment API reference. */
 const media: Media = {
   types: ['*'],
   request: ({ id }) => ({ path: path`/attachment/${id}/file`, headers: { accept: '*/*' } }),
@@ -17,7 +17,7 @@ const media: Media = {
   },
 };
 
-/** As it is, with its own type: for a record that is there. */
+/** Uploads a file with its own content type. The record to which it is attached must exist. */
 const upload: Upload = {
   create: {
     request: ({ values, file }) => ({
@@ -28,12 +28,12 @@ const upload: Upload = {
         file_name: json.findText(values.file_name) ?? file.name,
       },
     }),
-    // The attachment in the response has other forms of values than the row of the table.
+    // The values of the attachment in the response have other formats than the row of the table.
     read: ({ body }) => ({ id: json.text(json.at(body, 'result', 'sys_id'), 'the id of the attachment') }),
   },
 };
 
-/** Files are described by rows of a table, and made and taken away by an API of their own. */
+/** The operations of attachments. A table describes the files, and a separate API creates and deletes them. */
 export const attachmentOperations = {
   get: { request: ({ id }) => ({ path: path`/table/${ATTACHMENTS}/${id}`, query: PLAIN }), read: recordIn },
   remove: {
@@ -44,7 +44,7 @@ export const attachmentOperations = {
   upload,
 } satisfies Partial<ObjectSpec>;
 
-/** The fields that go with a file. */
+/** Returns the fields that an upload accepts. */
 export function attachedFields(fields: ReadonlyMap<string, FieldSpec>): ObjectSpec['fields'] {
   const given = { file_name: false, table_name: true, table_sys_id: true };
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 import { type Config, type ConfigField, settings } from '#connector';
 
-/** Where the instance is, however one logs in. */
+/** Configuration field of the instance, which all kinds of log-in share. */
 export const INSTANCE = {
   key: 'company.name',
   type: 'string',
@@ -15,7 +15,7 @@ export const INSTANCE = {
   ],
 } as const satisfies ConfigField;
 
-/** The commercial cloud, and the Government Community Cloud. Hosts of customers' own are the operator's to allow. */
+/** Hosts of the commercial cloud and of the Government Community Cloud. The operator must allow hosts of customers. */
 const DOMAINS = /^[^.]+\.(?:service-now\.com|servicenowservices\.com)$/;
 
 const setting = settings([INSTANCE]);
@@ -25,7 +25,7 @@ export function hostOf(config: Config): string {
   return name.includes('.') ? name : `${name}.service-now.com`;
 }
 
-/** The host of the instance, if it is ServiceNow's. */
+/** Returns the host of the instance if it is ServiceNow's, otherwise an empty list. */
 export function hostsOf(config: Config): readonly string[] {
   return [hostOf(config)].filter((host) => DOMAINS.test(host));
 }

@@ -15,7 +15,7 @@ describe('ServiceNow', () => {
   });
   after(() => provider.stop());
 
-  /** Returns the requests to ServiceNow, one call after the other. */
+  /** Returns the queries of the requests to ServiceNow in their order. */
   const asked = (where: string) => (prepareQuery({ where }, incident).plan.queries ?? []).map(({ native }) => native);
 
   const queryOf = (request: string) => new URL(request.slice(4)).searchParams;
@@ -26,7 +26,7 @@ describe('ServiceNow', () => {
       const { fields } = await connection.describe('cmdb_ci_server');
       const paths = connection.requests.map((request) => new URL(request.slice(4)).pathname.split('/').at(-1));
       expect(paths.sort()).to.deep.equal(['sys_audit_delete', 'sys_db_object', 'sys_dictionary', 'sys_dictionary']);
-      // Its own, and those of the table that it extends.
+      // The table's own fields, and those of the table that it extends.
       expect(fields).to.include.keys('ram', 'ip_address');
     });
 
@@ -174,22 +174,22 @@ describe('ServiceNow', () => {
 
   it('goes to one instance and nowhere else', () => {
     const { baseUrl, hosts, configuration } = servicenow;
-    const placesOf = (name: string) => {
+    const addressesOf = (name: string) => {
       const config = { 'company.name': name };
       return [baseUrl(config), typeof hosts === 'function' && hosts(config)];
     };
     for (const name of ['Acme', 'acme.service-now.com']) {
-      expect(placesOf(name)).to.deep.equal(['https://acme.service-now.com/api/now', ['acme.service-now.com']]);
+      expect(addressesOf(name)).to.deep.equal(['https://acme.service-now.com/api/now', ['acme.service-now.com']]);
     }
     const government = 'acme.servicenowservices.com';
-    expect(placesOf(government)).to.deep.equal([`https://${government}/api/now`, [government]]);
+    expect(addressesOf(government)).to.deep.equal([`https://${government}/api/now`, [government]]);
     for (const name of [
       'evil.example',
       'a.b.service-now.com',
       'service-now.com',
       'acme.service-now.com.evil.example',
     ]) {
-      expect(placesOf(name)[1], name).to.deep.equal([]);
+      expect(addressesOf(name)[1], name).to.deep.equal([]);
     }
     const pattern = configuration.find(({ key }) => key === 'company.name')?.pattern;
     const others = ['evil.example/acme', 'acme@evil', 'acme.evil.example:443', '.', 'a..b', ''];

@@ -11,19 +11,19 @@ const FIELDS = ['sys_created_on', 'tablename', 'documentkey'].map((native) => ({
 }));
 const OLDEST_FIRST = FIELDS.slice(0, 1).map((field) => ({ field, direction: 'asc' as const }));
 
-/** Maximum number of tables in a filter. With more than fit into an address, all deletions are read. */
+/** Maximum number of tables in a filter. If more would be needed, the URL would be too long, so all deletions are read. */
 const MOST_CLASSES = 60;
 
 /**
- * Which records were deleted since a time. A record is in the list of its own table and in those of the tables that this one extends,
- * and what is kept of it names the first: so all tables are given that a list has records of. Source: KB0724183.
+ * Lists the records that were deleted since a time. A record is in the list of its own table and in the lists of the tables that this one
+ * extends, but its deletion names only its own table. So the filter contains all tables whose records the list contains. Source: KB0724183.
  */
 export function deletionsOf(classes: readonly string[]): Operation<ChangesInput, ChangesPage> {
   const wanted = new Set(classes);
   const scope = classes.length <= MOST_CLASSES ? `tablenameIN${classes.join(',')}^` : '';
   const rows = listOf(DELETED_RECORDS);
-  const toList = ({ since, ...place }: ChangesInput): ListInput<string> => ({
-    ...place,
+  const toList = ({ since, ...position }: ChangesInput): ListInput<string> => ({
+    ...position,
     filter: `${scope}sys_created_on>=${instantOf(since)}`,
     parameters: {},
     fields: FIELDS,

@@ -1,25 +1,25 @@
 import { can, codec, DECIMAL_TEXT, type Domain, defined, type FieldSpec, type Json, json, kinds } from '#connector';
 import { isAskable, isSysId } from './literals.ts';
 
-/** Nothing is an empty text at ServiceNow. */
+/** Writes null as an empty text, which is ServiceNow's null. */
 const BLANK = codec.blank();
 
 /**
- * A text. ServiceNow's documents contradict each other on whether cases, accents and blanks matter, and the database decides. The connector
- * compares exactly, so ServiceNow may find too many rows, and "is not" requests every row with a value.
+ * A text. ServiceNow's documents contradict each other on whether case, accents and blanks count, and the database decides. The connector
+ * compares exactly, so ServiceNow may return too many rows, and "is not" requests every row with a value.
  */
 const TEXT: FieldSpec = {
   type: 'string',
   domain: { text: { nonEmpty: true, askable: isAskable, certain: () => false } },
   likeForms: ['prefix', 'suffix', 'contains'],
-  // Whether the first two are wildcards is not documented. Without the third nothing is a script.
+  // ServiceNow does not document whether the first two are wildcards. Without a colon, no text is a script.
   likeExcept: '%_:\n\r\t',
   filter: { ...can.null, ...can.equal('superset'), ...can.match('superset') },
   sortable: true,
   ...BLANK,
 };
 
-/** Patterns would be compared with the name of the record that is referred to, and it is what rows are ordered by. */
+/** A reference. ServiceNow would compare a pattern with the name of the referenced record, and sorts by this name. */
 const ID: FieldSpec = {
   type: 'string',
   domain: { text: { nonEmpty: true, askable: isAskable, certain: isSysId } },
@@ -44,7 +44,7 @@ const INTEGER: FieldSpec = {
   sortable: true,
   ...codec.blank(codec.integer),
 };
-/** How many digits are kept is a setting of the column that is not read. */
+/** A number. A setting of the column, which the connector does not read, limits the stored digits. */
 const NUMBER: FieldSpec = {
   type: 'number',
   domain: { rounded: 15 },
@@ -52,10 +52,10 @@ const NUMBER: FieldSpec = {
   sortable: true,
   ...codec.blank(codec.decimal),
 };
-/** Ids, one after the other. */
+/** A list of ids, separated by commas. */
 const LIST: FieldSpec = { type: 'array', filter: can.null, ...codec.blank(codec.list(',')) };
 
-/** Source: "Field types reference", with the words of `sys_glide_object`. */
+/** Returns the kind for a type of `sys_glide_object`. Source: "Field types reference". */
 const kindOf = kinds({
   table: {
     ...named(TEXT, 'string char choice sys_class_name table_name field_name ph_number phone_number_e164 color'),
@@ -81,7 +81,7 @@ const kindOf = kinds({
     glide_date: { type: 'date', domain: DAYS, filter: COMPARED, sortable: true, ...codec.blank(codec.day) },
     ...named(LIST, 'glide_list user_list'),
   },
-  // Long and formatted texts, durations, money with its currency, secrets, journals, and what is not known yet.
+  // Long and formatted texts, durations, money with its currency, secrets, journals, and types that are not known yet.
   unknown: { type: 'string', ...BLANK },
 });
 
@@ -89,16 +89,19 @@ function named(spec: FieldSpec, words: string): Readonly<Record<string, FieldSpe
   return Object.fromEntries(words.split(' ').map((word) => [word, spec]));
 }
 
-/** Types of elements that are computed from other fields. */
+/** Types of elements that ServiceNow computes from other fields. */
 const DERIVED: ReadonlySet<string> = new Set(['journal_list', 'related_tags']);
 
-/** One row of `sys_dictionary`, of a table whose records can be written or not. */
+/**
+ * Returns the field for a row of `sys_dictionary`.
+ * @param isTableWritten whether the records of the table can be written
+ */
 export function toFieldSpec(row: Json, isTableWritten: boolean): FieldSpec {
   const word = textOf(row.internal_type) ?? 'string';
   const name = textOf(row.element) ?? '';
   const kind = kindOf(word);
   const isWritten = isTableWritten && row.read_only !== 'true' && !name.startsWith('sys_') && !DERIVED.has(word);
-  // By the place in the list of choices, perhaps.
+  // ServiceNow may sort by the position in the list of choices.
   const isChosen = textOf(row.choice) !== undefined && row.choice !== '0';
   return defined({
     ...kind,
@@ -112,7 +115,7 @@ export function toFieldSpec(row: Json, isTableWritten: boolean): FieldSpec {
   });
 }
 
-/** Also of a reference, with the link to what it refers to or without. */
+/** Returns the text of a value. A reference may have a link to its record. */
 export function textOf(native: unknown): string | undefined {
   return json.findText(json.isObject(native) ? native.value : native);
 }

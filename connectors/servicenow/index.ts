@@ -28,7 +28,7 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-/** ServiceNow, by name and password. Facts and their sources: README.md. */
+/** The connector for ServiceNow, with name and password. README.md lists the facts and their sources. */
 export default defineConnector({
   ...PROVIDER,
   key: 'servicenow',

@@ -1,25 +1,28 @@
 import type { Value } from '#connector';
 
-/** A text in an encoded query: a caret ends a condition, two of them are one that is meant. */
+/** Escapes a text for an encoded query. A caret ends a condition, and two carets are a literal one. */
 export function escapeText(text: string): string {
   return text.replaceAll('^', '^^');
 }
 
-/** Dates are UTC (Table API reference). */
+/** Prints a value for an encoded query. Times are UTC (Table API reference). */
 export function literalOf(value: Value): string {
   if (value.kind === 'string') return escapeText(value.value);
   if (value.kind === 'datetime') return instantOf(value.text);
   return value.kind === 'boolean' ? String(value.value) : value.text;
 }
 
-/** @param iso in UTC; what is less than a second is cut off */
+/**
+ * Prints a time for an encoded query.
+ * @param iso a time in UTC; fractions of a second are cut off
+ */
 export function instantOf(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
 /**
- * Whether it is known what ServiceNow takes a text for. It runs what begins with `javascript:`, in lists and ranges too; nothing
- * is said of blanks at the ends and of control characters.
+ * Returns whether ServiceNow's reading of a text is known. It executes texts that begin with `javascript:`, also in lists and ranges. It
+ * does not document blanks at the ends and control characters.
  */
 export function isAskable(text: string): boolean {
   return text === text.trim() && !/\p{Cc}/u.test(text) && !/javascript\s*:/i.test(text);

@@ -31,19 +31,22 @@ const ALIASES: Readonly<Record<string, string>> = {
   [ATTACHMENTS]: 'attachments',
 };
 
-/** Hours on a task, or the time that somebody had it open; each needs a plugin. */
+/** Tables for the time spent on tasks: recorded hours, or the time during which somebody had a task open. Each needs a plugin. */
 const TIME_ENTRIES = ['time_card', 'task_time_worked'];
 
 const RIGHTS = 'The user of this instance must be allowed to read sys_db_object and sys_dictionary.';
 
-/** Every table of the instance, without its fields. */
+/**
+ * Returns every table of the instance as an outline without its fields.
+ * @throws AppError PROVIDER_PROTOCOL when ServiceNow returns no tables
+ */
 export async function discoverObjects(context: ConnectorContext): Promise<Objects> {
-  const [tables, tellsDeletions] = await Promise.all([readTables(context), canReadDeletions(context)]);
+  const [tables, reportsDeletions] = await Promise.all([readTables(context), canReadDeletions(context)]);
   if (tables.length === 0) throw unusable(`ServiceNow shows no tables. ${RIGHTS}`);
   const byName = new Map(tables.map((table) => [table.name, table]));
   const instance: ServiceNowInstance = {
     byName,
-    tellsDeletions,
+    reportsDeletions,
     timeEntries: TIME_ENTRIES.find((name) => byName.has(name)),
   };
   return Object.fromEntries(tables.map((table) => [table.name, outlineOf(table, instance)]));
@@ -51,12 +54,14 @@ export async function discoverObjects(context: ConnectorContext): Promise<Object
 
 interface ServiceNowInstance {
   readonly byName: ReadonlyMap<string, Table>;
-  readonly tellsDeletions: boolean;
-  /** The table of what is worked. */
+  readonly reportsDeletions: boolean;
   readonly timeEntries: string | undefined;
 }
 
-/** Whether the user can read deletions. Few users have this right; on an instance that hides rows instead, deletions are not reported. */
+/**
+ * Returns whether the user can read deletions. Few users have this right. On an instance that hides rows instead, deletions are not
+ * reported.
+ */
 async function canReadDeletions({ send, signal }: ConnectorContext): Promise<boolean> {
   try {
     await send({ path: `/table/${DELETED_RECORDS}`, query: { ...PLAIN, sysparm_limit: 1, sysparm_fields: ID } });
@@ -68,14 +73,14 @@ async function canReadDeletions({ send, signal }: ConnectorContext): Promise<boo
   }
 }
 
-/** Thousands of tables refer to thousands of others, and few of them are used. */
+/** Returns a table as an outline. Thousands of tables refer to thousands of others, and few of them are used. */
 function outlineOf(table: Table, instance: ServiceNowInstance): ObjectSpec {
   const { name, isDated } = table;
   return defined({
     ...namesOf(table, instance),
     fields: {},
     outline: { operations: abilitiesOf(name), children: childrenOf(table, instance).map(([child]) => child) },
-    changes: isDated ? { tells: instance.tellsDeletions ? ALL : ALL.slice(0, 2) } : undefined,
+    changes: isDated ? { reports: instance.reportsDeletions ? ALL : ALL.slice(0, 2) } : undefined,
     describe: (context) => describeTable(context, table, instance),
   });
 }
@@ -112,12 +117,12 @@ async function describeTable(
 
 const ALL = ['created', 'updated', 'deleted'] as const;
 
-function changesOf(table: Table, { tellsDeletions }: ServiceNowInstance, fields: ObjectSpec['fields']) {
+function changesOf(table: Table, { reportsDeletions }: ServiceNowInstance, fields: ObjectSpec['fields']) {
   if (!Object.hasOwn(fields, CHANGED)) return {};
   const changes: Changes = {
     updated: CHANGED,
     ...(Object.hasOwn(fields, CREATED) && { created: CREATED }),
-    ...(tellsDeletions && { feed: deletionsOf(table.classes) }),
+    ...(reportsDeletions && { feed: deletionsOf(table.classes) }),
   };
   return { changes };
 }
@@ -133,7 +138,11 @@ const COLUMN = [
   'choice',
 ];
 
-/** The id, its own columns, and those of the tables that it extends: a table says anew what it changes of them. */
+/**
+ * Reads the fields of a table: the id, its own columns, and the columns of the tables that it extends. A table declares a column again to
+ * change it.
+ * @throws AppError PROVIDER_PROTOCOL when ServiceNow returns no columns
+ */
 async function readFields(context: ConnectorContext, { name, chain }: Table): Promise<ObjectSpec['fields']> {
   const query = `nameIN${chain.join(',')}^elementISNOTEMPTY^active=true`;
   const rows = await readRows(context, { table: 'sys_dictionary', query, fields: COLUMN });
@@ -148,12 +157,17 @@ async function readFields(context: ConnectorContext, { name, chain }: Table): Pr
   return { ...Object.fromEntries(fields), ...(name === ATTACHMENTS && attachedFields(fields)) };
 }
 
-/** Users and groups are records like others; the rest of the system's own tables is what an instance is made of. */
+/**
+ * Returns whether records of the table can be written. Users and groups are ordinary records. The other system tables define the instance
+ * itself.
+ */
 function isWritten(name: string): boolean {
   return !name.startsWith('sys_') || name.startsWith('sys_user');
 }
 
-/** An update leaves alone what it is not given, by PUT as well. Source: Table API reference. */
+/**
+ * Returns the operations on single records. An update keeps the fields that the request omits, even with PUT. Source: Table API reference.
+ */
 function operationsOf(table: string): Pick<ObjectSpec, 'get' | 'create' | 'update' | 'remove'> {
   const one = (id: string) => path`/table/${table}/${id}`;
   const { get, create, update, remove } = records({
@@ -169,7 +183,7 @@ function operationsOf(table: string): Pick<ObjectSpec, 'get' | 'create' | 'updat
   return isWritten(table) ? { get, create, update, remove } : { get };
 }
 
-/** Its name, its table, and the columns that refer to the record. */
+/** A child list: its name, its table, and the columns that refer to the record. */
 type Child = readonly [name: string, table: Table, columns: readonly string[]];
 
 /** Returns the child lists of a table: those of every table, those of tasks, and the tables that refer to it. */
@@ -187,7 +201,7 @@ function childrenOf({ name, chain, references }: Table, { byName, timeEntries }:
   });
 }
 
-/** The records of a table that name another one in any of some columns. */
+/** Returns the list of a table's records that refer to the parent in any of the columns. */
 function childOf(table: Table, columns: readonly string[]): ObjectSpec {
   const list = listOf(table.name, ({ parentId = '' }) =>
     columns.map((column) => `${column}=${idOf(parentId)}`).join('^OR'),
@@ -200,7 +214,10 @@ function childOf(table: Table, columns: readonly string[]): ObjectSpec {
   });
 }
 
-/** It becomes part of a query. */
+/**
+ * Returns the id if it is safe in a query.
+ * @throws AppError NOT_FOUND for other texts
+ */
 function idOf(id: string): string {
   if (/^[\w-]+$/.test(id)) return id;
   throw notFound(`There is no record with the id '${id}'.`);

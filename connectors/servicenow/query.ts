@@ -16,8 +16,8 @@ export const PLAIN = { sysparm_display_value: 'false', sysparm_exclude_reference
 export const ID = 'sys_id';
 
 /**
- * Maximum length of a filter, of the 8,192 characters of an address, in which a letter may take nine. The rest is for host, fields, order
- * and parent.
+ * Maximum length of an encoded filter. A URL has at most 8,192 characters, and a letter may take nine of them. The remainder is for the
+ * host, fields, order and parent.
  */
 const MAX_FILTER = 4500;
 const MAX_FIELDS = 2500;
@@ -29,8 +29,9 @@ const PATTERNS: Readonly<Partial<Record<LikePattern['form'], string>>> = {
 };
 
 /**
- * Translates filters to encoded queries. `^OR` joins a condition to the one before it, and `^` joins the results: so an AND of ORs, without
- * nesting. `^NQ` would begin another query, to which ServiceNow does not add the rules that hide rows from users (KB0564887).
+ * Translates filters to encoded queries. `^OR` joins a condition to the one before it, and `^` joins the results, so the language has ANDs
+ * of ORs without nesting. `^NQ` would begin another query, to which ServiceNow does not add the rules that hide rows from users
+ * (KB0564887).
  */
 export const translator: Translator<string> = {
   and: (operands) => operands.join('^'),
@@ -41,10 +42,10 @@ export const translator: Translator<string> = {
     if (!literals.some((literal) => literal.includes(','))) {
       return `${native}${negated ? 'NOT IN' : 'IN'}${literals.join(',')}`;
     }
-    // A list has no way to say a comma.
+    // A list cannot contain a comma.
     return literals.map((literal) => `${native}${negated ? '!=' : '='}${literal}`).join(negated ? '^' : '^OR');
   },
-  // Negated ones are never asked: see the texts of `fields.ts`. Whether blanks at the ends count is not documented.
+  // Patterns are never negated: see the texts of `fields.ts`. ServiceNow does not document whether blanks at the ends count.
   like: ({ native }, { form, text }) => {
     const sure = text.trim();
     if (sure === '') return `${native}ISNOTEMPTY`;
@@ -70,8 +71,9 @@ export const FILTERING = {
 const MAX_PAGE_SIZE = 1000;
 
 /**
- * Rows of a table. `scope` says which, beside the filter. Rows that the user may not see are left out of a page after it was cut: so a page
- * may be short or empty and others follow, and a place in the list is that of no row that is seen.
+ * Returns the list operation of a table. ServiceNow removes rows that the user may not see after it has cut the page. So a page may be
+ * short or empty although others follow, and an offset does not count only visible rows.
+ * @param scope returns a condition in addition to the filter
  */
 export function listOf(table: string, scope: (input: ListInput<string>) => string | undefined = () => undefined) {
   return {
@@ -86,7 +88,7 @@ export function listOf(table: string, scope: (input: ListInput<string>) => strin
           sysparm_fields: fields === '' || lengthOf(fields) > MAX_FIELDS ? undefined : fields,
           sysparm_limit: input.limit,
           sysparm_offset: offsetOf(input),
-          // They would repeat the query up to four times. The number of rows comes with every answer.
+          // These headers would repeat the query up to four times. Every response has the number of rows.
           sysparm_suppress_pagination_header: 'true',
         },
       };
@@ -94,14 +96,14 @@ export function listOf(table: string, scope: (input: ListInput<string>) => strin
     read: (response: ProviderResponse, input: ListInput<string>) => {
       const end = offsetOf(input) + input.limit;
       const records = json.objects(json.at(response.body, 'result'), 'the records');
-      // It counts hidden rows too, so it is not told as the number of all.
+      // The number includes hidden rows, so it is not returned as the total.
       return { records, ...(end < countOf(response) && { next: String(end) }) };
     },
     maxPageSize: MAX_PAGE_SIZE,
   };
 }
 
-/** The answer to everything that is done to one record. */
+/** Returns the record of a response to an operation on a single record. */
 export function recordIn({ body }: ProviderResponse): unknown {
   return json.object(json.at(body, 'result'), 'the record');
 }
@@ -115,7 +117,7 @@ export function countOf({ headers }: ProviderResponse): number {
   return json.count(headers['x-total-count'], 'the number of all rows');
 }
 
-/** Without an order that is the same every time, rows come twice or not at all. */
+/** Returns the terms of the order. Without a total order, pages repeat or skip rows. */
 function orderOf({ orderBy }: Pick<ListInput<unknown>, 'orderBy'>): readonly string[] {
   const terms = orderBy.map(({ field, direction }) => `ORDERBY${direction === 'desc' ? 'DESC' : ''}${field.native}`);
   const isComplete = orderBy.some(({ field }) => field.native === ID);

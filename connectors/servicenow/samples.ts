@@ -1,10 +1,10 @@
 /** Records for the suites of both elements. */
 
 const USER = 'a'.repeat(32);
-/** One of the simulator's. */
+/** The id of an incident of the simulator. */
 const INCIDENT = '05105b8ef134228b574462c34cf21b23';
 
-/** Nothing is an empty text. */
+/** Texts that ServiceNow does not store as they are: an empty text is null. */
 const alteredTexts = [''];
 
 const task = {
@@ -41,7 +41,7 @@ export const WRITES = {
     freeTexts: ['description'],
     alteredTexts,
   },
-  // Beside a file.
+  // The values that an upload contains in addition to the file.
   sys_attachment: {
     create: () => ({ table_name: 'incident', table_sys_id: INCIDENT }),
   },

@@ -16,7 +16,7 @@ describe('the ServiceNow simulator', () => {
   async function call(path: string, { method = 'GET', body, headers = BASIC, at = simulator.url }: CallOptions = {}) {
     const response = await fetch(at + path, { method, headers, redirect: 'manual', ...(body && { body }) });
     const text = await response.text();
-    const parsed: Answered = text.startsWith('{') ? JSON.parse(text) : {};
+    const parsed: ResponseBody = text.startsWith('{') ? JSON.parse(text) : {};
     return { status: response.status, headers: response.headers, body: parsed };
   }
 
@@ -34,15 +34,15 @@ describe('the ServiceNow simulator', () => {
   it('lets in its user by name and by token, and nobody at another instance', async () => {
     const path = '/api/now/table/incident?sysparm_limit=1';
     const bearer = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       call(path),
       call(path, { headers: { ...bearer, forwarded: 'host=demo.service-now.com' } }),
       call(path, { headers: { authorization: 'Bearer nope' } }),
       call(path, { headers: { ...bearer, forwarded: 'host=other.service-now.com' } }),
     ]);
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 401, 404]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 401, 404]);
     const error = { message: 'User Not Authenticated', detail: 'Required to provide Auth information' };
-    expect(answers[2]?.body).to.deep.equal({ error, status: 'failure' });
+    expect(responses[2]?.body).to.deep.equal({ error, status: 'failure' });
   });
 
   it('gives an access token for a code or for a refresh token that stays, and one answer to all that is wrong', async () => {
@@ -111,7 +111,7 @@ describe('the ServiceNow simulator', () => {
     expect(second.some(({ sys_id }) => seen.has(sys_id))).to.equal(true);
   });
 
-  // In the manner of «Operators available for filters and queries», «OR conditions» and KB0715430 (fields without a value).
+  // The conditions follow «Operators available for filters and queries», «OR conditions» and KB0715430 (fields without a value).
   const CONDITIONS: readonly (readonly [query: string, matches: (row: Row) => boolean])[] = [
     ['active=true^assigned_toISNOTEMPTY', ({ active, assigned_to }) => active === 'true' && assigned_to !== ''],
     ['active=true^priority=1^ORpriority=2', (row) => row.active === 'true' && /^[12]$/.test(row.priority)],
@@ -131,7 +131,7 @@ describe('the ServiceNow simulator', () => {
     ['closed_at<2024-02-01 00:00:00', (row) => row.closed_at !== '' && row.closed_at < '2024-02'],
     ['caller_idSTARTSWITHabel', (row) => row['caller_id.name'].startsWith('Abel')],
     ['caller_id.name=beth 1^assigned_to=NULL', (row) => `${row['caller_id.name']}${row.assigned_to}` === 'beth 1'],
-    // What cannot be understood is left out: more is found than was meant.
+    // ServiceNow ignores conditions that it does not understand, and returns more rows.
     ['nope=1^ORpriority=1', ({ priority }) => priority === '1'],
     ['priority=abc^nope.name=x^active=false^rubbish^', ({ active }) => active === 'false'],
   ];
@@ -275,8 +275,8 @@ interface CallOptions {
   readonly at?: string;
 }
 
-/** The tests compare every member they read. */
-type Answered = Readonly<Record<string, unknown>>;
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
+type ResponseBody = Readonly<Record<string, unknown>>;
 type Changes = Readonly<Record<'created' | 'updated' | 'removed', readonly string[]>>;
 type Row = Readonly<
   Record<

@@ -26,31 +26,31 @@ import { compileQuery, type QueryContext, type TextRules } from './simulator/que
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, HOST, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
 
-/** What an instance on the simulator has; with OAuth only the name, and `DEMO_ACCESS_TOKEN`. */
+/** Configuration of an instance on this simulator. With OAuth it needs only the name, and the access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION: Config = { 'company.name': INSTANCE, username: USERNAME, password: PASSWORD };
 
 export interface ServiceNowSimulatorOptions extends SimulatorOptions, TextRules {
-  /** What a rule of the instance lets the user call. Default: any, so that tests need not wait. */
+  /** Maximum number of calls per hour, which a rule of the instance sets. Default: no limit, so that tests need not wait. */
   readonly callsPerHour?: number;
 }
 
 const HOUR_MS = 3_600_000;
-/** Longer addresses are refused; where exactly, no document says. */
+/** Maximum length of a URL. ServiceNow rejects longer ones, but does not document the exact limit. */
 const LONGEST_URL = 8192;
 
-/** An instance in memory. What it does is in the README. */
+/** Creates a simulator of an instance in memory. The README lists what it simulates. */
 export function createSimulator(options: ServiceNowSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const login = createLogin(options.memory, clock);
   const rule = createBusinessRule(options.send, clock);
-  const instance = createInstance(clock, rule.tell);
+  const instance = createInstance(clock, rule.notify);
   const { callsPerHour: calls } = options;
   const headers = ({ resetMs }: { readonly resetMs: number }) => ({
     'x-ratelimit-limit': String(calls),
     'x-ratelimit-reset': String(Math.ceil((clock.now() + resetMs) / 1000)),
   });
   const changing = Object.entries(instance).flatMap(([name, { table, ...rest }]) => {
-    // What the user may not see does not change either, as far as he knows; nor does what the instance is made of.
+    // Simulated changes exclude rows that the user may not see, and tables that define the instance.
     const visible = { ...rest, table: { ...table, rows: () => table.rows().filter(isVisible) } };
     return /^sys_(?:db_object|dictionary|audit_delete)$/.test(name) ? [] : [[name, visible]];
   });
@@ -78,7 +78,7 @@ export function createSimulator(options: ServiceNowSimulatorOptions): Simulator 
   );
 }
 
-/** The Table API. */
+/** Returns the routes of the Table API. */
 function tableRoutes(collection: Collection<TableSpec>, context: Omit<QueryContext, 'table'>): Routes {
   const { name, isClosed, prefix, table } = collection;
   const path = `/api/now/table/${name}`;
@@ -102,18 +102,21 @@ const PAGING: PageStyle = {
   refuse: (message, parameter) => refusal(400, `Invalid ${parameter}`, message),
 };
 
-/** The page is taken first, and then what the user may not see is left out of it: it may be short, even empty, and not the last. */
+/**
+ * Responds with a list. The page is cut first, and then loses the rows that the user may not see. So it may be short or even empty without
+ * being the last one.
+ */
 function list({ table, name }: Collection<TableSpec>, call: Call, context: QueryContext): SimulatedResponse {
   const { test, order, isTotal } = compileQuery(call.query.get('sysparm_query') ?? '', context);
   const found = table.rows().filter(test);
-  // Rows that the order does not tell apart stand elsewhere on another page, as a database has them.
+  // Rows that are equal in the order have another position on another page, as in a database.
   const isLater = !isTotal && Number(call.query.get('sysparm_offset') ?? 0) > 0;
   const { rows, total } = takePage(sortRows(isLater ? found.toReversed() : found, order), PAGING, call);
   const result = rows.filter(isVisible).map(presenter(context.instance, name, call));
   return reply({ result }, 200, { 'x-total-count': String(total) });
 }
 
-/** The Attachment API: a record for each file, and its bytes. */
+/** Returns the routes of the Attachment API: a record for each file, and its content. */
 function attachmentRoutes(instance: InstanceTables): Routes {
   const { sys_attachment: attachments } = instance;
   if (attachments === undefined) return {};
@@ -133,7 +136,10 @@ function attachmentRoutes(instance: InstanceTables): Routes {
   };
 }
 
-/** @throws Fault 400 where something is missing, 404 where there is no record to attach it to */
+/**
+ * Reads the description of an upload.
+ * @throws Fault 400 for a missing parameter, 404 for a record that does not exist
+ */
 function readUpload(instance: InstanceTables, { query, body, headers }: Call): TableRow {
   const given = ['table_name', 'table_sys_id', 'file_name'].map((name) => [name, query.get(name) ?? '']);
   const missing = given.find(([, value]) => value === '');

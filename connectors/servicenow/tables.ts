@@ -2,24 +2,24 @@ import { type ConnectorContext, type Json, json } from '#connector';
 import { textOf } from './fields.ts';
 import { countOf, ID, PLAIN } from './query.ts';
 
-/** A table, which has the columns of the one that it extends, too. */
+/** A table. It includes the columns of the table that it extends. */
 export interface Table {
   readonly name: string;
   readonly label: string | undefined;
-  /** Itself, what it extends, and so on. */
+  /** The table itself, the table that it extends, and so on. */
   readonly chain: readonly string[];
-  /** Itself, and all tables that extend it. */
+  /** The table itself, and all tables that extend it. */
   readonly classes: readonly string[];
-  /** Whether its records say when they changed. */
+  /** Whether its records contain the time of their last change. */
   readonly isDated: boolean;
-  /** Tables with columns that refer to its records, and these columns. */
+  /** The columns that refer to this table's records, by their table. */
   readonly references: ReadonlyMap<string, readonly string[]>;
 }
 
-/** As many as an instance gives at once by default. */
+/** Maximum number of rows per request. It is the default limit of an instance. */
 const MOST_ROWS = 10_000;
 
-/** All rows, whatever their number. */
+/** Reads all rows, whatever their number. */
 export async function readRows(
   { send }: Pick<ConnectorContext, 'send'>,
   { table, query, fields }: { readonly table: string; readonly query: string; readonly fields: readonly string[] },
@@ -45,7 +45,10 @@ export async function readRows(
 /** Name of the element that contains the time of the last change. */
 export const CHANGED = 'sys_updated_on';
 
-/** Every table of the instance, in two calls for each ten thousand tables or references. Sources: "Tables and classes", "System dictionary". */
+/**
+ * Reads every table of the instance, with two calls for each ten thousand tables or references. Sources: "Tables and classes", "System
+ * dictionary".
+ */
 export async function readTables(context: ConnectorContext): Promise<readonly Table[]> {
   const [tables, columns] = await Promise.all([
     readRows(context, {
@@ -78,14 +81,14 @@ export async function readTables(context: ConnectorContext): Promise<readonly Ta
 }
 
 /**
- * Whether a text is the name of a table or a column. Names stand unescaped in paths and queries. Parts of partitioned tables have other
- * names.
+ * Returns whether a text can be the name of a table or a column. Paths and queries contain names without escapes. Parts of partitioned
+ * tables have other names.
  */
 export function isName(name: string): boolean {
   return /^[a-z]\w*$/i.test(name);
 }
 
-/** A table that extends itself, which cannot be, ends the chain. */
+/** Returns the table and the tables that it extends. A table that extends itself, which is invalid, ends the chain. */
 function chainOf(row: Json, byId: ReadonlyMap<string | undefined, Json>): readonly string[] {
   const chain: string[] = [];
   for (let each: Json | undefined = row; each !== undefined; each = byId.get(textOf(each.super_class))) {
@@ -98,7 +101,7 @@ function chainOf(row: Json, byId: ReadonlyMap<string | undefined, Json>): readon
 
 type References = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 
-/** By the table that is referred to, and the table that the column stands in. */
+/** Groups references by the referenced table, and by the table of the column. */
 function groupReferences(columns: readonly Json[]): References {
   const pairs = columns.flatMap(({ name, element, internal_type: type, reference }) => {
     const [from, column, to] = [textOf(name), textOf(element), textOf(reference)];

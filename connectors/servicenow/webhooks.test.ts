@@ -29,7 +29,10 @@ function verdictOf(call: WebhookCall, { secret = SECRET, now = NOW } = {}) {
 
 const notify = (body: unknown) => businessRules.events(callOf(sign(Object(body), SECRET, NOW)), {});
 
-/** What the script sends, run on the API of ServiceNow as its server API reference describes it. */
+/**
+ * Runs the script of the business rule with ServiceNow's API as its server API reference describes it, and returns the request that it
+ * sends.
+ */
 function runRule(record: Readonly<Record<string, string | null>>, operation: string) {
   const sent: { url?: string; method?: string; body?: string; headers: Record<string, string> } = { headers: {} };
   const properties: Readonly<Record<string, string>> = {

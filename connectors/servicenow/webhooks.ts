@@ -11,7 +11,10 @@ import { isName } from './tables.ts';
 
 const SIGNATURE = 'x-causeway-signature';
 const TIMESTAMP = 'x-causeway-timestamp';
-/** A call waits in the queue of the instance while that is busy. What is older is refused, and what is younger is remembered. */
+/**
+ * Tolerance for the age of a call. Calls wait in the queue of a busy instance. Older calls are rejected, and younger ones are remembered,
+ * so that a repeated call does not count.
+ */
 const HOUR_SECONDS = 60 * 60;
 
 export const WEBHOOK_SECRET = {
@@ -28,9 +31,9 @@ export const WEBHOOK_SECRET = {
 } as const satisfies ConfigField;
 
 /**
- * The script of the business rule, as people copy it. ServiceNow runs ECMAScript 5 in the global scope. Sources: server API reference,
- * "RESTMessageV2", "GlideCertificateEncryption" (the key is Base64, and so is what it returns), "GlideRecord"
- * (`operation`, `getRecordClassName`, `getUniqueValue`).
+ * The script of the business rule, for users to copy. ServiceNow runs ECMAScript 5 in the global scope. Sources: server API reference,
+ * "RESTMessageV2", "GlideCertificateEncryption" (both the key and the result are Base64), "GlideRecord" (`operation`, `getRecordClassName`,
+ * `getUniqueValue`).
  */
 export const BUSINESS_RULE = `(function executeRule(current, previous) {
   var body = JSON.stringify({
@@ -56,7 +59,7 @@ export const BUSINESS_RULE = `(function executeRule(current, previous) {
 /** Tables that are polled and reported by default. */
 export const USUAL_TABLES = ['incident', 'problem', 'change_request'] as const;
 
-/** ServiceNow has no webhooks of its own: a business rule sends what it is written to send. */
+/** Webhooks of a business rule. ServiceNow has no webhooks of its own, but a business rule can send them. */
 export const businessRules: Webhooks = {
   verify: webhooks.hmac({
     header: SIGNATURE,
@@ -67,8 +70,8 @@ export const businessRules: Webhooks = {
     tolerance: HOUR_SECONDS,
   }),
   secretKey: WEBHOOK_SECRET.key,
-  // A rule can be set up for every table; these are the default ones.
-  tells: webhooks.allChangesOf(USUAL_TABLES),
+  // A rule can be set up for every table. These are the default tables.
+  reports: webhooks.allChangesOf(USUAL_TABLES),
   events: readEvents,
   setup: [
     'In ServiceNow, as an administrator in the global scope, open the table `sys_properties` and create two properties of the type string, both private: `causeway.webhook.url` with the `eventUrl` of the instance, and `causeway.webhook.secret` with the `webhook.secret` of the instance.',
@@ -79,7 +82,7 @@ export const businessRules: Webhooks = {
   ],
 };
 
-/** Operations of `GlideRecord.operation()`. */
+/** Actions by the operation of `GlideRecord.operation()`. */
 const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
   ['insert', 'created'],
   ['update', 'updated'],
@@ -96,7 +99,7 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const action = ACTIONS.get(operation) ?? 'unknown';
   return [
     {
-      // A record counts its changes: what happens to it next is another event.
+      // A record counts its changes, so its next change is another event.
       id: [table, objectId, operation, String(raw.sys_mod_count), changed].join(':'),
       action,
       objectName: table,
@@ -107,12 +110,12 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   ];
 }
 
-/** The last change of a record that was deleted came before its deletion. */
+/** Returns the time of the call. The last change of a deleted record was before its deletion. */
 function sentAt({ headers }: WebhookCall): Date {
   return new Date(Number(headers[TIMESTAMP]) * 1000);
 }
 
-/** `2026-01-31 08:30:00`, in UTC. An invalid date stands for now. */
+/** Reads a time such as `2026-01-31 08:30:00`, in UTC. If it is invalid, the result is an invalid date, which stands for now. */
 function instantOf(text: string): Date {
   return new Date(String(codec.localTime().read(text)));
 }

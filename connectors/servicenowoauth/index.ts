@@ -3,7 +3,7 @@ import { hostOf, INSTANCE } from '../servicenow/config.ts';
 import { PROVIDER, TABLE_API } from '../servicenow/provider.ts';
 import { WEBHOOK_SECRET } from '../servicenow/webhooks.ts';
 
-/** ServiceNow, by OAuth. Everything else is as with name and password: see there. */
+/** The connector for ServiceNow with OAuth. It shares everything but the log-in with the connector `servicenow`. */
 export default defineConnector({
   ...PROVIDER,
   key: 'servicenowoauth',
@@ -27,7 +27,7 @@ export default defineConnector({
       'The client ID is `oauth.api.key`, the client secret `oauth.api.secret`.',
     ],
     clientAuthentication: 'body',
-    // It is documented in place of a secret, for clients that can keep none.
+    // ServiceNow documents PKCE as a replacement of the secret, for clients that cannot keep one.
     pkce: false,
     siteAddressKey: INSTANCE.key,
   },

@@ -2,5 +2,5 @@ export { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, HOST } from '../servicenow
 
 import { INSTANCE } from '../servicenow/simulator.ts';
 
-/** One instance, whoever logs in. */
+/** Configuration of an instance on this simulator. The simulated instance is the same for both log-ins. */
 export const DEMO_CONFIGURATION = { 'company.name': INSTANCE };

@@ -3,7 +3,7 @@ import { WRITES } from '../servicenow/samples.ts';
 import servicenow from './index.ts';
 import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
-// ServiceNow's documents differ about texts: here it reads them in the other way than in the suite of `servicenow`.
+// ServiceNow's documents contradict each other about texts. This suite uses the reading that the suite of `servicenow` does not use.
 const createOther: CreateSimulator = (options) =>
   createSimulator({ ...options, text: 'as written', wildcards: 'active' });
 

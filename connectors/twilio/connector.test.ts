@@ -5,7 +5,7 @@ import twilio from './index.ts';
 import { calls, messages, recordings } from './objects.ts';
 import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
-/** Returns the requests to Twilio, one call after the other. */
+/** Returns the requests to Twilio in their order. */
 function asked(name: string, where: string): readonly unknown[] {
   const object = objectOf({ messages, calls, recordings }, name);
   const { plan } = prepareQuery({ where }, object);

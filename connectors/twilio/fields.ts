@@ -1,6 +1,9 @@
 import { can, codec, type FieldSpec } from '#connector';
 
-/** RFC 2822: `Fri, 24 May 2019 17:44:46 +0000`. Anything else stays as it is, and the core says that it is no instant. */
+/**
+ * Reads a date of RFC 2822, such as `Fri, 24 May 2019 17:44:46 +0000`. Another value stays unchanged, and the core reports that it is no
+ * time.
+ */
 function readMailDate(native: unknown): unknown {
   if (typeof native !== 'string' || !MAIL_DATE.test(native)) return native;
   const ms = Date.parse(native);
@@ -9,7 +12,7 @@ function readMailDate(native: unknown): unknown {
 
 const MAIL_DATE = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} [+-]\d{4}$/;
 
-/** No day that a parameter cannot hold, nor can the day after it. */
+/** The days that a parameter can hold, including the day after the last one. */
 const DOMAIN = { step: 'second', first: '1970-01-01', last: '9998-12-31' } as const;
 
 const INSTANT = {
@@ -24,12 +27,12 @@ export const INTEGER = { type: 'integer', ...codec.blank(codec.integer) } as con
 export const DECIMAL = { type: 'number', ...codec.blank(codec.decimal) } as const;
 export const OBJECT = { type: 'object' } as const;
 
-/** An instant, and one by whose day Twilio can filter. */
+/** A time, and a time by whose day Twilio can filter. */
 export const instant = (native: string) => ({ ...INSTANT, native }) satisfies FieldSpec;
 export const day = (native: string) =>
   ({ ...INSTANT, native, filter: { ...EQUAL, ...can.order('superset') } }) satisfies FieldSpec;
 
-/** The provider's id of something, `CA` and 32 hexadecimal digits. */
+/** An id (SID) of Twilio: a prefix such as `CA` and 32 hexadecimal digits. */
 export const sid = (native: string, prefix: string) =>
   ({ ...TEXT, native, format: 'sid', domain: { text: { possible: sidOf(prefix) } } }) satisfies FieldSpec;
 export const asked = (field: FieldSpec) => ({ ...field, filter: EQUAL }) satisfies FieldSpec;
@@ -40,8 +43,8 @@ function sidOf(prefix: string): (text: string) => boolean {
 }
 
 /**
- * Sender or receiver: a phone number (E.164), a short code, a sender's name, or an address such as `whatsapp:+15552229999`. Filters contain
- * no other forms, because their results are not documented.
+ * A sender or receiver: a phone number (E.164), a short code, a sender's name, or an address such as `whatsapp:+15552229999`. Filters
+ * contain no other forms, because Twilio does not document their results.
  */
 export const PARTY = {
   ...TEXT,
@@ -57,6 +60,6 @@ export const OWN = {
   related: { ...OBJECT, native: 'subresource_uris', label: 'Paths of related resources at Twilio' },
 } as const satisfies Readonly<Record<string, FieldSpec>>;
 
-/** A field that only a creation accepts, and that is never shown again. */
+/** Returns a field that only a creation accepts, and that no response contains. */
 export const input = (native: string, label: string) =>
   ({ ...TEXT, native, label, createable: true }) satisfies FieldSpec;

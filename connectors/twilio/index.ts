@@ -50,7 +50,7 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-/** Twilio, by account SID and auth token. Facts and their sources: README.md. */
+/** The connector for Twilio, with account SID and auth token. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'twilio',
   id: 1005,
@@ -77,7 +77,7 @@ export default defineConnector({
   classify: errors({
     message: ({ body }) => wordsOf(body),
     code: ({ body }) => codeOf(body),
-    // A call that is over, or has not begun: the status says no more than 400.
+    // The code for a call that has ended, or has not begun. Its status is just 400.
     kinds: { 21220: 'conflict' },
   }),
   objects: { messages, calls, recordings },
@@ -90,7 +90,7 @@ function codeOf(body: unknown): number | undefined {
   return typeof code === 'number' ? code : undefined;
 }
 
-/** With the code, of which Twilio's dictionary of errors says more. */
+/** Returns the text of an error with its code, because Twilio's dictionary of errors describes the codes. */
 function wordsOf(body: unknown): string | undefined {
   const message = json.findText(json.at(body, 'message'));
   const code = codeOf(body);

@@ -2,17 +2,22 @@ import { type Inputs, inputs, json, list, path, plainText, type Value } from '#c
 
 export const ORIGIN = 'https://api.twilio.com';
 
-/** The bounds of an instant: the sign is part of the parameter's name, so that `DateSent>=2026-01-31` is a bound of that day. */
+/**
+ * Returns the bounds of a time. The operator is part of the parameter's name, as in `DateSent>=2026-01-31`, which is a bound of that day.
+ */
 export const between = (parameter: string) => ({ from: `${parameter}>`, to: `${parameter}<` });
 
-/** Twilio compares instants by their day in UTC. */
+/** Returns a translator for parameters. Twilio compares times by their day in UTC. */
 export const byInputs = (table: Parameters<typeof inputs>[0]) => inputs(table, ',', { text: printDay });
 
 function printDay(value: Value): string {
   return value.kind === 'datetime' ? value.text.slice(0, 10) : plainText(value);
 }
 
-/** Resources of the account, or below one of its `parent` resources. The name in lower case is the member that holds the rows. */
+/**
+ * Returns the list operation of the account's resources, or of those below one of its `parent` resources. The name in lower case is the
+ * member that contains the rows.
+ */
 export const listOf = (name: string, parent = '') =>
   list<Inputs>({
     request: ({ filter = {}, parameters: { includeDeleted }, page, parentId }) => ({
@@ -35,7 +40,10 @@ export const listOf = (name: string, parent = '') =>
     },
   });
 
-/** Whether an upper bound includes its day, the documents say in three ways. The day after it does. */
+/**
+ * Moves upper bounds to the next day. Twilio's documents contradict each other on whether an upper bound includes its day. The next day as
+ * the bound includes it in any case.
+ */
 function throughLastDay(filter: Inputs): Inputs {
   const asked = Object.entries(filter).map(([name, text]) =>
     name.endsWith('<') ? [name, dayAfter(String(text))] : [name, text],

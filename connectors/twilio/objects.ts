@@ -15,14 +15,14 @@ import { between, byInputs, listOf } from './list.ts';
 const GIVEN = { createable: true } as const;
 const WRITABLE = { createable: true, updateable: true } as const;
 
-/** Resources that are read and removed by their SID. */
+/** Returns the operations of resources that can be read and removed by SID. */
 const kept = (name: string) =>
   ({
     get: (id) => ({ path: path`/${name}/${id}.json` }),
     remove: (id) => ({ method: 'DELETE', path: path`/${name}/${id}.json` }),
   }) satisfies RecordsOptions;
 
-/** Those that can be made and changed as well. Twilio answers the resource each time. */
+/** Returns the operations of resources that can also be created and updated. Twilio returns the resource each time. */
 const sent = (name: string) =>
   ({
     ...kept(name),
@@ -35,21 +35,21 @@ const sent = (name: string) =>
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** `date_sent` is the parameter `DateSent`; no value is empty text, which clears. */
+/** Returns the form of a write: `date_sent` is the parameter `DateSent`. A missing value is an empty text, which clears the field. */
 function toForm(values: Values): Readonly<Record<string, string>> {
   const toName = (native: string) => native.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return Object.fromEntries(Object.entries(values).map(([native, value]) => [toName(native), String(value ?? '')]));
 }
 
 /**
- * Twilio cannot list changes, only what was sent or started since a day. So new records are reported reliably; later changes within a day,
- * such as the status, are found by comparison.
+ * Returns how changes are found. Twilio cannot list changes, only what was sent or started since a day. So new records are reported
+ * reliably, and later changes within a day, such as the status, are found by comparison.
  */
 function newSince(field: string): Changes {
-  return { updated: field, created: field, overlapSeconds: 24 * 60 * 60, tells: ['created'] };
+  return { updated: field, created: field, overlapSeconds: 24 * 60 * 60, reports: ['created'] };
 }
 
-/** Messages in and out: SMS, MMS, WhatsApp and other channels. */
+/** Incoming and outgoing messages: SMS, MMS, WhatsApp and other channels. */
 export const messages = defineObject<Inputs>({
   label: 'Messages',
   native: 'Messages',
@@ -133,7 +133,6 @@ const RECORDING = {
   ...OWN,
 } as const satisfies Fields;
 
-/** Recordings of calls. */
 export const recordings = defineObject<Inputs>({
   label: 'Recordings',
   native: 'Recordings',
@@ -155,7 +154,7 @@ export const recordings = defineObject<Inputs>({
   media: { types: ['audio/mpeg'], request: ({ id }) => ({ path: path`/Recordings/${id}.mp3` }) },
 });
 
-/** Those of one call. They are read and removed among all recordings. */
+/** The recordings of one call. They are read and removed through `recordings`. */
 const recordingsOfCall = defineObject<Inputs>({
   label: 'Recordings of the call',
   native: 'Recordings',
@@ -166,7 +165,7 @@ const recordingsOfCall = defineObject<Inputs>({
 
 const CALL_STATUSES = ['queued', 'ringing', 'in-progress', 'completed', 'busy', 'failed', 'no-answer', 'canceled'];
 
-/** Calls in and out. */
+/** Incoming and outgoing calls. */
 export const calls = defineObject<Inputs>({
   label: 'Calls',
   native: 'Calls',

@@ -6,7 +6,7 @@ import { ACCOUNT_SID, AUTH_TOKEN, createSimulator, deliver } from './simulator.t
 
 type CallsPage = Pick<Awaited<ReturnType<twilio.Twilio['calls']['page']>>, 'instances' | 'nextPage'>;
 
-/** Twilio's own client, sent to the simulator in place of api.twilio.com. */
+/** Creates Twilio's own client, which sends its requests to the simulator instead of api.twilio.com. */
 function createClient(url: string, password = AUTH_TOKEN): twilio.Twilio {
   const httpClient = new twilio.RequestClient({ keepAlive: false });
   httpClient.axios.interceptors.request.use((request) => ({
@@ -100,7 +100,7 @@ async function failureOf(call: Promise<unknown>): Promise<twilio.RestException> 
 const URL_OF_EVENTS = "https://app.example.com/events/1?a=b%20c&name=O'Brien";
 const FORM = { MessageSid: `SM${'0'.repeat(32)}`, Body: 'Grüße & 👩‍🚀 +1', MessageStatus: 'delivered', Z: '', a: '=&' };
 
-/** As a declaration of the connector would have it, once events are polled and pushed. */
+/** Verifies a signature as the declaration of the connector does. */
 const verify = webhooks.hmac({
   header: 'x-twilio-signature',
   algorithm: 'sha1',

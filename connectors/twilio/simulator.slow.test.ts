@@ -137,7 +137,7 @@ describe('the Twilio simulator', () => {
     expect(await count('Messages', {})).to.equal(241);
   });
 
-  // https://www.twilio.com/docs/usage/security
+  // Source: https://www.twilio.com/docs/usage/security
   it('signs what it delivers', () => {
     const form = {
       To: '+18005551212',
@@ -156,7 +156,7 @@ describe('the Twilio simulator', () => {
 
 const WRONG = [{ To: 'nope' }, { To: '+15005550001' }, { From: '' }, { Body: '' }];
 
-/** The tests compare every member they read. */
+/** A response body. Its type is not checked, because the tests compare every member that they read. */
 type Body = Readonly<Record<string, unknown>> & { readonly next_page_uri?: string | null };
 
 function rowsOf({ messages, calls, recordings }: Body): readonly Record<string, unknown>[] {

@@ -24,12 +24,12 @@ import { create, remove, update } from './simulator/writes.ts';
 export { ACCOUNT_SID } from './simulator/account.ts';
 export const AUTH_TOKEN = 'demo-auth-token';
 
-/** The configuration of an instance on this simulator. */
+/** Configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION = { username: ACCOUNT_SID, password: AUTH_TOKEN };
 
 const HOST = 'api.twilio.com';
 
-/** An account of api.twilio.com in memory, version 2010-04-01. */
+/** Creates a simulator of an account of api.twilio.com in memory, version 2010-04-01. */
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
   const clock = createMovableClock();
   const account = createAccount(clock);
@@ -75,7 +75,10 @@ function writesOf(collection: Collection): Routes {
   };
 }
 
-/** Recordings stay for those who ask for what was deleted. @throws Fault 404 */
+/**
+ * Finds a resource. A deleted recording is found if the request includes deleted ones.
+ * @throws Fault 404
+ */
 function find({ name, table }: Collection, call: Call): TableRow {
   const row = table.find(call.params.sid ?? '');
   const isFound = row?.deleted !== true || (name === 'Recordings' && isThere(call)(row));
@@ -83,11 +86,14 @@ function find({ name, table }: Collection, call: Call): TableRow {
   throw notFound(call.path);
 }
 
-/** MPEG 1, layer III, 32 kbit/s at 32 kHz, mono, no padding: 144 bytes and 36 ms of silence. */
+/** A frame of silence: MPEG 1, layer III, 32 kbit/s at 32 kHz, mono, no padding, which takes 144 bytes and 36 ms. */
 const FRAME = Buffer.concat([Buffer.from([0xff, 0xfb, 0x18, 0xc0]), Buffer.alloc(140)]);
 const FRAMES_PER_SECOND = 28;
 
-/** @throws Fault 404 also for recordings that have no sound: unfinished, silent, deleted */
+/**
+ * Responds with the sound of a recording.
+ * @throws Fault 404 also for recordings without sound: unfinished, silent and deleted ones
+ */
 function sound(recordings: Collection, call: Call): SimulatedResponse {
   const { status, duration, deleted } = find(recordings, call);
   if (status !== 'completed' || deleted === true) throw notFound(call.path);
@@ -101,7 +107,7 @@ const isAccount = basic(
   'Authenticate',
 );
 
-/** Other accounts are those of somebody else. */
+/** Asserts that the caller may access the account. Other accounts belong to somebody else. */
 function assertCaller(call: Call): void {
   if ((call.host ?? HOST) !== HOST) throw fault(404, `The requested resource ${call.path} was not found`);
   isAccount(call);
@@ -109,7 +115,7 @@ function assertCaller(call: Call): void {
   if (account !== ACCOUNT_SID) throw fault(401, 'Authenticate');
 }
 
-/** The provider's numbers for what the kit itself refuses; any other is 20000 and the status. */
+/** Twilio's codes for errors of the kit. Any other status has the code 20000 plus the status. */
 const CODES: Readonly<Record<number, number>> = { 400: 20_001, 401: 20_003, 405: 20_004 };
 
 function print({ status, code, message, headers }: Fault): SimulatedResponse {
@@ -121,12 +127,13 @@ function print({ status, code, message, headers }: Fault): SimulatedResponse {
   );
 }
 
-/** What a delivery says: a form, as most of them are, or JSON. */
+/** The content of a webhook: a form, as for most events, or JSON. */
 export type WebhookEvent = { readonly form: Readonly<Record<string, string>> } | { readonly json: unknown };
 
 /**
- * Signed are the address and, of a form, the names and values in the order of the names. For JSON the address gets the digest.
- * @returns the delivery, and the address it is to be sent to
+ * Returns a signed webhook. The signature covers the URL and, for a form, the names and values sorted by name. For JSON the URL contains
+ * the digest of the body.
+ * @returns the webhook, and the URL to which it must be sent
  */
 export function deliver(
   event: WebhookEvent,

@@ -12,7 +12,7 @@ describeConnector(twilio, createSimulator, {
         to: `+1555222${1000 + number}`,
         body: `Hello ${number}, "O'Brien" 😀`,
       }),
-      // An update may only empty the body.
+      // An update can only empty the body.
       freeTexts: [],
     },
     calls: {

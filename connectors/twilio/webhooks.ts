@@ -4,11 +4,11 @@ interface Kind {
   readonly objectName: string;
   readonly sid: string;
   readonly status: string;
-  /** Statuses with which something begins to be there. */
+  /** Statuses that report a new resource. */
   readonly first: readonly string[];
 }
 
-/** Kinds of resources, of which the first one whose id is present counts: an event of a recording also contains its call. */
+/** Kinds of resources. The first kind whose id is present applies, because an event of a recording also contains its call. */
 const KINDS: readonly Kind[] = [
   { objectName: 'recordings', sid: 'RecordingSid', status: 'RecordingStatus', first: ['in-progress', 'completed'] },
   { objectName: 'messages', sid: 'MessageSid', status: 'MessageStatus', first: ['received', 'queued', 'accepted'] },
@@ -16,8 +16,8 @@ const KINDS: readonly Kind[] = [
 ];
 
 /**
- * Incoming messages and calls, and the status of outgoing ones. Twilio signs the address and the parameters. They contain no time, so the
- * event's id prevents a call from counting twice.
+ * Webhooks for incoming messages and calls, and for the status of outgoing ones. Twilio signs the URL and the parameters. They contain no
+ * time, so the event's id prevents a repeated call from counting twice.
  */
 export const accountWebhooks: Webhooks = {
   verify: webhooks.hmac({
@@ -28,8 +28,8 @@ export const accountWebhooks: Webhooks = {
   }),
   secretKey: 'auth.token',
   events: (call) => readEvents(call),
-  tells: Object.fromEntries(KINDS.map(({ objectName }) => [objectName, ['created', 'updated'] as const])),
-  // Twilio runs what it is answered: nothing.
+  reports: Object.fromEntries(KINDS.map(({ objectName }) => [objectName, ['created', 'updated'] as const])),
+  // Twilio executes the response, so it must be empty.
   response: {
     status: 200,
     headers: { 'content-type': 'text/xml; charset=utf-8' },
@@ -37,7 +37,7 @@ export const accountWebhooks: Webhooks = {
   },
 };
 
-/** By name, and of one name each value once. */
+/** Returns the signed parameters: sorted by name, and each value of a name once. */
 function signedPairs(call: WebhookCall): readonly string[] {
   const values = new Map<string, Set<string>>();
   for (const [name, value] of webhooks.form(call)) values.set(name, (values.get(name) ?? new Set()).add(value));
@@ -51,7 +51,7 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const kind = KINDS.find(({ sid }) => form.has(sid));
   if (kind === undefined) return [];
   const objectId = json.text(form.get(kind.sid), kind.sid);
-  // An incoming message has only the older name.
+  // An incoming message has only the older parameter.
   const status = form.get(kind.status) ?? form.get('SmsStatus') ?? '';
   return [
     {

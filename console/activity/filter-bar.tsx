@@ -6,12 +6,12 @@ import { CONTROLS, KINDS, PERIODS, STATUSES } from './filter.ts';
 import { useWritten } from './written.ts';
 
 interface FilterBarProps extends AddressQuery {
-  /** The filter of the controls, or the one that the user wrote. */
+  /** The filter in force: the one that the user wrote, or the one that the controls make. */
   readonly where: string | undefined;
   readonly refresh: () => void;
 }
 
-/** The controls, and the filter that they make, which can be written as well. */
+/** Shows the controls of the filter, and the text that they make, which the user can edit. */
 export function FilterBar({ query, change, where, refresh }: FilterBarProps) {
   const isWritten = query.where !== undefined;
   const writtenFilter = useWritten(where ?? '');
@@ -55,7 +55,7 @@ function Controls({ query, change }: AddressQuery) {
     <div class="filters">
       <Choice
         name="kind"
-        label="What"
+        label="Kind"
         query={query}
         change={change}
         options={Object.entries(KINDS).filter(([kind]) => kind !== 'all')}

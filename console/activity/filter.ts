@@ -1,7 +1,7 @@
 import { quoteText } from '../../src/where/print.ts';
 import type { Schemas } from '../api.ts';
 
-/** The filter in the address, by the names of its query. */
+/** The filter as the query of the address has it: values by the names of the controls. */
 export type ActivityFilter = Readonly<Record<string, string | undefined>>;
 
 export const STATUSES = {
@@ -27,7 +27,7 @@ const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => stri
   element: (value) => `elementKey = ${quoteText(value)}`,
   calls: () => 'instanceId IS NOT NULL',
   failures: () => 'status >= 400',
-  // Not a part of the filter: a parameter beside it.
+  // The kind is no part of the filter. It is a parameter of its own.
   kind: () => undefined,
   status: (value) => Object.entries(STATUSES).find(([name]) => name === value)?.[1],
   code: (value) => `code = ${quoteText(value)}`,
@@ -40,7 +40,10 @@ const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => stri
 
 export const CONTROLS = Object.keys(CONDITIONS);
 
-/** Returns the filter in the query language: the one that the user wrote, or that of the controls. Undefined where everything is shown. */
+/**
+ * Returns the filter in the query language: the text that the user wrote, or the filter that the controls make. Undefined where every
+ * request is shown.
+ */
 export function whereOf(filter: ActivityFilter, nowMs: number): string | undefined {
   if (filter.where) return filter.where;
   const conditions = Object.entries(CONDITIONS).flatMap(([name, condition]) => {
@@ -50,7 +53,7 @@ export function whereOf(filter: ActivityFilter, nowMs: number): string | undefin
   return conditions.length === 0 ? undefined : conditions.join(' AND ');
 }
 
-/** Requests of callers and work in the background. */
+/** The kinds of entries in the activity: requests of callers, and work in the background. */
 export const KINDS = {
   request: 'requests',
   poll: 'polls',

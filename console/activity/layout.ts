@@ -1,4 +1,4 @@
-/** When a call may have run: milliseconds since the request came. */
+/** The time in which a call may have run, in milliseconds since the request arrived. */
 export interface CallSpan {
   readonly startMs: number;
   readonly endMs: number;
@@ -6,15 +6,15 @@ export interface CallSpan {
 
 export interface Layout {
   readonly spans: readonly CallSpan[];
-  /** Where the time axis ends. */
+  /** The end of the time axis, in milliseconds since the request arrived. */
   readonly endMs: number;
-  /** They took longer together than the request: some ran at the same time. */
+  /** Whether the calls together took longer than the request, so that some of them ran at the same time. */
   readonly isParallel: boolean;
 }
 
 /**
- * Where the bars stand. It is known how long each call took and in which order they ended, not when one began: they stand one after the
- * other where there is room for that, and else each as early as it can have ended.
+ * Returns where the bar of each call begins and ends. The duration of each call and the order of their ends are known, but not when a call
+ * began. Bars follow one another where there is room for that. Otherwise each one begins as early as the call can have ended.
  */
 export function layOut(durationsMs: readonly number[], totalMs: number): Layout {
   const isParallel = durationsMs.reduce((sum, ms) => sum + ms, 0) > totalMs;

@@ -51,7 +51,7 @@ export function RequestList() {
   const address = useQuery();
   const [version, setVersion] = useState(0);
   const key = JSON.stringify(address.query);
-  // The current time moves on when the filter changes, or is sent again.
+  // The current time is read again when the filter changes or the list is reloaded.
   const where = useMemo(() => whereOf(address.query, Date.now()), [key, version]);
   const kind = kindOf(address.query);
   const reads = consoleReadsOf(address.query);

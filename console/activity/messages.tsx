@@ -3,7 +3,7 @@ import type { Schemas } from '../api.ts';
 
 type Call = Schemas['TracedCall'];
 
-/** Trace logging was on for it. */
+/** Returns whether trace logging was on for a call. */
 export function isTraced({ requestHeaders, responseHeaders }: Call): boolean {
   return requestHeaders !== undefined || responseHeaders !== undefined;
 }
@@ -51,7 +51,7 @@ function Message({ title, headers, body }: MessageProps) {
   );
 }
 
-/** JSON in lines, where that changes nothing else of it: no number loses digits. */
+/** Indents JSON where that changes nothing else in it: no number loses digits. */
 function indent(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

@@ -18,7 +18,7 @@ const PUSHDOWN_WORDS: Readonly<Record<Schemas['QueryPushdown'], string>> = {
   none: 'none: Causeway checked the filter',
 };
 
-/** Everything of one request. */
+/** Shows one request with everything that is stored about it. */
 export function RequestPage({ requestId }: { readonly requestId: string }) {
   const loaded = useLoad(
     (signal) => ask(api.GET('/activity/{requestId}', { signal, params: { path: { requestId } } })),

@@ -2,7 +2,7 @@ import type { Schemas } from '../api.ts';
 
 type Scripts = Schemas['ActivityScripts'];
 
-/** What the scripts of mappings wrote during a request, and why they failed. */
+/** Shows the log lines of the scripts of mappings during a request, and the reasons why scripts failed. */
 export function ScriptNotes({ scripts }: { readonly scripts: Scripts }) {
   const { console: lines, moreConsoleLines = 0, failures, reasons } = scripts;
   return (
@@ -10,7 +10,10 @@ export function ScriptNotes({ scripts }: { readonly scripts: Scripts }) {
       <h2>Scripts</h2>
       {failures > 0 && (
         <div class="note warn">
-          <p>The script failed {failures === 1 ? 'once' : `${failures} times`}. These records are without it.</p>
+          <p>
+            The script failed {failures === 1 ? 'once' : `${failures} times`}. The records below were returned without
+            its changes.
+          </p>
           <ul>
             {reasons.map(({ reason, count, recordIds }) => (
               <li key={reason} class="break">

@@ -1,6 +1,6 @@
 import { Badge, type Tone } from '../parts/badge.tsx';
 
-/** A status of HTTP: by its number, and by a colour. */
+/** Shows an HTTP status as a number with a colour. */
 export function Status({ status }: { readonly status: number }) {
   return <Badge tone={toneOf(status)}>{status}</Badge>;
 }

@@ -9,7 +9,7 @@ type Call = Schemas['TracedCall'];
 
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
-/** The request and the calls of the provider that it led to, each a bar on one time axis. */
+/** Shows the request and its calls to the provider as bars on one time axis. */
 export function Waterfall({ request }: { readonly request: Schemas['TracedActivity'] }) {
   const { providerCalls, durationMs, moreProviderCalls = 0, method, path, status } = request;
   const { spans, endMs, isParallel } = layOut(
@@ -95,7 +95,7 @@ function CallLine({ call, span, endMs }: CallLineProps) {
   );
 }
 
-/** The text beside it has the same information. */
+/** Draws one bar. It is hidden from screen readers, because the text beside it has the same information. */
 function Bar({
   span: { startMs, endMs: spanEndMs },
   endMs,

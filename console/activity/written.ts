@@ -1,7 +1,10 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** For an input that is written first and taken into the address then: what is half written stays, whatever else comes meanwhile. */
+/**
+ * Returns a reference to an input that is read when the user finishes it. Its text is replaced only when the address has another one, so
+ * that a half-written text survives other updates of the page.
+ */
 export function useWritten(text: string): RefObject<HTMLInputElement | null> {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {

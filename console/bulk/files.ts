@@ -1,6 +1,6 @@
 import { ApiError, askWithHeaders } from '../api.ts';
 
-/** A call whose response is read as `stream`. */
+/** A call that returns its response body as a stream. */
 type FileCall = Promise<{
   readonly data?: ReadableStream<Uint8Array<ArrayBuffer>> | null;
   readonly error?: unknown;
@@ -8,9 +8,9 @@ type FileCall = Promise<{
 }>;
 
 /**
- * Reads a file to its end and lets the browser save it, under the name that the service sends.
- * @param onBytes called with the number of bytes so far
- * @throws ApiError where it is rejected or breaks off
+ * Reads a file to its end and lets the browser save it under the name that the service sends.
+ * @param onBytes called with the number of bytes read so far
+ * @throws ApiError if the service rejects the request or the download breaks off
  */
 export async function saveFile(call: FileCall, usualName: string, onBytes: (count: number) => void): Promise<void> {
   const { data, headers } = await askWithHeaders(call.then(withEmptyFile));
@@ -22,7 +22,7 @@ export async function saveFile(call: FileCall, usualName: string, onBytes: (coun
   URL.revokeObjectURL(link.href);
 }
 
-/** A file without a byte comes without a body. */
+/** Returns the response with an empty body if it has none, as for a file without bytes. */
 function withEmptyFile(response: Awaited<FileCall>): Awaited<FileCall> {
   if (!response.response.ok || response.data) return response;
   return { ...response, data: new Blob([]).stream() };
@@ -49,7 +49,7 @@ async function readAll(stream: NonNullable<Awaited<FileCall>['data']>, onBytes: 
   }
 }
 
-/** RFC 6266: the name in UTF-8 where there is one, else that in ASCII. */
+/** Returns the file name in a `Content-Disposition` header (RFC 6266): the one in UTF-8 if there is one, otherwise the one in ASCII. */
 function nameOf(disposition: string): string | undefined {
   const exact = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];
   return exact === undefined ? /filename="([^"]+)"/i.exec(disposition)?.[1] : decodeURIComponent(exact);
@@ -61,7 +61,7 @@ export function sendingForm(form: FormData, onPart: (part: number) => void) {
     new Promise((resolve, reject) => {
       const sender = new XMLHttpRequest();
       sender.open(request.method, request.url);
-      // That of the form has a boundary, which the sender makes itself.
+      // The content type of a form has a boundary, which XMLHttpRequest creates itself.
       for (const [name, value] of request.headers) if (name !== 'content-type') sender.setRequestHeader(name, value);
       sender.upload.addEventListener('progress', ({ loaded, total }) => onPart(total === 0 ? 0 : loaded / total));
       sender.addEventListener('load', () => resolve(responseOf(sender)));

@@ -4,7 +4,7 @@ import { JobPage } from './job.tsx';
 import { JobList } from './jobs.tsx';
 import { readId } from './paths.ts';
 
-/** The bulk jobs of all instances, or one of them: `/console/bulk/{id}?instance={instanceId}`. */
+/** Shows the bulk jobs of all instances, or one of them: `/console/bulk/{id}?instance={instanceId}`. */
 export function Bulk({ below }: PageProps) {
   const { query } = useQuery();
   const instanceId = readId(query.instance);

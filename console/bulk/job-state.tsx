@@ -12,7 +12,7 @@ const TONES: Readonly<Record<Schemas['BulkJobStatus'], Tone>> = {
   CANCELLED: 'warn',
 };
 
-/** How often those that run are looked at. */
+/** Interval between two status requests for running jobs. */
 export const POLL_MS = 1_000;
 
 export function isUnderWay({ status }: Pick<Job, 'status'>): boolean {
@@ -28,7 +28,7 @@ export function JobState({ job: { status, recordsFailedCount } }: { readonly job
   );
 }
 
-/** How far it is: a bar while it is under way, which is full at the estimated total where there is one. */
+/** Shows the progress of a job. The bar of a running job is full at the estimated total, if there is an estimate. */
 export function JobProgress({ job }: { readonly job: Job }) {
   const { recordsCount, progress } = job;
   const total = progress?.estimatedTotal;

@@ -100,7 +100,9 @@ function Head({ job, instanceId, onChange }: HeadProps) {
           onConfirm={remove}
           onClose={() => setDeleting(false)}
         >
-          <p>The service deletes the job and its file. {isUnderWay(job) && 'The job is running and is cancelled.'}</p>
+          <p>
+            The service deletes the job and its file. {isUnderWay(job) && 'The job is running, and is cancelled first.'}
+          </p>
           <p>Records that an upload has written stay.</p>
         </Confirm>
       )}

@@ -61,7 +61,7 @@ const columnsOf = (instances: readonly Instance[] = []): readonly Column<Job>[] 
   ];
 };
 
-/** The jobs of all instances, the newest first; looked at again and again while one is under way. */
+/** Lists the jobs of all instances, newest first. The list is requested repeatedly while a job is running. */
 export function JobList() {
   const address = useQuery();
   const instances = useInstances();
@@ -161,7 +161,7 @@ function whereOf(instanceId: number | undefined, state: string | undefined): str
   return parts.filter(Boolean).join(' AND ');
 }
 
-/** The only instance that there is need not be chosen. */
+/** Returns the id of the only instance, which the user need not choose. */
 function onlyOf({ value: [first, ...more] = [] }: Loaded<readonly Instance[]>): number | undefined {
   return more.length === 0 ? first?.id : undefined;
 }

@@ -83,12 +83,12 @@ function Download({ instanceId, onClose }: { readonly instanceId: number; readon
 
 interface WhereProps {
   readonly instanceId: number;
-  /** Empty: none is chosen yet. */
+  /** Name of the object. Empty until the user chooses one. */
   readonly objectName: string;
   readonly onChange: (where: string) => void;
 }
 
-/** The filter, written as in Explore: with the fields of the object, once it is chosen. */
+/** A field for the filter. It completes the fields of the object, once the object is chosen. */
 function Where({ instanceId, objectName, onChange }: WhereProps) {
   const element = useRef<HTMLDivElement>(null);
   const metadata = useMetadata(instanceId, objectName);

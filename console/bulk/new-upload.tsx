@@ -19,7 +19,8 @@ const ACTIONS: readonly (readonly [Action, title: string])[] = [
 ];
 
 /**
- * Asks the user for a file and an action for its rows, uploads it, and opens the page of the job. Closing it earlier cancels the upload.
+ * Asks the user for a file and an action for its rows, uploads it, and opens the page of the job. Closing the dialog before that cancels
+ * the upload.
  */
 export function NewUpload(props: NewJobProps) {
   return (

@@ -9,7 +9,7 @@ interface BulkObject {
   readonly operations: readonly Operation[];
 }
 
-/** The objects of an instance with what can be done with each. */
+/** Returns the objects of an instance with the operations of each. */
 function useObjects(instanceId: number): Loaded<readonly BulkObject[]> {
   return useLoad(
     async (signal) => {
@@ -23,12 +23,12 @@ function useObjects(instanceId: number): Loaded<readonly BulkObject[]> {
 
 interface ObjectChoiceProps {
   readonly instanceId: number;
-  /** One of them is enough. */
+  /** Operations of which an object must support at least one to be listed. */
   readonly operations: readonly Operation[];
   readonly onChange?: (objectName: string) => void;
 }
 
-/** The field `objectName` of a form. */
+/** A choice of an object, as the field `objectName` of a form. */
 export function ObjectChoice({ instanceId, operations, onChange }: ObjectChoiceProps) {
   const { value, error, isLoading, reload } = useObjects(instanceId);
   const objects = value?.filter((each) => operations.some((operation) => each.operations.includes(operation))) ?? [];

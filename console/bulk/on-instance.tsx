@@ -7,7 +7,7 @@ import { InstanceChoice } from '../parts/instance-choice.tsx';
 
 export interface NewJobProps {
   readonly instances: Loaded<readonly Instance[]>;
-  /** Undefined: it is still to be chosen. */
+  /** Id of the instance. Undefined until the user chooses one. */
   readonly instanceId: number | undefined;
   readonly onClose: () => void;
 }
@@ -17,7 +17,7 @@ interface OnInstanceProps extends NewJobProps {
   readonly children: (instanceId: number) => ComponentChildren;
 }
 
-/** A dialog about an instance, which is chosen in it. */
+/** A dialog for an action on an instance, which the user chooses in the dialog. */
 export function OnInstance({ title, instances, instanceId, onClose, children }: OnInstanceProps) {
   const [chosen, setChosen] = useState(instanceId);
   return (

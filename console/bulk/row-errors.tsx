@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<RowError>[] = [
   { title: 'Error', cell: ({ message }) => message },
 ];
 
-/** The rows that failed or are doubtful, and the failed ones as a file to correct and send again. */
+/** Lists the rows that failed or whose outcome is unknown, and offers the failed ones as a file to correct and upload again. */
 export function RowErrors({ job, instanceId }: { readonly job: Job; readonly instanceId: number }) {
   const { id, fileFormat, recordsFailedCount, objectName } = job;
   const [count, setCount] = useState<number>();

@@ -14,7 +14,7 @@ const FORMS = {
 } as const;
 type Form = keyof typeof FORMS;
 
-/** The file of a job, as it is stored or in another form. */
+/** A button that saves the file of a job, in the stored format or in another one. */
 export function SaveFile({ job, instanceId }: { readonly job: Job; readonly instanceId: number }) {
   const { id, jobDirection, objectName, fileFormat, fileName } = job;
   const [form, setForm] = useState<Form>(fileFormat);

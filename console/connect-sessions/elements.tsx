@@ -4,12 +4,12 @@ import { useLoad } from '../load.ts';
 import { Show } from '../parts/show.tsx';
 
 interface ElementChoiceProps {
-  /** Keys; none of them for all. */
+  /** Keys of the chosen elements. An empty list offers all elements. */
   readonly chosen: readonly string[];
   readonly onChange: (chosen: readonly string[]) => void;
 }
 
-/** The elements that the user may choose from. */
+/** A choice of the elements that the session offers to the user. */
 export function ElementChoice({ chosen, onChange }: ElementChoiceProps) {
   const [words, setWords] = useState('');
   const loaded = useLoad((signal) => askPage(api.GET('/elements', { signal })), []);
@@ -49,7 +49,7 @@ export function ElementChoice({ chosen, onChange }: ElementChoiceProps) {
   );
 }
 
-/** The OAuth client that users authorize, where it is kept with a proxy and not in the configuration. */
+/** A choice of the OAuth client that users authorize, for a client that is stored with a proxy and not in the configuration. */
 export function ProxyChoice() {
   const { value } = useLoad((signal) => askPage(api.GET('/elements/oauthProxies', { signal })), []);
   return (

@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { api, askPage } from '../api.ts';
 import { useLoad } from '../load.ts';
 
-/** Settings that the user neither sees nor changes. */
+/** Fields for values that the session sets and that the user neither sees nor changes. */
 export function Fixed({ elements }: { readonly elements: readonly string[] }) {
   const list = useId();
   const [rows, setRows] = useState<readonly number[]>([0]);

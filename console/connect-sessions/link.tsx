@@ -2,7 +2,7 @@ import { Copy } from '../parts/copy.tsx';
 import { Time } from '../parts/time.tsx';
 import { type ConnectSession, PATH } from './list.tsx';
 
-/** The link of a session that was just made, and how a product opens it. */
+/** Shows the link of a session that was just created, and how a product opens it. */
 export function Link({ session: { id, url = '', expiresDate } }: { readonly session: ConnectSession }) {
   const snippet = `<script src="${location.origin}/connect.js"></script>
 <script>

@@ -10,11 +10,11 @@ interface BarProps {
   readonly session: SessionState;
   readonly calls: SessionCalls;
   readonly reload: () => void;
-  /** The session has ended by what was done here. */
+  /** Requests the session again after an action on this page has ended it. */
   readonly onDone: () => void;
 }
 
-/** At the top, whatever is shown below: whose page it is, and the way out. */
+/** Shows the product's name and the button that leaves the page, at the top of every view. */
 export function Bar({ session: { branding = {}, status }, calls, reload, onDone }: BarProps) {
   const { name, logoUrl, color } = branding;
   const [isBroken, setBroken] = useState(false);

@@ -1,11 +1,13 @@
-/** The colour of a product on the connect page, so that every text stays readable (WCAG 2.2, 1.4.3, level AA), in light and dark. */
+/**
+ * The colour of a product on the connect page, adjusted so that every text stays readable (WCAG 2.2, 1.4.3, level AA) in light and dark.
+ */
 
-/** Names of the design's variables, and values for them. */
+/** Values of the variables of the design, by name. */
 export type Shades = Readonly<Record<'--accent' | '--fill' | '--fill-hover' | '--on-fill', string>>;
 
-/** The least that text needs. */
+/** Minimum contrast ratio of text (WCAG 2.2, 1.4.3). */
 export const AA = 4.5;
-/** Those backgrounds of the design that leave the least contrast, with what shades are mixed with to have more. */
+/** The backgrounds of the design with the least contrast, and the colour that is mixed in to increase it. */
 const LIGHT = { back: '#f5f7fa', towards: '#000000' } as const;
 const DARK = { back: '#1f2731', towards: '#ffffff' } as const;
 const STEPS = 40;
@@ -13,7 +15,8 @@ const STEPS = 40;
 const HOVER = 0.12;
 
 /**
- * Buttons have the colour as it is, with black or white on it, whichever differs more. Links and outlines have the nearest shade that can be read.
+ * Returns the shades for a colour. Buttons have the colour itself, with black or white text, whichever has more contrast. Links and
+ * outlines have the nearest readable shade.
  * @param color `#rrggbb`
  */
 export function shadesOf(color: string): Shades {
@@ -42,7 +45,7 @@ export function contrastOf(one: string, other: string): number {
   return (more + 0.05) / (less + 0.05);
 }
 
-/** Relative luminance, as WCAG defines it. */
+/** Returns the relative luminance of a colour, as WCAG defines it. */
 function luminanceOf(color: string): number {
   const [red = 0, green = 0, blue = 0] = partsOf(color).map((part) => {
     const share = part / 255;

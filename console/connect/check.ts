@@ -10,7 +10,7 @@ function initialValue({ type, default: first = '' }: Field): string | boolean {
   return type === 'boolean' ? first === true || first === 'true' : String(first);
 }
 
-/** Blanks around it came with it when it was copied, unless they are part of a secret. */
+/** Reads an entered value. Blanks around it are removed, because copying often adds them; a secret keeps them. */
 function read({ secret }: Field, value: string | boolean | undefined): string | boolean {
   return typeof value === 'string' && !secret ? value.trim() : (value ?? '');
 }
@@ -26,7 +26,7 @@ export function findFault(field: Field, entered: string | boolean | undefined): 
   return undefined;
 }
 
-/** The faults of all fields, with those that are empty. */
+/** Returns the faults of all fields by key. A required field that is empty is a fault too. */
 export function findFaults(fields: readonly Field[], values: Values): Readonly<Record<string, string>> {
   return Object.fromEntries(
     fields.flatMap((field) => {
@@ -43,7 +43,7 @@ export function givenOf(fields: readonly Field[], values: Values): Values {
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
-/** The values of a pattern that is a list of words, such as `^(?:eu|us)$`. */
+/** Returns the values of a pattern that is a list of words, such as `^(?:eu|us)$`. */
 export function choicesOf({ pattern = '' }: Field): readonly string[] | undefined {
   return /^\^\(\?:([\w-]+(?:\|[\w-]+)+)\)\$$/.exec(pattern)?.[1]?.split('|');
 }

@@ -4,7 +4,7 @@ import type { OfferedElement } from './session.ts';
 import { texts } from './texts.ts';
 import { Title } from './words.tsx';
 
-/** Fewer are seen at a glance. */
+/** Minimum number of elements from which there is a search. Users find one among fewer without it. */
 const LEAST_TO_SEARCH = 7;
 
 interface ChooseProps {
@@ -12,7 +12,7 @@ interface ChooseProps {
   readonly linkOf: (element: OfferedElement) => string;
 }
 
-/** The providers to choose from. */
+/** Lists the providers that the user can choose. */
 export function Choose({ elements, linkOf }: ChooseProps) {
   const [words, setWords] = useState('');
   const found = elements.filter((element) => matches(element, words));
@@ -54,12 +54,12 @@ export function Choose({ elements, linkOf }: ChooseProps) {
   );
 }
 
-/** The picture of a provider; its name stands beside it. */
+/** Shows the picture of a provider, beside its name. */
 export function Mark({ element: { image } }: { readonly element: Pick<OfferedElement, 'image'> }) {
   return <img class="mark" src={image.startsWith('data:image/') ? image : ''} alt="" />;
 }
 
-/** Each word is part of what is known of it. */
+/** Returns whether each word occurs in the key, the name, the hub or the description of an element. */
 function matches({ key, name, hub, description }: OfferedElement, words: string): boolean {
   const known = `${name} ${key} ${hub} ${description}`.toLowerCase();
   return words

@@ -11,9 +11,9 @@ import type { OfferedElement, SessionCalls, SessionState, Values } from './sessi
 
 type Faults = Readonly<Record<string, string>>;
 
-/** A provider's window is open, or should be. */
+/** The state while the provider's window is open, or was blocked. */
 export interface Away {
-  /** The session as it was known before. */
+  /** The session as it was before the window opened. A later version has the outcome. */
   readonly since: SessionState;
   readonly isBlocked: boolean;
 }
@@ -22,12 +22,12 @@ export interface ConnectingProps {
   readonly session: SessionState;
   readonly element: OfferedElement;
   readonly calls: SessionCalls;
-  /** Whether this window comes back from a provider. */
+  /** Whether a provider has redirected the browser to this page. */
   readonly isReturned: boolean;
   /** Requests the session again. */
   readonly reload: () => void;
   readonly isAsking: boolean;
-  /** The same: if the session has ended now, it was by what was done here. */
+  /** Requests the session again. If it has ended now, an action on this page ended it. */
   readonly onDone: () => void;
 }
 
@@ -42,7 +42,8 @@ export function useConnecting({ session, element, calls, isReturned, reload, onD
     setOfLastTry(undefined);
     const given = { elementKey, configuration: givenOf(fields, values) };
     if (!authorizes) return calls.connect(given).then(onDone);
-    // A page that opened this one loses sight of it at some providers: there it stays, and they have a window of their own.
+    // In a pop-up window or a frame, this page must stay open to report to the page that shows it. Some providers cut the link between the
+    // two, so that the provider gets a window of its own.
     if (!isReported) return location.assign(await calls.authorize({ ...given, opener: 'page' }));
     const isOpen = await openWindow(() => calls.authorize({ ...given, opener: 'popup' }));
     setAway({ since: session, isBlocked: !isOpen });
@@ -50,7 +51,7 @@ export function useConnecting({ session, element, calls, isReturned, reload, onD
   };
   const send = useAction(() => unlessEnded(attempt, reload));
 
-  // The outcome of a provider's window appears in the session, sooner or later.
+  // The outcome of the provider's window appears in the session after some time.
   useEffect(() => {
     if (away === undefined || session === away.since || session.error === undefined) return;
     setOfLastTry(session.error);
@@ -68,7 +69,7 @@ export function useConnecting({ session, element, calls, isReturned, reload, onD
       setValues((before) => ({ ...before, [key]: value }));
       setFaults(({ [key]: _, ...others }) => others);
     },
-    /** @returns the key of the first field that has a fault, and then sends nothing */
+    /** Sends the values if none has a fault. @returns the key of the first field with a fault */
     submit: (): string | undefined => {
       const found = findFaults(fields, values);
       setFaults(found);
@@ -81,7 +82,7 @@ export function useConnecting({ session, element, calls, isReturned, reload, onD
   };
 }
 
-/** A session that has ended meanwhile says so itself. */
+/** Runs the work. If the session has ended meanwhile, it reloads the session, which shows the outcome. */
 export async function unlessEnded(work: () => Promise<void>, reload: () => void): Promise<void> {
   try {
     await work();

@@ -5,11 +5,11 @@ interface EndedProps {
   readonly title: string;
   readonly message: string;
   readonly isGood?: boolean;
-  /** The page to which the user may return. */
+  /** The page to which the user can return. */
   readonly link?: { readonly url: string; readonly label: (host: string) => string } | undefined;
 }
 
-/** Shows the outcome of the session, when there is nothing more to do here. */
+/** Shows the outcome of a session that has ended. */
 export function Ended({ title, message, isGood = false, link }: EndedProps) {
   const url = webUrl(link?.url);
   return (

@@ -11,7 +11,7 @@ export interface Failed {
 
 interface FailureProps {
   readonly failed: Failed;
-  /** The name of the provider, if its words are shown. */
+  /** Name of the provider, if its own message is shown. */
   readonly name?: string | undefined;
   readonly retry?: () => void;
 }

@@ -8,7 +8,7 @@ interface FieldProps {
   readonly field: Field;
   readonly value: string | boolean;
   readonly onValue: (value: string | boolean) => void;
-  /** The fault of the last time that the form was sent. */
+  /** The fault that was found when the form was last sent. */
   readonly fault: string | undefined;
 }
 
@@ -16,7 +16,7 @@ export function fieldId(key: string): string {
   return `field-${key}`;
 }
 
-/** A field with what it means, how one comes by its value, and what is wrong with it while it is filled in. */
+/** Shows a field with its description, how to get the value, and the fault of the entered value. */
 export function FieldInput(props: FieldProps) {
   const { field, value } = props;
   const fault = props.fault ?? findFault(field, value);

@@ -9,11 +9,11 @@ import { Waiting } from './waiting.tsx';
 import { webUrl } from './words.tsx';
 
 interface FormProps extends ConnectingProps {
-  /** Where another provider is chosen; undefined where there is no other. */
+  /** Address at which the user chooses another provider. Undefined if there is no other. */
   readonly otherLink: string | undefined;
 }
 
-/** Shows what one element needs: its fields, or the button that opens its provider. */
+/** Shows the form of one element: its fields, or the button that opens the provider's page. */
 export function ElementForm({ otherLink, ...props }: FormProps) {
   const { session, element } = props;
   const { name, fields, authorizes } = element;
@@ -56,7 +56,7 @@ export function ElementForm({ otherLink, ...props }: FormProps) {
   );
 }
 
-/** Pages of the provider's own. */
+/** Links to the provider's own documentation. */
 function Help({ element: { name, documentation } }: { readonly element: OfferedElement }) {
   const links = documentation.flatMap(({ title, url }) => {
     const address = webUrl(url);

@@ -6,11 +6,11 @@ import { Title } from './words.tsx';
 interface HeadingProps {
   readonly element: OfferedElement;
   readonly title: string;
-  /** Where another provider is chosen; undefined where there is no other. */
+  /** Address at which the user chooses another provider. Undefined if there is no other. */
   readonly otherLink: string | undefined;
 }
 
-/** Which provider it is about, and the way back to the others. */
+/** Shows the chosen provider, and the link to the choice of another one. */
 export function Heading({ element, title, otherLink }: HeadingProps) {
   return (
     <header class="stack tight">

@@ -1,16 +1,16 @@
 import { type ConnectEvent, type ConnectMessage, FROM, type RefusedEvent, SOURCE } from './messages.ts';
 import type { SessionState } from './session.ts';
 
-/** The page that has this one in a frame, or has opened its window. */
+/** The host: the page that shows this one in a frame or has opened its window. */
 
 export const isFramed = window.parent !== window;
 const opener: Window | null = window.opener;
 const host = isFramed ? window.parent : opener;
 
-/** The origins that the page claims. Browsers deliver a message for an origin to no other. */
+/** Origins that the host claims. Browsers deliver a message only to its target origin, so a false claim receives nothing. */
 const claims = new URLSearchParams(location.search).getAll(FROM);
 const [claimed] = claims;
-/** Not every browser says it. */
+/** Not every browser has `ancestorOrigins`. */
 const origin = claimed ?? (isFramed ? location.ancestorOrigins?.[0] : undefined);
 
 /** Whether messages report the outcome of the session to the page, instead of a redirect. */
@@ -24,7 +24,10 @@ export function report({ id: sessionId, origins }: ReportedSession, event: Conne
   for (const target of known === undefined ? origins : [known]) post({ source: SOURCE, sessionId, ...event }, target);
 }
 
-/** Sends the outcome from a page without a session. @param refused origin that may not show the page; default: the origin that receives the message */
+/**
+ * Sends an event from a page without a session. @param refused origin that may not show the page; default: the origin that receives the
+ * message
+ */
 export function reportRefused(event: RefusedEvent, refused = 'null'): void {
   const target = claimed ?? refused;
   // A page without an origin cannot be addressed by name.
@@ -35,14 +38,17 @@ function post(message: ConnectMessage, target: string): void {
   host?.postMessage(message, target);
 }
 
-/** Where an element is connected; without one, where it is chosen. The pages around this one stay known. */
+/**
+ * Returns the address at which an element is connected or, without an element, at which it is chosen. The address keeps the claimed
+ * origins.
+ */
 export function addressOf(element?: string): string {
   const query = new URLSearchParams(claims.map((claim) => [FROM, claim]));
   if (element !== undefined) query.set('element', element);
   return query.size === 0 ? location.pathname : `${location.pathname}?${query}`;
 }
 
-/** Calls back when a window that this page opened has come back from a provider. */
+/** Calls back when a window that this page opened has returned from a provider. */
 export function onReturn(callBack: () => void): () => void {
   const read = ({
     data,

@@ -1,4 +1,4 @@
-/** The messages from the connect page to the page that shows it, which the script there understands. */
+/** A message from the connect page to the page that shows it. `connect-script.ts` receives it. */
 export type ConnectMessage = { readonly source: typeof SOURCE } & (
   | ({ readonly sessionId: number } & ConnectEvent)
   | RefusedEvent
@@ -7,14 +7,14 @@ export type ConnectMessage = { readonly source: typeof SOURCE } & (
 export type ConnectEvent =
   /** The account is connected. */
   | { readonly type: 'done'; readonly instanceId: number }
-  /** The user has given up. */
+  /** The user has cancelled. */
   | { readonly type: 'closed' }
-  /** The session connects nothing any more. */
+  /** The session has ended and cannot connect an account any more. */
   | { readonly type: 'error'; readonly error: ConnectFailure }
-  /** Its content is as high as this, in CSS pixels. */
+  /** The height of the page's content in CSS pixels. */
   | { readonly type: 'resize'; readonly height: number };
 
-/** A message of the page that replaces the connect page: it knows no session. */
+/** An event of the page that replaces the connect page. It has no session. */
 export type RefusedEvent = Extract<ConnectEvent, { readonly type: 'closed' | 'error' | 'resize' }>;
 
 export interface ConnectFailure {
@@ -23,7 +23,10 @@ export interface ConnectFailure {
 }
 
 export const SOURCE = 'causeway';
-/** In the query of the page's address: the origin of the page that shows it, and then those of the pages around that one. */
+/**
+ * Name of the parameter in the page's address with the origin of the page that shows it. Further parameters of this name have the origins
+ * of the pages around that one.
+ */
 export const FROM = 'from';
-/** The code for a page that may not show it. What stands there says why, and stays until it is closed. */
+/** Error code for an origin that may not show the page. The page stays open until the user closes it, and states the reason. */
 export const UNREGISTERED = 'unregistered';

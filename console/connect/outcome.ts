@@ -2,13 +2,13 @@ import type { ConnectEvent } from './messages.ts';
 import type { SessionState } from './session.ts';
 import { texts } from './texts.ts';
 
-/** How a session has ended, for those who look at the page and for the page that shows it. */
+/** The end of a session, in a form for the user and as an event for the page that shows this one. */
 export interface SessionEnd {
   readonly kind: 'done' | 'used' | 'ended' | 'expired';
   readonly event: ConnectEvent;
 }
 
-/** Undefined while it is open. @param isOurs whether it has ended by what was done on this page */
+/** Returns the end of a session. Undefined while the session is open. @param isOurs whether an action on this page ended the session */
 export function endingOf({ status, instanceId }: SessionState, isOurs: boolean): SessionEnd | undefined {
   if (status === 'open') return undefined;
   if (status === 'expired') return failed('expired');
@@ -21,7 +21,7 @@ function failed(kind: 'used' | 'ended' | 'expired'): SessionEnd {
   return { kind, event: { type: 'error', error: { code: kind, message: texts.ended[kind].message } } };
 }
 
-/** Returns the texts of the page. */
+/** Returns the texts for the end of a session. */
 export function endingTexts({ kind }: SessionEnd, { returnUrl }: SessionState) {
   const isGood = kind === 'done';
   const { title, message } = isGood ? texts.done : texts.ended[kind];

@@ -14,7 +14,7 @@ import { createCalls, isUnknown, type SessionState } from './session.ts';
 import { texts } from './texts.ts';
 import { webUrl } from './words.tsx';
 
-/** The page of a connect session. @param pageKey the end of its address */
+/** Shows the page of a connect session. @param pageKey key of the session, the last segment of the address */
 export function ConnectPage({ pageKey }: { readonly pageKey: string }) {
   const calls = useMemo(() => createCalls(pageKey), [pageKey]);
   const { value: session, error, reload, isLoading: isAsking } = useLoad(calls.read, [pageKey]);
@@ -46,7 +46,7 @@ export function ConnectPage({ pageKey }: { readonly pageKey: string }) {
   );
 }
 
-/** The element is in the address, so that the browser's way back leads to the choice. */
+/** Shows an open session. The address names the chosen element, so that the browser's Back button returns to the choice. */
 function Open(props: Omit<ConnectingProps, 'element'>) {
   const { elements, returnsTo } = props.session;
   const { query } = useLocation();
@@ -77,7 +77,7 @@ function Open(props: Omit<ConnectingProps, 'element'>) {
 function useEnding(session: SessionState | undefined, isOurs: boolean): SessionEnd | undefined {
   const ending = session === undefined ? undefined : endingOf(session, isOurs);
   const kind = ending?.kind;
-  // Once, however often the session is read again.
+  // Reported once, even if the session is requested again.
   useEffect(() => {
     if (session === undefined || ending === undefined) return;
     report(session, ending.event);
@@ -87,7 +87,7 @@ function useEnding(session: SessionState | undefined, isOurs: boolean): SessionE
   return ending;
 }
 
-/** A frame is to be as high as what is in it. */
+/** Reports the height of the content, so that the host can resize the frame. */
 function useHeight(main: { readonly current: HTMLElement | null }, session: SessionState | undefined): void {
   const id = session?.id;
   useEffect(() => {

@@ -5,7 +5,7 @@ const HEIGHT = 720;
 
 /**
  * Opens an empty window for a provider's page. Browsers allow a window only during a click, and not when a response arrives.
- * @returns false where the browser opened none
+ * @returns false if the browser opened no window
  * @throws the errors of `address`
  */
 export async function openWindow(address: () => Promise<string>): Promise<boolean> {

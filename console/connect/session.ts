@@ -1,14 +1,14 @@
 import { ApiError, api, ask, type Schemas } from '../api.ts';
 
-/** The session behind the page, by the key at the end of its address. */
+/** The connect session of the page, which is requested by the key at the end of its address. */
 
 export type SessionState = Schemas['ConnectPage'];
 export type OfferedElement = Schemas['ConnectElement'];
 export type Field = Schemas['ConfigurationField'];
-/** The entered values by the key of their field. */
+/** The entered values by the keys of their fields. */
 export type Values = Readonly<Record<string, string | boolean>>;
 
-/** Whether the provider's page is opened in a window of its own or in that of the page. */
+/** Whether the provider's page opens in a separate window or in the window of this page. */
 type Opener = 'popup' | 'page';
 
 interface Given {
@@ -16,12 +16,12 @@ interface Given {
   readonly configuration: Values;
 }
 
-/** All of them @throws ApiError */
+/** The requests that the page of a session sends. All of them @throws ApiError */
 export interface SessionCalls {
   readonly read: (signal: AbortSignal) => Promise<SessionState>;
-  /** By what was filled in alone. */
+  /** Connects the account with the entered values alone. */
   readonly connect: (given: Given) => Promise<void>;
-  /** @returns where the user goes to authorize, for once and at once */
+  /** Returns the URL of the provider's authorization page, which works once and only for a short time. */
   readonly authorize: (given: Given & { readonly opener: Opener }) => Promise<string>;
   readonly cancel: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ export function createCalls(key: string): SessionCalls {
   };
 }
 
-/** The key is of no session, or of one that is long over. */
+/** Returns whether no session has the key, or the session was deleted after its end. */
 export function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 401 || error.status === 404);
 }

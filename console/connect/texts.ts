@@ -28,7 +28,7 @@ function choose(asked: readonly (string | null | undefined)[]) {
   return { language: language ?? 'en', direction, texts };
 }
 
-/** The address says it, or else the session, or else the browser. */
+/** The address chooses the language, otherwise the session, and otherwise the browser. */
 export const { language, direction, texts } = choose([
   new URLSearchParams(location.search).get('lang'),
   document.documentElement.dataset.language,

@@ -22,8 +22,8 @@ interface WaitingProps {
 }
 
 /**
- * Shown while the user is at a provider in a separate window. This page cannot see whether that window is still open, because providers may
- * cut the link to it.
+ * Shown while the user is at a provider in a separate window. This page cannot detect whether that window is still open, because providers
+ * may cut the link to it.
  */
 export function Waiting({
   element,
@@ -38,7 +38,7 @@ export function Waiting({
 }: WaitingProps) {
   const { name } = element;
   useEffect(() => onReturn(reload), [reload]);
-  // It also runs after a failure, the same time after its end.
+  // The delay begins again after a request, even a failed one.
   useEffect(() => {
     if (isAsking) return;
     const timer = setTimeout(reload, ASK_MS);

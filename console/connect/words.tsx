@@ -1,12 +1,15 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A text of a connector, which is English; what stands between backticks is code. Of its own direction, whatever that of the page is. */
+/**
+ * Shows a text of a connector, which is English. Text between backticks is code. The text keeps its own direction on pages of the other
+ * direction.
+ */
 export function Words({ text }: { readonly text: string }) {
   const parts = text.split('`');
   return <bdi lang="en">{parts.map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</bdi>;
 }
 
-/** The title of what is shown now: the focus goes there, so that a change of the page is also heard. */
+/** Shows the title of the current view and moves the focus to it, so that screen readers announce the change. */
 export function Title({ text }: { readonly text: string }) {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -20,7 +23,9 @@ export function Title({ text }: { readonly text: string }) {
   );
 }
 
-/** The address, where it is one of the web: the addresses of providers are data. */
+/**
+ * Returns the text as a URL if it is one of the web. The addresses of providers are data, so a `javascript:` URL must not become a link.
+ */
 export function webUrl(text: string | undefined): URL | undefined {
   const url = text === undefined ? null : URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;

@@ -5,7 +5,7 @@ import { type Column, Table } from '../parts/table.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
 import type { PlannedRetry } from './retry-plan.ts';
 
-/** An attempt, or one that is planned. */
+/** An attempt that was made or is planned. */
 interface Row {
   readonly key: string;
   readonly at: string;

@@ -12,7 +12,7 @@ export const DELIVERY_STATUSES = [
   'delivered',
 ] as const satisfies readonly DeliveryStatus[];
 
-/** Maximum number of entries of a list. Nobody reads a longer one. */
+/** Maximum number of entries in a list of choices. Nobody reads a longer one. */
 const MOST_LISTED = 1_000;
 
 interface DeliveryQuery {
@@ -21,7 +21,7 @@ interface DeliveryQuery {
   readonly nextPage?: string | undefined;
 }
 
-/** The newest first, without their payloads. */
+/** Lists deliveries without their payloads, newest first. */
 export function listDeliveries(
   { where, pageSize, nextPage }: DeliveryQuery,
   signal: AbortSignal,
@@ -30,7 +30,7 @@ export function listDeliveries(
   return askPage(api.GET('/notifications/subscriptions/deliveries', { signal, params: { query } }));
 }
 
-/** The subscriptions of the account, to choose one of them. */
+/** Returns the subscriptions of the account, for a list of choices. */
 export function useSubscriptions(): Loaded<readonly Subscription[]> {
   return useLoad(async (signal) => {
     const params = { query: { pageSize: MOST_LISTED } };

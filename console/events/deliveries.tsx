@@ -23,7 +23,7 @@ const COUNT_EVERY_MS = 5_000;
 /** Maximum count per state, as in the service. */
 const MOST_COUNTED = 100_000;
 
-/** Every delivery, the newest first, and what can be done with many of them. */
+/** Lists all deliveries, newest first, with actions on the deliveries that match the filter. */
 export function DeliveryList({ id }: { readonly id: number | undefined }) {
   const needs = useNeeds();
   const { route } = useLocation();
@@ -100,7 +100,7 @@ interface StateChipsProps {
   readonly status: DeliveryStatus | undefined;
 }
 
-/** How many there are of each state, and which are shown. */
+/** Shows the number of deliveries in each state, and narrows the list to one state. */
 function StateChips({ counts: { value }, status }: StateChipsProps) {
   const { query } = useQuery();
   const numbers = value && DELIVERY_STATUSES.map((each) => value[each]);

@@ -4,14 +4,14 @@ import { quoteText } from '../../src/where/print.ts';
 export interface Choices {
   readonly subscription?: string;
   readonly instance?: string;
-  /** An event type; one that ends with `*` stands for all that begin so. */
+  /** An event type. One that ends with `*` stands for all types with this beginning. */
   readonly type?: string;
-  /** ISO 8601: the first moment, and the one behind the last. */
+  /** Start of the period in ISO 8601, inclusive. `to` is its end, exclusive. */
   readonly from?: string;
   readonly to?: string;
 }
 
-/** In the order in which they are written. */
+/** The condition for each control, in the order in which conditions are written. */
 const WRITERS: readonly (readonly [name: keyof Choices, write: (value: string) => string])[] = [
   ['subscription', (value) => `subscriptionId = ${value}`],
   ['instance', (value) => `instance.id = ${value}`],
@@ -22,7 +22,7 @@ const WRITERS: readonly (readonly [name: keyof Choices, write: (value: string) =
 
 export const CHOICE_NAMES: readonly (keyof Choices)[] = WRITERS.map(([name]) => name);
 
-/** Empty where nothing is chosen. What makes no sense is for the service to say. */
+/** Returns the filter for the chosen values, empty if nothing is chosen. The service reports values that make no sense. */
 export function writeWhere(choices: Choices): string {
   return WRITERS.flatMap(([name, write]) => {
     const value = choices[name];
@@ -30,7 +30,7 @@ export function writeWhere(choices: Choices): string {
   }).join(' AND ');
 }
 
-/** Undefined where nothing is narrowed. */
+/** Adds the condition on the status to a filter. Returns undefined if neither narrows the list. */
 export function withStatus(where: string, status: string | undefined): string | undefined {
   const parts = [status && `status = ${quoteText(status)}`, where && (status ? `(${where})` : where)].filter(Boolean);
   return parts.length === 0 ? undefined : parts.join(' AND ');

@@ -24,7 +24,7 @@ import { DeliveryState } from './states.tsx';
 type Detail = Schemas['DeliveryDetail'];
 type Settings = Schemas['AccountSettings'];
 
-/** How often a delivery is requested again. Undefined for a delivered one, which never changes. */
+/** Milliseconds between two requests for a delivery, by its status. Undefined for a delivered one, which never changes. */
 const EVERY_MS: Readonly<Record<DeliveryStatus, number | undefined>> = {
   delivering: 1_000,
   retrying: 2_000,
@@ -35,10 +35,10 @@ const MOST_SIBLINGS = 10;
 
 interface DeliveryPanelProps {
   readonly id: number;
-  /** The path of the list beside it. */
+  /** Path of the list that the panel is shown beside. */
   readonly path: string;
   readonly onClose: () => void;
-  /** Called when the delivery changed, or another one was made of its event. */
+  /** Reloads the list after the delivery has changed, or another delivery of its event was created. */
   readonly onChange?: () => void;
 }
 
@@ -114,7 +114,7 @@ async function readDelivery(id: number, signal: AbortSignal) {
     ask(api.GET('/accounts/settings', { signal })),
   ]);
   const delivery: Detail = JSON.parse(text);
-  // Numbers of the payload stand there with all their digits.
+  // The payload is parsed so that its numbers keep all their digits.
   const { event }: { readonly event?: unknown } = Object(parseJson(text));
   const payload = delivery.event.data === undefined ? undefined : JSON.stringify(event, null, 2);
   return { delivery, settings, payload };
@@ -150,7 +150,7 @@ function Attempts({ delivery, plan }: { readonly delivery: Detail; readonly plan
   );
 }
 
-/** The other deliveries of the same event: to other receivers, or sent again. */
+/** Links to the other deliveries of the same event: to other receivers, or redeliveries. */
 function Siblings({ delivery: { id, event, status }, path }: { readonly delivery: Detail; readonly path: string }) {
   const { query } = useQuery();
   const { value: others = [] } = useLoad(
@@ -216,11 +216,11 @@ function Facts({ delivery }: { readonly delivery: Detail }) {
 interface RecordLinkProps {
   readonly record: Schemas['EventRecord'];
   readonly instanceId: number | undefined;
-  /** There is none any more. */
+  /** Whether the record was deleted at the provider. */
   readonly isGone: boolean;
 }
 
-/** The record by its name, and where it, or others of its object, can be seen. */
+/** Shows the record by its name, with a link to its page or to the records of its object. A deleted record has no link. */
 function RecordLink({ record, instanceId, isGone }: RecordLinkProps) {
   const { objectName, id, name } = record;
   const label = (

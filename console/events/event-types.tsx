@@ -9,7 +9,7 @@ interface EventTypesProps {
   readonly reload: () => void;
 }
 
-/** Which events are stored for a subscription. */
+/** Shows and changes the types of the events that are stored for a subscription. */
 export function EventTypes({ subscription: { id, eventTypes }, reload }: EventTypesProps) {
   const needs = useNeeds();
   const [text, setText] = useState(eventTypes.join('\n'));

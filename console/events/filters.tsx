@@ -12,11 +12,11 @@ export function useWhere(): string {
 
 interface FiltersProps {
   readonly subscriptions: readonly Subscription[];
-  /** Also by the time at which the deliveries were made. */
+  /** Whether there are controls for the period in which deliveries were created. */
   readonly hasTime?: boolean;
 }
 
-/** Narrows a list of deliveries: by controls, or by the text that they make, as it is edited. */
+/** Narrows a list of deliveries with controls, or with the text that they make, which the user can edit. */
 export function Filters({ subscriptions, hasTime = false }: FiltersProps) {
   const { query, change } = useQuery();
   const [isText, setText] = useState(query.where !== undefined);
@@ -107,7 +107,7 @@ interface SubscriptionChoiceProps {
   readonly subscriptions: readonly Subscription[];
   readonly value: string | undefined;
   readonly onChange: (id: string) => void;
-  /** The text where no value is chosen. */
+  /** Text of the choice that sets no value. */
   readonly none: string;
 }
 
@@ -131,12 +131,12 @@ export function SubscriptionChoice({ subscriptions, value = '', onChange, none }
 
 interface MomentProps {
   readonly label: string;
-  /** ISO 8601, in UTC. */
+  /** The moment in ISO 8601, in UTC. */
   readonly value: string | undefined;
   readonly onChange: (value: string) => void;
 }
 
-/** A time, entered in the zone of the browser. */
+/** A field for a date and a time, entered in the time zone of the browser. */
 export function Moment({ label, value, onChange }: MomentProps) {
   return (
     <label>

@@ -77,7 +77,7 @@ function NothingYet({ where }: { readonly where: string }) {
   );
 }
 
-/** @param isHeld whether the user is reading a row */
+/** Requests the newest deliveries repeatedly. @param isHeld whether the user is reading a row */
 function useLiveRows(where: string, { isPaused, isHeld }: { readonly isPaused: boolean; readonly isHeld: boolean }) {
   const [rows, setRows] = useState(NO_ROWS);
   const area = useRef<HTMLDivElement>(null);

@@ -23,7 +23,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   'email.pending': 'warn',
 };
 
-/** Pages of what a notification names, by the member that names it. */
+/** The pages to which the members of a notification lead, by the name of the member. */
 export const PAGES: Readonly<Record<string, { readonly what: string; readonly path: string }>> = {
   subscriptionId: { what: 'subscription', path: '/console/events/subscriptions' },
   deliveryId: { what: 'delivery', path: '/console/events/deliveries' },
@@ -66,7 +66,7 @@ export function OperationalEvents() {
   );
 }
 
-/** Shows the things that a notification names, with links to their pages. */
+/** Shows what a notification is about, with links to the pages. */
 function About({ data }: Pick<Notification, 'data'>) {
   return (
     <div class="row">

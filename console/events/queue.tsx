@@ -27,12 +27,12 @@ const ACTS = {
 
 interface QueueDialogProps {
   readonly act: keyof typeof ACTS;
-  /** The id of the one that the list is narrowed to. */
+  /** Id of the subscription that the list is narrowed to. */
   readonly subscription: string | undefined;
   readonly onClose: () => void;
 }
 
-/** Releases or removes what is queued, of all callback URLs or of one. */
+/** Releases or removes the queued deliveries of all subscriptions or of one. */
 export function QueueDialog({ act, subscription: first = '', onClose }: QueueDialogProps) {
   const { title, action, says, run } = ACTS[act];
   const [chosen, setChosen] = useState(first);
@@ -62,7 +62,10 @@ export function QueueDialog({ act, subscription: first = '', onClose }: QueueDia
   );
 }
 
-/** @throws Error for one that is not known: all of the account is never meant by it */
+/**
+ * Returns the filter for the deliveries of a subscription. @throws Error if it is unknown, so that the action never applies to the whole
+ * account by mistake
+ */
 function whereOf(subscription: Subscription | undefined): string {
   if (subscription === undefined) throw new Error('Choose a subscription from the list.');
   return `${QUEUED} AND config.url = ${quoteText(subscription.config.url)}`;

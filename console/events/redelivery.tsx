@@ -13,13 +13,13 @@ const HOUR_MS = 3_600_000;
 
 interface RedeliveryProps {
   readonly subscriptions: readonly Subscription[];
-  /** The filter of the list. */
+  /** The filter of the list, with which the dialog opens. */
   readonly choices: Choices;
   readonly status: DeliveryStatus | undefined;
   readonly onClose: () => void;
 }
 
-/** Sends the events of a period again. */
+/** Redelivers the events of a period. */
 export function Redelivery({ subscriptions, choices, status: first, onClose }: RedeliveryProps) {
   const [from, setFrom] = useState(() => choices.from ?? new Date(Date.now() - HOUR_MS).toISOString());
   const [to, setTo] = useState(() => choices.to ?? new Date(Date.now() + 60_000).toISOString());

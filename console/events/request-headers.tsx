@@ -7,7 +7,7 @@ interface RequestHeadersProps {
   readonly attempts: readonly Schemas['DeliveryAttempt'][];
 }
 
-/** The headers that an attempt sent: the last one, unless another is chosen. */
+/** Shows the headers that an attempt sent: those of the last attempt, until the user chooses another one. */
 export function RequestHeaders({ attempts }: RequestHeadersProps) {
   const [chosen, setChosen] = useState<number>();
   const shown = attempts.find(({ attempt }) => attempt === chosen) ?? attempts.at(-1);

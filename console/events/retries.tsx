@@ -11,13 +11,13 @@ interface Point {
 
 interface RetriesProps {
   readonly attempts: readonly DeliveryAttempt[];
-  /** Undefined where nothing is tried again. */
+  /** The planned retries. Undefined if there is no further attempt. */
   readonly plan: RetryPlan | undefined;
 }
 
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** Attempts and planned retries on an axis whose end is far: each step to the right is a multiple of the time before. */
+/** Shows attempts and planned retries on a logarithmic time axis, because the last retry can be days away. */
 export function RetryLine({ attempts, plan }: RetriesProps) {
   const id = useId();
   const points = pointsOf(attempts, plan);
@@ -65,7 +65,7 @@ function pointsOf(attempts: readonly DeliveryAttempt[], plan: RetryPlan | undefi
   return [...past, ...planned];
 }
 
-/** Returns in words what the line shows. */
+/** Returns a description of the line in words. */
 function describeRetries(attempts: readonly DeliveryAttempt[], plan: RetryPlan | undefined, nowMs: number): string {
   const failed = attempts.filter(({ delivered }) => !delivered).length;
   const past =
@@ -87,12 +87,12 @@ function sayNumber(attempts: number): string {
   return attempts === 1 ? '1 attempt' : `${attempts} attempts`;
 }
 
-/** Room for half a point at both ends. */
+/** Free space at both ends of the line in percent, so that the outer points are fully visible. */
 const MARGIN_PERCENT = 3;
-/** Below it times are shown as evenly as they are. */
+/** Seconds up to which the axis is nearly linear. */
 const EVEN_S = 4;
 
-/** Percents of the width, by the logarithm of the time since the first attempt. */
+/** Returns the scale: percents of the width by the logarithm of the time since the first attempt. */
 function scaleOf(startMs: number, lastMs: number): (atMs: number) => string {
   const grow = (atMs: number) => Math.log1p(Math.max(atMs - startMs, 0) / 1000 / EVEN_S);
   const whole = grow(lastMs) || 1;

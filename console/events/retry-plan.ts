@@ -2,21 +2,21 @@ import { SCHEDULES, type Schedule } from '../../src/events/push/schedule.ts';
 import type { DeliveryAttempt } from '../api.ts';
 
 export interface PlannedRetry {
-  /** From 1. */
+  /** Number of the retry, from 1. */
   readonly retry: number;
   readonly atMs: number;
 }
 
 export interface RetryPlan {
-  /** Retries that the schedule has. */
+  /** Number of retries in the schedule. */
   readonly count: number;
-  /** Those to come: the first at the time that is stored, the others as the schedule has them. */
+  /** The retries that are still to come: the first one at its stored time, the others as the schedule plans them. */
   readonly planned: readonly PlannedRetry[];
 }
 
 interface Failed {
   readonly attempts: readonly DeliveryAttempt[];
-  /** When the next attempt is due. */
+  /** The time at which the next attempt is due, in milliseconds since 1970. */
   readonly nextAttemptMs: number;
   readonly retryCount: keyof typeof SCHEDULES;
 }
@@ -27,20 +27,23 @@ export function planRetries({ attempts, nextAttemptMs, retryCount }: Failed): Re
   const { retry, failedAtMs } = findScheduleStep(attempts, nextAttemptMs, schedule);
   const later = schedule.offsetsMs.slice(retry).map((offsetMs, index) => ({
     retry: retry + 1 + index,
-    // Behind the next one, however late that is.
+    // After the next retry, however late that is.
     atMs: Math.max(failedAtMs + offsetMs, nextAttemptMs + (index + 1) * schedule.shortestIntervalMs),
   }));
   return { count: schedule.offsetsMs.length, planned: [{ retry, atMs: nextAttemptMs }, ...later] };
 }
 
 interface ScheduleStep {
-  /** The retry that is next. */
+  /** Number of the next retry. */
   readonly retry: number;
-  /** The original failure. */
+  /** End of the attempt with which the schedule began, in milliseconds since 1970. */
   readonly failedAtMs: number;
 }
 
-/** A release begins the schedule anew, so it began with that attempt after which the next one is due when it is. */
+/**
+ * Finds the step of the schedule that a delivery has reached. A release restarts the schedule, so this searches for the attempt from which
+ * the schedule leads to the due time of the next one.
+ */
 function findScheduleStep(
   attempts: readonly DeliveryAttempt[],
   nextAttemptMs: number,

@@ -20,9 +20,9 @@ const PATH = '/console/events/subscriptions';
 const EVERY_MS = 2_000;
 const MOST_SHOWN = 10;
 
-/** One callback URL: what waits for it, its secret, and what is sent to it as it happens. */
+/** Shows one subscription: its waiting deliveries, its secret, and new deliveries as they arrive. */
 export function SubscriptionPage({ id }: { readonly id: number }) {
-  // From the list, which has no secret. So opening the page does not count as showing one.
+  // Read from the list, which has no secret, so that opening the page does not count as showing one.
   const loaded = useLoad(
     async (signal) => {
       const params = { query: { where: `id = ${id}`, pageSize: 1 } };

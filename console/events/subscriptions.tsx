@@ -11,7 +11,7 @@ import { SubscriptionState } from './states.tsx';
 const PATH = '/console/events/subscriptions';
 const PAGE_SIZE = 50;
 const EVERY_MS = 5_000;
-/** Above it the service does not count. */
+/** Maximum number up to which the service counts. */
 const MOST_TALLIED = 10_000;
 
 const STATES = ['active', 'deactivated'] as const;
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
   },
 ];
 
-/** The callback URLs of the account. */
+/** Lists the subscriptions of the account. */
 export function SubscriptionList() {
   const { query } = useQuery();
   const state = STATES.find((each) => each === query.state);

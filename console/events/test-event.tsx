@@ -9,10 +9,12 @@ import { listDeliveries } from './calls.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 
 const CALLBACK_URL = 'event.notification.callback.url';
+/** Without a callback URL, events start formulas. */
+const ENABLED = 'event.notification.enabled';
 const EVERY_MS = 1_000;
 
 interface TestEventProps {
-  /** Where it is to go; undefined: wherever the instance's events go. */
+  /** Callback URL that receives the event. Undefined: the instance's own. */
   readonly url?: string;
   readonly onClose: () => void;
 }
@@ -36,10 +38,11 @@ function TestForm({ url, onSent }: TestFormProps) {
   const all = useInstances();
   const senders = all.value?.filter(({ configuration }) => {
     const callback = configuration[CALLBACK_URL];
-    return url === undefined ? Boolean(callback) : callback === url;
+    return url === undefined ? Boolean(callback) || configuration[ENABLED] === true : callback === url;
   });
   const [chosen, setChosen] = useState<string>();
-  const instanceId = chosen ?? (senders?.[0] && String(senders[0].id));
+  const first = senders?.find(({ configuration }) => configuration[CALLBACK_URL]) ?? senders?.[0];
+  const instanceId = chosen ?? (first && String(first.id));
   const send = async (form: FormData) => {
     if (instanceId === undefined) return;
     const type = readText(form, 'type');
@@ -52,7 +55,7 @@ function TestForm({ url, onSent }: TestFormProps) {
     <Form
       action="Send"
       onSubmit={send}
-      refusal={instanceId === undefined ? 'Choose an instance with a callback URL.' : undefined}
+      refusal={instanceId === undefined ? 'Choose an instance with events.' : undefined}
     >
       <p class="soft">The service accepts, signs, delivers and retries it like any other event of the instance.</p>
       <ErrorNote error={all.error} retry={all.reload} />
@@ -79,10 +82,10 @@ function TestForm({ url, onSent }: TestFormProps) {
 
 function NoSender({ url }: { readonly url: string | undefined }) {
   return (
-    <Empty title={url === undefined ? 'No instance has a callback URL.' : 'No instance sends events to this URL.'}>
+    <Empty title={url === undefined ? 'No instance has events.' : 'No instance sends events to this URL.'}>
       <p>
-        Turn on events in the configuration of an <a href="/console/instances">instance</a>:{' '}
-        <code>event.notification.enabled</code> and <code>{CALLBACK_URL}</code>.
+        Turn on events in the configuration of an <a href="/console/instances">instance</a>: <code>{ENABLED}</code> and{' '}
+        <code>{CALLBACK_URL}</code>.
       </p>
     </Empty>
   );
@@ -97,7 +100,14 @@ function Sent({ event: { eventId, config } }: { readonly event: Schemas['Accepte
   return (
     <>
       <p role="status">
-        <code class="break">{eventId}</code> is being delivered to <span class="break">{config.url}</span>.
+        <code class="break">{eventId}</code>{' '}
+        {config === undefined ? (
+          'starts formulas. No subscription receives it.'
+        ) : (
+          <>
+            is being delivered to <span class="break">{config.url}</span>.
+          </>
+        )}
       </p>
       <Show loaded={loaded} lines={2}>
         {(rows) => (
@@ -113,7 +123,7 @@ function Sent({ event: { eventId, config } }: { readonly event: Schemas['Accepte
   );
 }
 
-/** @throws Error for what is no object of JSON */
+/** Parses the data of the event. @throws Error for JSON that is not an object */
 function readData(text: string): Record<string, unknown> {
   const value = parse(text === '' ? '{}' : text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -122,7 +132,10 @@ function readData(text: string): Record<string, unknown> {
   return { ...value };
 }
 
-/** @throws Error */
+/**
+ * Parses JSON.
+ * @throws Error for invalid JSON, with the reason
+ */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** A query as the address of the page has it; empty texts are left out. */
+/** A query as the address of the page has it. Its empty texts are not part of the address. */
 export interface WrittenQuery {
   readonly where: string;
   readonly orderBy: string;
@@ -9,13 +9,13 @@ export interface WrittenQuery {
 export const PAGE_SIZES = [25, 100, 500] as const;
 const PAGE_SIZE = PAGE_SIZES[0];
 
-/** The content of the page. */
+/** The instance and the object that the page shows. */
 export interface Explored {
   readonly instanceId: number | undefined;
   readonly objectName: string | undefined;
 }
 
-/** The object's name may have slashes of its own. */
+/** Reads the instance and the object from an address. The name of an object can contain slashes. */
 export function readPosition(below: string | undefined): Explored {
   const [id = '', ...names] = (below ?? '').split('/');
   const objectName = names.join('/');
@@ -41,7 +41,7 @@ export function addressOf(path: string, { where, orderBy, fields, pageSize }: Wr
   return parameters.size === 0 ? path : `${path}?${parameters}`;
 }
 
-/** The texts of a query, without those that are empty. */
+/** Returns the texts of a query without those that are empty. */
 export function textsOf({ where, orderBy, fields }: WrittenQuery) {
   return { ...(where !== '' && { where }), ...(orderBy !== '' && { orderBy }), ...(fields !== '' && { fields }) };
 }

@@ -1,12 +1,12 @@
 import { ExactNumber, isJsonObject } from '../../src/numbers/exact-json.ts';
 
-/** A value as text: what is copied of it. */
+/** Returns a value as text, for the clipboard. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return isNested(value) ? JSON.stringify(value) : String(value ?? '');
 }
 
-/** A value in its cell: one line, nested ones folded. */
+/** Shows a value on one line. Nested values are folded. */
 export function Cell({ value }: { readonly value: unknown }) {
   if (value === undefined) return null;
   if (value === null) return <span class="soft">null</span>;
@@ -20,7 +20,7 @@ export function Cell({ value }: { readonly value: unknown }) {
   );
 }
 
-/** Characters that surely stand in a cell. */
+/** Number of characters that always fit into a cell. */
 const CLIPPED = 30;
 
 function Nested({ value }: { readonly value: object }) {
@@ -36,7 +36,7 @@ function isNested(value: unknown): value is object {
   return Array.isArray(value) || isJsonObject(value);
 }
 
-/** Whether it stands to the right, under others of its kind. */
+/** Returns whether a column with this value is aligned to the right, as numbers are. */
 export function isNumeric(value: unknown): boolean {
   return typeof value === 'number' || value instanceof ExactNumber;
 }

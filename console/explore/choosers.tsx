@@ -17,7 +17,7 @@ export interface Search extends Pick<Loaded<Found>, 'value' | 'error'> {
 
 interface Found {
   readonly rows: readonly Schemas['Instance'][];
-  /** True when nothing was typed. */
+  /** Whether the search text is empty, so that the list has all instances. */
   readonly isAll: boolean;
 }
 
@@ -81,7 +81,7 @@ function choiceOf({ id, name, element, disabled, valid }: Schemas['Instance']): 
   return { key: String(id), title: name, detail: `${element.key} · ${id}${state}` };
 }
 
-/** The objects of an instance whose records can be listed, those that its connector polls first. */
+/** Returns the objects of an instance whose records can be listed. Objects that the connector polls come first. */
 export function useObjects(instanceId: number | undefined): Loaded<readonly string[]> {
   return useLoad(
     async (signal) => {

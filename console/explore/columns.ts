@@ -5,12 +5,12 @@ import type { ObjectField, ObjectFields } from './metadata.ts';
 /** A column of the results. */
 export interface RecordColumn {
   readonly name: string;
-  /** Undefined for what the metadata does not have. */
+  /** The field in the metadata. Undefined if the metadata does not have it. */
   readonly field: ObjectField | undefined;
   readonly read: (row: Row) => unknown;
 }
 
-/** More columns than anyone looks through; the others are chosen by name. */
+/** Maximum number of columns that are shown by default. The user can choose others by name. */
 export const MOST_COLUMNS = 30;
 
 /** Returns the requested fields, or all fields of the rows, in the order of the metadata. */

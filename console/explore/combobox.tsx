@@ -13,14 +13,14 @@ interface ComboboxProps {
   readonly choices: readonly Choice[];
   readonly placeholder: string;
   readonly onChoose: (choice: Choice) => void;
-  /** Looks for choices elsewhere; without it those that have the words are shown. */
+  /** Receives the typed text and searches for choices elsewhere. Without it, the given choices are filtered. */
   readonly onWords?: (words: string) => void;
   readonly isDisabled?: boolean;
 }
 
 const MOST_SHOWN = 100;
 
-/** One of many, found by typing a part of its name. */
+/** A field that chooses one of many values by a part of its name. */
 export function Combobox({ label, chosen, choices, placeholder, onChoose, onWords, isDisabled }: ComboboxProps) {
   const id = useId();
   const [words, setWords] = useState<string>();
@@ -73,7 +73,7 @@ export function Combobox({ label, chosen, choices, placeholder, onChoose, onWord
       <div id={`${id}-list`} role="listbox" aria-label={label} hidden={!isOpen} tabIndex={-1}>
         {isOpen &&
           shown.map((choice, index) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the input handles the keys
             <div
               key={choice.key}
               id={`${id}-${index}`}

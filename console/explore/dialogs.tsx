@@ -40,7 +40,7 @@ interface RecordDialogProps {
   readonly onClose: () => void;
 }
 
-/** One record, field by field, each to be copied. */
+/** Shows one record field by field, with a button to copy each value. */
 export function RecordDialog({ record, columns, onClose }: RecordDialogProps) {
   return (
     <Dialog title="Record" isSide onClose={onClose}>
@@ -71,7 +71,7 @@ function Fact({ name, value }: { readonly name: string; readonly value: unknown 
 interface ColumnsDialogProps {
   readonly metadata: ObjectFields;
   readonly fields: string;
-  /** Empty for all. */
+  /** Receives the names of the chosen fields, separated by commas. An empty text requests all fields. */
   readonly onChoose: (fields: string) => void;
   readonly onClose: () => void;
 }

@@ -104,7 +104,7 @@ interface RequestProps {
   readonly request: Schemas['ProviderRequestExplanation'];
 }
 
-/** As people read it: the parameters one by one, decoded. The copy is as it is sent. */
+/** Shows a request with its parameters decoded, one per line. The Copy button copies it exactly as it is sent. */
 function Request({ title, request: { method, url, body } }: RequestProps) {
   const [address = '', query] = url.split(/\?(.*)/s);
   const parameters = query === undefined ? [] : [...new URLSearchParams(query)];

@@ -12,11 +12,11 @@ interface ExplanationProps {
   readonly instanceId: number;
   readonly objectName: string;
   readonly query: WrittenQuery;
-  /** While the filter has faults, what was explained before them stays. */
+  /** Whether the filter can be explained. While it has faults, the last explanation stays visible. */
   readonly isReady: boolean;
 }
 
-/** Explains how the query would be processed as it is written, even if it was never run. */
+/** Explains how the service would process the query as it is written, even if it was never run. */
 export function Explanation({ instanceId, objectName, query, isReady }: ExplanationProps) {
   const lastReady = useRef<WrittenQuery | undefined>(undefined);
   if (isReady) lastReady.current = query;
@@ -41,7 +41,7 @@ export function Explanation({ instanceId, objectName, query, isReady }: Explanat
           <p class="soft small">
             {asked === undefined
               ? 'The explanation appears when the filter is correct.'
-              : 'This is the explanation before the fault in the filter.'}
+              : 'The filter has a fault. This is the last explanation before it.'}
           </p>
         )}
         <Refusal error={loaded.error} />
@@ -52,7 +52,7 @@ export function Explanation({ instanceId, objectName, query, isReady }: Explanat
   );
 }
 
-/** Less prominent than a note, because the user is still writing. */
+/** Shows the error of an explanation. It is less prominent than other errors, because the user is still writing. */
 function Refusal({ error }: { readonly error: unknown }) {
   if (error === undefined) return null;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
-/** Where it stands beside others and not above them. */
+/** Width from which the section stands beside others instead of above them. */
 const WIDE = '(min-width: 70rem)';
 
 interface FoldableProps {
   readonly title: string;
-  /** A summary that is also visible while it is folded. */
+  /** A short summary that is also visible while the section is folded. */
   readonly gist?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** Open from the beginning where there is room for it. */
+/** A section that can be folded. It is open at the beginning if the window is wide enough. */
 export function Foldable({ title, gist, children }: FoldableProps) {
   const [isOpen, setOpen] = useState(() => matchMedia(WIDE).matches);
   return (

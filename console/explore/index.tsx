@@ -27,7 +27,7 @@ export function Explore({ below }: PageProps) {
   );
 }
 
-/** The instances that were found. Without any instance in the account, a link connects the first one. */
+/** Lists the instances that were found. If the account has none, a link leads to connecting the first one. */
 function Instances({ value }: Search) {
   if (value === undefined) return null;
   const { rows, isAll } = value;

@@ -5,7 +5,7 @@ import { type Loaded, useLoad } from '../load.ts';
 export type ObjectFields = Schemas['ObjectMetadata'];
 export type ObjectField = Schemas['ObjectField'];
 
-/** The metadata of an object of an instance; none while its name is empty. */
+/** Returns the metadata of an object of an instance. Nothing is loaded while the name is empty. */
 export function useMetadata(instanceId: number, objectName: string): Loaded<ObjectFields | undefined> {
   return useLoad(
     async (signal) => {
@@ -17,7 +17,7 @@ export function useMetadata(instanceId: number, objectName: string): Loaded<Obje
   );
 }
 
-/** An object as the parser's check wants it. */
+/** Converts the metadata of an object for the checks of the parser. */
 export function queryableOf({ fields, parameters }: ObjectFields): Queryable {
   return {
     fields: Object.fromEntries(
@@ -27,7 +27,7 @@ export function queryableOf({ fields, parameters }: ObjectFields): Queryable {
           type,
           ...(unlisted !== undefined && { unlisted }),
           ...(values !== undefined && { values }),
-          // Only the service knows what `=` of an alias means; here only the names are checked.
+          // Only the service knows how `=` of an alias is evaluated. Here, only the names of aliases are checked.
           ...(aliases !== undefined && { aliases: Object.fromEntries(aliases.map((alias) => [alias.name, '='])) }),
         },
       ]),
@@ -40,7 +40,7 @@ const NULL_TESTS = ['IS NULL', 'IS NOT NULL'];
 const EQUALITIES = ['=', '!=', 'IN', 'NOT IN'];
 const ORDERED = [...EQUALITIES, '<', '<=', '>', '>=', 'BETWEEN', ...NULL_TESTS];
 
-/** The operators that fields of each type have. */
+/** The operators for fields of each type. */
 const OPERATORS: Readonly<Record<ObjectField['type'], readonly string[]>> = {
   string: ['=', '!=', 'LIKE', 'NOT LIKE', 'IN', 'NOT IN', '<', '<=', '>', '>=', 'BETWEEN', ...NULL_TESTS],
   number: ORDERED,
@@ -65,7 +65,7 @@ export function operatorsOf({ type }: Pick<ObjectField, 'type'>): readonly strin
   return OPERATORS[type];
 }
 
-/** Returns the side that evaluates an operator of a field. For a range, it is that of its worse bound. */
+/** Returns the side that evaluates an operator of a field. For a range, the worse of its two bounds decides. */
 export function evaluatorOf({ filter }: ObjectField, operator: string): Evaluator {
   if (operator !== 'BETWEEN') return filter[operator] ?? 'here';
   const bounds = [filter['>='], filter['<=']];

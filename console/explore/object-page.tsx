@@ -22,7 +22,7 @@ interface ObjectPageProps {
   readonly objectName: string;
 }
 
-/** Finds the metadata of the object, and explores with it. */
+/** Loads the metadata of the object, and then shows its records. */
 export function ObjectPage({ instanceId, objectName }: ObjectPageProps) {
   const metadata = useMetadata(instanceId, objectName);
   return (
@@ -32,7 +32,7 @@ export function ObjectPage({ instanceId, objectName }: ObjectPageProps) {
   );
 }
 
-/** After the last key the filter is checked and explained. */
+/** Milliseconds after the last key, after which the filter is checked and explained. */
 const TYPING_PAUSE_MS = 300;
 
 function Explorer({ instanceId, objectName, metadata }: ObjectPageProps & { readonly metadata: ObjectFields }) {
@@ -123,7 +123,10 @@ function Advice({ faults }: { readonly faults: readonly ErrorDetail[] }) {
   );
 }
 
-/** The positions of faults in another text, such as the order, cannot be distinguished from those in the filter. */
+/**
+ * Returns the faults that the service found in the filter. If the query has other texts too, such as an order, the positions of faults
+ * cannot be assigned to one of them.
+ */
 function serviceFaults({ where, orderBy, fields }: WrittenQuery, error: unknown): ServiceFaults | undefined {
   if (!(error instanceof ApiError) || where === '' || orderBy !== '' || fields !== '') return undefined;
   return { where, details: error.details.filter(({ position }) => position !== undefined) };

@@ -2,14 +2,14 @@ import { parseOrderBy } from '../../src/where/parse.ts';
 import { printName } from '../../src/where/print.ts';
 import type { ColumnSort } from '../parts/table.tsx';
 
-/** How rows are ordered by a field now, by the text of an `orderBy`. A text that cannot be read orders by nothing. */
+/** Returns the direction in which an `orderBy` sorts by a field. An invalid text sorts by nothing. */
 export function directionOf(orderBy: string, field: string): ColumnSort['direction'] {
   const term = readTerms(orderBy).find((each) => each.field.name === field);
   if (term === undefined) return undefined;
   return term.direction === 'asc' ? 'ascending' : 'descending';
 }
 
-/** The `orderBy` after a click on the title of a field: up, down, and not at all. */
+/** Returns the `orderBy` after a click on the title of a field: ascending, then descending, then without the field. */
 export function nextOrder(orderBy: string, field: string): string {
   const direction = directionOf(orderBy, field);
   if (direction === undefined) return printName(field);

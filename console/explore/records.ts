@@ -7,14 +7,14 @@ export interface RecordsPage extends Page<Row> {
   readonly facts: ResponseFacts;
 }
 
-/** The facts in the headers of a list. */
+/** Facts about a list from its response headers. */
 export interface ResponseFacts {
-  /** How much of the filter the provider took. */
+  /** The header that states how much of the filter the provider evaluated. */
   readonly pushdown: string | undefined;
   readonly providerCalls: number | undefined;
-  /** Why the page ended before it was full. */
+  /** The reason why the page ended before it was full. */
   readonly partial: string | undefined;
-  /** Entries of all pages, where it is known. */
+  /** Total number of records on all pages, if it is known. */
   readonly total: number | undefined;
 }
 
@@ -25,7 +25,7 @@ interface RecordsAsked {
   readonly nextPage: string | undefined;
 }
 
-/** A page of records, their numbers with all their digits. @throws ApiError */
+/** Requests a page of records. Their numbers keep all digits. @throws ApiError */
 export async function readRecords(asked: RecordsAsked, signal: AbortSignal): Promise<RecordsPage> {
   const { instanceId, objectName, query, nextPage } = asked;
   const { data, headers } = await askWithHeaders(

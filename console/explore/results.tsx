@@ -26,7 +26,7 @@ interface ResultsProps {
 
 type Opened = 'columns' | 'snippets' | { readonly record: Row };
 
-/** The records that the query finds. */
+/** Shows the records that the query returns. */
 export function Results({ objectName, metadata, query, list, onQuery }: ResultsProps) {
   const [opened, setOpened] = useState<Opened>();
   const shown = useKept(list);

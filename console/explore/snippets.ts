@@ -2,7 +2,7 @@ import { BASE_PATH } from '../api.ts';
 import { textsOf, type WrittenQuery } from './address.ts';
 import { readFieldNames } from './columns.ts';
 
-/** A query in the languages of those who call the API. Secrets stand in variables of the environment. */
+/** A query in one of the languages in which programs call the API. It reads secrets from environment variables. */
 export interface Snippet {
   readonly title: string;
   readonly text: string;
@@ -29,16 +29,16 @@ function curl(origin: string, objectName: string, query: WrittenQuery): string {
   return lines.join(' \\\n  ');
 }
 
-/** For POSIX shells: nothing between single quotes means anything. */
+/** Quotes a text for POSIX shells. No character has a special meaning between single quotes. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function typeScript(objectName: string, query: WrittenQuery): string {
-  return `// Install the client from a clone of Causeway: docs/how-to/sdks.md says how. No registry has it.
+  return `// Install the client from a clone of Causeway, as docs/how-to/sdks.md explains. No registry has the client.
 import { Causeway } from '@causeway/client';
 
-// Of CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
+// Reads CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
 const causeway = Causeway.fromEnvironment();
 const query = ${argumentsOf(query, { orderBy: 'orderBy', separator: ': ', brackets: ['{ ', ' }'] })};
 for await (const record of causeway.records(${JSON.stringify(objectName)}).all(query)) {
@@ -48,10 +48,10 @@ for await (const record of causeway.records(${JSON.stringify(objectName)}).all(q
 }
 
 function python(objectName: string, query: WrittenQuery): string {
-  return `# Install the client from a clone of Causeway: docs/how-to/sdks.md says how. No registry has it.
+  return `# Install the client from a clone of Causeway, as docs/how-to/sdks.md explains. No registry has the client.
 from causeway_client import Causeway
 
-# Of CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
+# Reads CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
 causeway = Causeway.from_environment()
 records = causeway.records(${JSON.stringify(objectName)})
 for record in records.all(${argumentsOf(query, { orderBy: 'order_by', separator: '=', brackets: ['', ''] })}):
@@ -65,7 +65,7 @@ interface Manner {
   readonly brackets: readonly [open: string, close: string];
 }
 
-/** Texts as JSON writes them are texts of TypeScript and of Python, too. */
+/** Returns the texts of a query as arguments. Texts in JSON are also valid in TypeScript and in Python. */
 function argumentsOf({ where, orderBy, fields }: WrittenQuery, manner: Manner): string {
   const names = readFieldNames(fields);
   const given = [

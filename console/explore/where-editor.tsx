@@ -7,11 +7,11 @@ interface WhereEditorProps {
   readonly source: EditorSource;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
-  /** Called with the functions of the editor once it is open. */
+  /** Receives the functions of the editor once it is open. */
   readonly onOpen?: (editor: OpenWhereEditor) => void;
 }
 
-/** Where the filter is written. It keeps its text by itself; another `text` replaces it. */
+/** A field for a filter. It keeps its own text until the caller passes another `text`. */
 export function WhereEditor({ text, source, onChange, onRun, onOpen }: WhereEditorProps) {
   const element = useRef<HTMLDivElement>(null);
   const editor = useRef<OpenWhereEditor | undefined>(undefined);

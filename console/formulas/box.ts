@@ -1,3 +1,3 @@
-/** The size of a box of the graph in pixels. The design has the same. */
+/** Width of a box of the graph in pixels. `design.css` has the same width. */
 export const BOX_WIDTH = 190;
 export const BOX_HEIGHT = 54;

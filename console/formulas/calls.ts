@@ -9,14 +9,14 @@ type FormulaBody = Schemas['FormulaBody'];
 
 export const MOST_LISTED = 1_000;
 
-/** A formula with everything that runs, and what the service finds in it. */
+/** A formula with the part of it that runs, and the findings of the service. */
 export interface LoadedFormula {
   readonly formula: Formula;
   readonly content: Content;
   readonly findings: readonly Schemas['FormulaFinding'][];
 }
 
-/** @throws ApiError */
+/** Loads a formula with its findings. @throws ApiError */
 export async function loadFormula(id: number, signal?: AbortSignal): Promise<LoadedFormula> {
   const params = { path: { id } };
   const asked = signal === undefined ? { params } : { params, signal };
@@ -31,14 +31,14 @@ function contentOf({ configuration, triggers, steps = [] }: Formula): Content {
   return { configuration, triggers, steps };
 }
 
-/** @throws ApiError */
+/** Lists the instances of a formula. @throws ApiError */
 export async function listInstancesOf(id: number, signal: AbortSignal): Promise<readonly FormulaInstance[]> {
   const params = { path: { id }, query: { pageSize: MOST_LISTED } };
   const { rows } = await askPage<FormulaInstance>(api.GET('/formulas/{id}/instances', { signal, params }));
   return rows;
 }
 
-/** The body of a step or a trigger, as the editor has it. */
+/** The body of a step or a trigger, as the editor makes it. */
 export type NodeBody = Omit<Step, 'id' | 'type'> & { readonly type: string };
 
 /** Replaces a step. @throws ApiError with paths below `/body` */
@@ -46,7 +46,7 @@ export async function saveStep(formulaId: number, stepId: number, body: NodeBody
   await ask(api.PUT('/formulas/{id}/steps/{stepId}', { params: { path: { id: formulaId, stepId } }, body }));
 }
 
-/** Makes or replaces the trigger. @throws ApiError with paths below `/body` */
+/** Creates or replaces the trigger. @throws ApiError with paths below `/body` */
 export async function saveTrigger(formulaId: number, before: Trigger | undefined, body: NodeBody): Promise<void> {
   if (before === undefined) {
     await ask(api.POST('/formulas/{id}/triggers', { params: { path: { id: formulaId } }, body }));
@@ -59,8 +59,9 @@ export async function saveTrigger(formulaId: number, before: Trigger | undefined
 }
 
 /**
- * Adds a step. With a predecessor, the formula is read again and replaced at once, so that the new step is never there without its arrow.
- * @throws ApiError with paths below `/body`, or below `/body/steps/<its place>` with a predecessor
+ * Adds a step. With a predecessor, the formula is read again and replaced in one request, so that the new step never exists without its
+ * arrow.
+ * @throws ApiError with paths below `/body`, or below `/body/steps/<index of the step>` with a predecessor
  */
 export async function addStep(formulaId: number, body: NodeBody, after: Predecessor | undefined): Promise<void> {
   const params = { path: { id: formulaId } };
@@ -96,7 +97,7 @@ function isFormulaBody(value: unknown): value is FormulaBody {
   return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
 }
 
-/** Returns undefined in place of the error that says that something does not exist. @throws ApiError for other errors */
+/** Returns undefined in place of the error for a missing resource. @throws ApiError for other errors */
 export async function orNothing<Found>(found: Promise<Found>): Promise<Found | undefined> {
   try {
     return await found;

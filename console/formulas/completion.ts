@@ -9,14 +9,14 @@ import {
   type Trigger,
 } from './flow.ts';
 
-/** A reference that can be written at a place. */
+/** A reference that the user can write in a property of a step. */
 export interface Completion {
-  /** Without `${` and `}`. */
+  /** The reference without `${` and `}`. */
   readonly text: string;
   readonly detail: string;
 }
 
-/** The beginning of a reference before the cursor. */
+/** A reference that is half written before the cursor. */
 export interface Beginning {
   readonly start: number;
   readonly typed: string;
@@ -80,14 +80,14 @@ export function listCompletions(content: Content, key: NodeKey, isCode: boolean)
   ];
 }
 
-/** Returns the steps before a step; before one that nothing leads to yet, any of the others may come. */
+/** Returns the steps that run before a step. If no arrow leads to the step yet, these are all other steps. */
 function listUsable(content: Content, key: NodeKey): readonly Step[] {
   const earlier = listEarlier(readFlow(content), key);
   if (earlier.length === 0 && key !== TRIGGER_KEY) return content.steps.filter((_, index) => index + 1 !== key);
   return earlier.flatMap((at) => content.steps[at - 1] ?? []);
 }
 
-/** Returns the content with a step that is being added, so that the steps before it are known. */
+/** Returns the content with a step that is being added, so that the steps before it can be found. */
 export function withNewStep(content: Content, after: Predecessor | undefined): Content {
   const name = '\u0000new';
   const follow = <Node extends Trigger | Step>(node: Node, isIt: boolean): Node =>
@@ -102,7 +102,7 @@ export function withNewStep(content: Content, after: Predecessor | undefined): C
   };
 }
 
-/** Finds a reference that is being typed: behind `${`, or in a script behind one of the four names. */
+/** Finds a reference that is being typed: after `${` or, in a script, after one of the four names. */
 export function findBeginning(text: string, cursor: number, isCode: boolean): Beginning | undefined {
   const before = text.slice(0, cursor);
   const found = isCode
@@ -111,7 +111,7 @@ export function findBeginning(text: string, cursor: number, isCode: boolean): Be
   return found === null ? undefined : { start: found.index, typed: found[0] };
 }
 
-/** Returns the completions for a beginning: first those that begin with it. */
+/** Returns the completions that match. Those that begin with the typed text come first. */
 export function matchCompletions(all: readonly Completion[], { typed }: Beginning): readonly Completion[] {
   const wanted = typed.toLowerCase();
   const matching = all.filter(({ text }) => text.toLowerCase().includes(wanted));
@@ -119,7 +119,7 @@ export function matchCompletions(all: readonly Completion[], { typed }: Beginnin
   return [...matching.filter(isFirst), ...matching.filter((each) => !isFirst(each))].slice(0, MOST_SHOWN);
 }
 
-/** Returns the text with a completion, and the place of the cursor behind it. */
+/** Returns the text with the completion in it, and the cursor position after it. */
 export function complete(
   text: string,
   cursor: number,

@@ -16,20 +16,19 @@ import { pathOfExecution } from './paths.ts';
 
 interface ExecutedStepsProps {
   readonly execution: Execution;
-  readonly faults: ReadonlySet<number>;
   /** The executed step whose values are shown. */
   readonly opened: StepExecution | undefined;
-  /** Undefined: none is shown any more. */
+  /** Receives the id of the step to show, or undefined to close it. */
   readonly onOpen: (id: number | undefined) => void;
   readonly types: ReadonlyMap<string, Step['type']>;
 }
 
 const PAGE_SIZE = 100;
-/** The service returns no more of them with an execution. */
+/** Maximum number of steps that the service returns with an execution. */
 const MOST_STEPS = 5_000;
 
-/** The executed steps in their order. */
-export function ExecutedSteps({ execution, faults, opened, onOpen, types }: ExecutedStepsProps) {
+/** Lists the executed steps in their order. */
+export function ExecutedSteps({ execution, opened, onOpen, types }: ExecutedStepsProps) {
   const { stepExecutions = [] } = execution;
   const [count, setCount] = useState(PAGE_SIZE);
   return (
@@ -44,9 +43,12 @@ export function ExecutedSteps({ execution, faults, opened, onOpen, types }: Exec
               <button type="button" class="plain strong break" onClick={() => onOpen(row.id)}>
                 {row.stepName}
               </button>
-              <Outcome row={row} isFault={faults.has(row.id)} type={types.get(row.stepName)} />
+              <Outcome row={row} type={types.get(row.stepName)} />
               {row.restarted === true && (
-                <Badge tone="warn" title="Its process ended while it ran. What it did may have happened twice.">
+                <Badge
+                  tone="warn"
+                  title="A process ended while it ran the step, so the step may have been executed twice."
+                >
                   ran again
                 </Badge>
               )}
@@ -71,20 +73,19 @@ export function ExecutedSteps({ execution, faults, opened, onOpen, types }: Exec
 }
 
 function sayNothing({ status }: Execution): string {
-  return isUnderWay(status) ? 'No step has run yet.' : 'The steps are no longer kept.';
+  return isUnderWay(status) ? 'No step has run yet.' : 'The steps are no longer stored.';
 }
 
 const QUIET_ENDS: Readonly<Partial<Record<Step['type'], string>>> = { filter: 'false', loop: 'end' };
 
 interface OutcomeProps {
   readonly row: StepExecution;
-  readonly isFault: boolean;
   readonly type: Step['type'] | undefined;
 }
 
-/** The outcome of a step. A filter that says false, and the end of a loop, are no failures. */
-function Outcome({ row: { status }, isFault, type }: OutcomeProps) {
-  if (isFault) return <Badge tone="bad">failed</Badge>;
+/** Shows the outcome of a step. A filter that returns false and the end of a loop are no failures. */
+function Outcome({ row: { status, fault }, type }: OutcomeProps) {
+  if (fault) return <Badge tone="bad">failed</Badge>;
   const words = type === undefined ? undefined : QUIET_ENDS[type];
   if (status === 'failed') return <Badge tone="quiet">{words ?? 'failed'}</Badge>;
   return <Badge tone={status === 'pending' ? 'busy' : 'good'}>{type === 'filter' ? 'true' : status}</Badge>;
@@ -96,7 +97,7 @@ interface StepValuesProps {
   readonly onOpen: (id: number | undefined) => void;
 }
 
-/** The values of an executed step, and a run from this step on. */
+/** Shows the values of an executed step, and offers a new run from this step on. */
 function StepValues({ execution, step, onOpen }: StepValuesProps) {
   const { route } = useLocation();
   const needs = useNeeds()('createFormulaInstances');
@@ -126,7 +127,7 @@ function StepValues({ execution, step, onOpen }: StepValuesProps) {
         {({ stepExecutionValues = [] }) =>
           stepExecutionValues.length === 0 ? (
             <Empty title="The step has no values.">
-              <p>It left none, or the formula does not store them.</p>
+              <p>The step returned none, or the formula does not store them.</p>
             </Empty>
           ) : (
             <dl class="values">
@@ -141,7 +142,7 @@ function StepValues({ execution, step, onOpen }: StepValuesProps) {
   );
 }
 
-/** Leads to the other runs of the same step. */
+/** Links to the other runs of the same step. */
 function Runs({ execution: { stepExecutions = [] }, step, onOpen }: StepValuesProps) {
   const runs = stepExecutions.filter(({ stepName }) => stepName === step.stepName);
   const place = runs.findIndex(({ id }) => id === step.id);
@@ -162,7 +163,7 @@ function Runs({ execution: { stepExecutions = [] }, step, onOpen }: StepValuesPr
   );
 }
 
-/** The characters of a value that are shown. */
+/** Maximum number of characters of a value that are shown. */
 const MOST_SHOWN = 50_000;
 
 function Value({ name, value }: { readonly name: string; readonly value: string }) {
@@ -186,7 +187,7 @@ function Value({ name, value }: { readonly name: string; readonly value: string 
   );
 }
 
-/** Objects and arrays in JSON are easier to read with lines. */
+/** Prints a JSON object or array on several lines, which are easier to read. */
 function indent(value: string): string {
   if (!/^[[{]/.test(value)) return value;
   try {

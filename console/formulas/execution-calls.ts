@@ -1,38 +1,16 @@
-import { api, ask, askPage } from '../api.ts';
-import { type Execution, type FormulaInstance, orNothing, type StepExecution } from './calls.ts';
+import { api, ask } from '../api.ts';
+import { type Execution, type FormulaInstance, orNothing } from './calls.ts';
 import type { Content } from './flow.ts';
 
-/** Failed steps that are looked for. */
-const MOST_FAULTS = 200;
-
-/** An execution, and what is still known of the formula that it runs. */
-export interface LoadedExecution {
-  readonly execution: Execution;
-  /** Ids of the executed steps that made the execution fail. */
-  readonly faults: ReadonlySet<number>;
-}
-
-/** The formula of an execution. Its members are undefined when it, or the instance, was deleted. */
+/** The formula and the instance of an execution. A member is undefined if the formula or the instance was deleted. */
 export interface Background {
   readonly instance: FormulaInstance | undefined;
   readonly formulaName: string | undefined;
-  /** In the version that the execution runs. */
+  /** The content of the formula in the version that the execution runs. */
   readonly content: Content | undefined;
 }
 
-/** @throws ApiError */
-export async function loadExecution(executionId: number, signal: AbortSignal): Promise<LoadedExecution> {
-  const params = { path: { executionId } };
-  const execution = await ask(api.GET('/formulas/instances/executions/{executionId}', { signal, params }));
-  if (execution.status === 'success') return { execution, faults: new Set() };
-  const query = { pageSize: MOST_FAULTS };
-  const { rows } = await askPage<StepExecution>(
-    api.GET('/formulas/instances/executions/{executionId}/errors', { signal, params: { ...params, query } }),
-  );
-  return { execution, faults: new Set(rows.map(({ id }) => id)) };
-}
-
-/** Reads the version of the formula that an execution runs; where it is not kept, the current one. @throws ApiError */
+/** Loads the version of the formula that an execution runs or, if it is no longer stored, the current version. @throws ApiError */
 export async function loadBackground(
   { formulaInstanceId: instanceId, formulaVersion: version }: Pick<Execution, 'formulaInstanceId' | 'formulaVersion'>,
   signal: AbortSignal,

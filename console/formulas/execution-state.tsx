@@ -19,11 +19,11 @@ const MEANINGS: Readonly<Record<ExecutionStatus, string>> = {
   success: 'No step failed.',
   failed: 'A step failed.',
   retry: 'The execution ended, and another run is planned.',
-  cancelled: 'Somebody cancelled the execution.',
-  unknown: 'The end of the execution is not known.',
+  cancelled: 'A user cancelled the execution.',
+  unknown: 'The outcome of the execution is unknown.',
 };
 
-/** How often executions in progress are requested. */
+/** Interval between two requests for executions in progress. */
 export const POLL_MS = 1_000;
 
 export function isUnderWay(status: ExecutionStatus): boolean {

@@ -10,7 +10,7 @@ import { ExecutionState, isUnderWay, POLL_MS } from './execution-state.tsx';
 import { pathOfExecution } from './paths.ts';
 
 const PAGE_SIZE = 50;
-/** How often a list in which nothing is in progress is requested. */
+/** Interval between two requests for a list in which no execution is in progress. */
 const IDLE_MS = 5_000;
 
 /** The filters by status. The service knows a queued execution as a pending one. */
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Execution>[] = [
   { title: 'Version', isNumber: true, isMinor: true, cell: ({ formulaVersion }) => formulaVersion ?? '' },
 ];
 
-/** The executions of a formula instance, newest first, as they come. */
+/** Lists the executions of a formula instance, newest first. New ones appear as they start. */
 export function Executions({ instanceId }: { readonly instanceId: number }) {
   const { query, change } = useQuery();
   const status = query.status !== undefined && Object.hasOwn(FILTERS, query.status) ? query.status : undefined;
@@ -70,7 +70,7 @@ export function Executions({ instanceId }: { readonly instanceId: number }) {
       <Show loaded={executions}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title={status === undefined ? 'Nothing ran yet.' : 'No execution has this status.'} />
+            <Empty title={status === undefined ? 'There are no executions yet.' : 'No execution has this status.'} />
           ) : (
             <>
               <Table

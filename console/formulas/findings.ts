@@ -3,15 +3,15 @@ import type { NodeKey } from './flow.ts';
 
 export type Finding = Schemas['FormulaFinding'];
 
-/** Messages by the member that they are about: `name`, `onSuccess`, `properties.api`; empty for the whole. */
+/** Messages by the member of a step that they are about: `name`, `onSuccess`, `properties.api`. The empty key stands for the whole step. */
 export type Messages = ReadonlyMap<string, readonly string[]>;
 
 export const NO_MESSAGES: Messages = new Map();
 
-/** The findings of a formula, by what they are about. */
+/** The findings of a formula, grouped by the part of the formula that they are about. */
 export interface PlacedFindings {
   readonly byNode: ReadonlyMap<NodeKey, readonly Finding[]>;
-  /** By the place of the variable, from 0. */
+  /** Findings about variables, by the index of the variable from 0. */
   readonly byVariable: ReadonlyMap<number, readonly Finding[]>;
   readonly others: readonly Finding[];
 }

@@ -4,14 +4,14 @@ export type Trigger = Schemas['FormulaTrigger'];
 export type Step = Schemas['FormulaStep'];
 export type Variable = Schemas['FormulaVariable'];
 
-/** The part of a formula that runs. */
+/** The part of a formula that runs: trigger, steps and variables. */
 export interface Content {
   readonly configuration: readonly Variable[];
   readonly triggers: readonly Trigger[];
   readonly steps: readonly Step[];
 }
 
-/** The key of a box in the graph: 0 for the trigger, otherwise the place of the step, from 1. */
+/** The key of a box in the graph: 0 for the trigger, otherwise the number of the step, from 1. */
 export type NodeKey = number;
 export const TRIGGER_KEY: NodeKey = 0;
 
@@ -32,11 +32,11 @@ export interface FlowEdge {
 
 export interface Flow {
   readonly nodes: readonly FlowNode[];
-  /** In the order in which the steps follow. */
+  /** The arrows, in the order in which the steps follow. */
   readonly edges: readonly FlowEdge[];
 }
 
-/** Returns the boxes and arrows of a formula. Names that no step has lead nowhere. */
+/** Returns the boxes and arrows of a formula. An arrow to a name that no step has is left out. */
 export function readFlow({ triggers: [trigger], steps }: Pick<Content, 'triggers' | 'steps'>): Flow {
   const keys = new Map(steps.map(({ name }, index) => [name, index + 1]));
   const edgesFrom = (from: NodeKey, names: readonly string[], way: Way): readonly FlowEdge[] =>
@@ -76,14 +76,14 @@ const NEXT_WORDS: Readonly<Record<string, Readonly<Record<Way, string>>>> = {
   loop: { success: 'each entry', failure: 'end' },
 };
 
-/** What an arrow from a step of a type says. Success of most steps says nothing. */
+/** Returns the label of an arrow from a step of this type. The arrow of success has no label at most steps. */
 export function sayWay(type: FlowNode['type'], way: Way): string {
   return NEXT_WORDS[type]?.[way] ?? (way === 'success' ? '' : 'failure');
 }
 
 /** The step, or the trigger, that a new step follows. */
 export interface Predecessor {
-  /** Undefined: the trigger. */
+  /** Name of the step. Undefined for the trigger. */
   readonly stepName: string | undefined;
   readonly member: 'onSuccess' | 'onFailure';
 }

@@ -26,7 +26,7 @@ interface FormulaPageProps {
   readonly tab: FormulaTab;
 }
 
-/** One formula, by its parts. */
+/** Shows one formula with its tabs. */
 export function FormulaPage({ id, tab }: FormulaPageProps) {
   const loaded = useLoad((signal) => loadFormula(id, signal), [id]);
   return (

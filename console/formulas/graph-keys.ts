@@ -8,9 +8,9 @@ export function isMove(key: string): key is Move {
 }
 
 /**
- * Returns the box that a key leads to: down along the arrow of success, right along that of failure, up and left back along an arrow. Page
- * keys go through all boxes in their order.
- * @param cameFrom the box that had the focus before, which up leads back to
+ * Returns the box that a key moves the focus to: down along the arrow of success, right along that of failure, and up or left back along an
+ * arrow. Page keys go through all boxes in their order.
+ * @param cameFrom the box that had the focus before, to which the up key returns
  */
 export function findNeighbour(
   { nodes, edges }: Flow,

@@ -3,9 +3,9 @@ import { BOX_HEIGHT, BOX_WIDTH } from './box.ts';
 import type { Flow, FlowEdge, FlowNode, NodeKey } from './flow.ts';
 import { splitEdges } from './graph-stubs.ts';
 
-/** More boxes are placed by a faster algorithm. */
+/** Number of boxes above which a faster algorithm places them. */
 const MOST_TIDY = 120;
-/** Room beside a box for arrows that are not drawn to their end. */
+/** Free space beside a box for arrows that are not drawn to their end, in pixels. */
 const STUB_ROOM = 130;
 const STUB_LENGTH = 22;
 const STUB_GAP = 18;
@@ -15,22 +15,22 @@ interface Point {
   readonly y: number;
 }
 
-/** Where everything is, in pixels from the left upper corner. */
+/** The positions of boxes and arrows, in pixels from the upper left corner. */
 export interface Placed {
   readonly width: number;
   readonly height: number;
-  /** The left upper corner of each box. */
+  /** The boxes with their upper left corners. */
   readonly boxes: readonly (FlowNode & Point)[];
   readonly arrows: readonly PlacedArrow[];
 }
 
 export interface PlacedArrow {
   readonly edge: FlowEdge;
-  /** For the attribute `d` of a path. */
+  /** The line as the attribute `d` of a path. */
   readonly line: string;
-  /** Where the words of the arrow stand: at their middle, or, of a stub, at their beginning. */
+  /** Position of the arrow's label: near the middle of the arrow, or at the beginning of a stub. */
   readonly words: Point;
-  /** The arrow names its end, and is not drawn there. */
+  /** Whether the arrow only names the box that it leads to, and is not drawn up to it. */
   readonly isStub: boolean;
 }
 
@@ -77,14 +77,14 @@ export function placeFlow(flow: Flow): Placed {
   };
 }
 
-/** Draws an arrow beside a box, which ends where the name of the other box is written. */
+/** Draws an arrow beside its box. It ends at the name of the box that it leads to. */
 function drawStub(edge: FlowEdge, { x, y }: Point, place: number): PlacedArrow {
   const start = { x: x + BOX_WIDTH / 2, y: y + Math.max(-1.2, Math.min(1.2, place)) * STUB_GAP };
   const end = { x: start.x + STUB_LENGTH, y: start.y };
   return { edge, line: `M${at(start)}L${at(end)}`, words: { x: end.x + 4, y: end.y }, isStub: true };
 }
 
-/** A graph without a box is infinitely small. */
+/** Replaces an infinite size by 0, because the layout reports -Infinity for a graph without boxes. */
 function finite(size: number): number {
   return Number.isFinite(size) ? size : 0;
 }
@@ -98,20 +98,20 @@ interface Route {
   readonly points: readonly Point[];
 }
 
-/** One end of an arrow, at the lower or the upper side of a box. */
+/** An end of an arrow, at the lower or the upper side of a box. */
 interface End {
   readonly place: string;
   readonly route: Route;
   readonly box: Point;
   readonly isBelow: boolean;
-  /** Where the arrow comes from, or goes to. */
+  /** The point at the other end of the arrow. */
   readonly towards: Point;
 }
 
-/** Ends of arrows at one side of a box are this far apart. */
+/** Distance between the ends of two arrows at one side of a box, in pixels. */
 const END_GAP = 28;
 
-/** Draws the arrows. They bend between the rows of boxes only, so that no arrow crosses a box. */
+/** Draws the arrows. They bend only between the rows of boxes, so that no arrow crosses a box. */
 function drawArrows(routes: readonly Route[], centers: ReadonlyMap<NodeKey, Point>): readonly PlacedArrow[] {
   const rows = [...new Set([...centers.values()].map(({ y }) => y))];
   const isRow = (y: number) => rows.some((row) => Math.abs(row - y) < 1);
@@ -125,7 +125,7 @@ function drawArrows(routes: readonly Route[], centers: ReadonlyMap<NodeKey, Poin
         isStub: false,
       };
     const half = Math.sign(end.y - start.y) * (BOX_HEIGHT / 2);
-    // The way through a row of boxes is straight.
+    // An arrow passes a row of boxes in a straight line.
     const passages = points
       .slice(1, -1)
       .filter(({ y }) => isRow(y))
@@ -148,7 +148,7 @@ function endsOf(route: Route, centers: ReadonlyMap<NodeKey, Point>): readonly En
   ];
 }
 
-/** Spreads the ends of arrows over the sides of the boxes, in the order of the places that they lead to. */
+/** Spreads the ends of arrows over the sides of the boxes, in the order of the points that they lead to. */
 function placeEnds(ends: readonly End[]): ReadonlyMap<Route, { readonly from?: Point; readonly to?: Point }> {
   const placed = new Map<Route, { readonly from?: Point; readonly to?: Point }>();
   for (const side of Map.groupBy(ends, ({ box: { x, y }, isBelow }) => `${x} ${y} ${isBelow}`).values()) {
@@ -178,7 +178,10 @@ function drawLine(start: Point, passages: readonly (readonly Point[])[], end: Po
   return { line, words: mix(start, next) };
 }
 
-/** Words stand nearer to the beginning of their arrow, so that those of two arrows between the same boxes do not meet. */
+/**
+ * Share of the arrow's length at which its label stands. It is nearer to the beginning, so that the labels of two arrows between the same
+ * boxes do not overlap.
+ */
 const WORDS_AT = { x: 0.28, y: 0.38 };
 
 function mix(start: Point, end: Point): Point {

@@ -1,17 +1,17 @@
 import type { Flow, FlowEdge, NodeKey } from './flow.ts';
 
-/** Arrows of failure that are drawn into one box, such as the step that reports all of them. */
+/** Maximum number of failure arrows that are drawn into one box, such as a step that reports all failures. */
 const MOST_FAILURES_INTO = 4;
-/** Rows that all arrows together may pass. Placing takes time for each, and a graph with more is hard to read. */
+/** Maximum number of rows that all arrows together may pass. Placing takes time for each row, and a graph with more is hard to read. */
 const MOST_PASSED = 120;
 
-/** The arrows of a graph: those that are drawn to their end, and those that only name it. */
+/** The arrows of a graph: those that are drawn to their end, and those that only name their end. */
 export interface SplitEdges {
   readonly drawn: readonly FlowEdge[];
   readonly stubs: readonly FlowEdge[];
 }
 
-/** Chooses the arrows that are drawn: those of success first, then the short ones. The first arrow to each box is among them. */
+/** Chooses the arrows that are drawn: arrows of success first, then short ones. The first arrow that leads to a box is always drawn. */
 export function splitEdges(flow: Flow): SplitEdges {
   const { depths, first } = walk(flow);
   const spanOf = ({ from, to }: FlowEdge) => Math.abs((depths.get(to) ?? 0) - (depths.get(from) ?? 0));
@@ -34,7 +34,7 @@ export function splitEdges(flow: Flow): SplitEdges {
   };
 }
 
-/** Goes through the graph, along success first. Returns how far each box is from the beginning, and the arrows that led there. */
+/** Traverses the graph, along success first. Returns the distance of each box from the beginning, and the arrows that led to the boxes. */
 function walk({ nodes, edges }: Flow) {
   const leaving = Map.groupBy(edges, ({ from }) => from);
   const depths = new Map<NodeKey, number>();

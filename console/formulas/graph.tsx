@@ -8,12 +8,12 @@ import { keyOfEdge, type PathTaken } from './path-taken.ts';
 import { infoOf } from './step-types.ts';
 import { useZoom } from './zoom.ts';
 
-/** A note on a box. */
+/** A mark on a box. */
 export interface BoxMark {
   readonly tone: 'good' | 'bad' | 'warn' | 'busy' | 'quiet';
-  /** Short, on the box; empty: nothing is seen. */
+  /** The short text on the box. Empty: the mark is not visible. */
   readonly sign: string;
-  /** For people who do not see the sign. */
+  /** The meaning of the sign in words, for screen readers. */
   readonly says: string;
 }
 
@@ -21,19 +21,19 @@ interface GraphProps {
   readonly label: string;
   readonly flow: Flow;
   readonly marks: ReadonlyMap<NodeKey, readonly BoxMark[]>;
-  /** The path of an execution, which is lit up. */
+  /** The path of an execution, which is highlighted. */
   readonly path?: PathTaken | undefined;
   readonly selected: NodeKey | undefined;
   readonly onOpen: (key: NodeKey) => void;
 }
 
-/** The boxes and arrows of a formula. Arrow keys move the focus along the arrows, and Enter opens a box. */
+/** Draws the boxes and arrows of a formula. Arrow keys move the focus along the arrows, and Enter opens a box. */
 export function Graph(props: GraphProps) {
   const placed = usePlaced(props.flow);
   return placed === undefined ? <Skeleton lines={8} /> : <Drawing placed={placed} {...props} />;
 }
 
-/** The algorithm that places the boxes is loaded when a graph is shown. */
+/** Places the boxes with an algorithm that is only loaded when a graph is shown. */
 function usePlaced(flow: Flow): Placed | undefined {
   const [placed, setPlaced] = useState<Placed>();
   const key = JSON.stringify(flow);
@@ -151,7 +151,7 @@ function Legend() {
 
 const HEADS = ['plain', 'taken'] as const;
 
-/** The heads of the arrows: filled for success, open for failure. */
+/** Defines the heads of the arrows: filled for success, open for failure. */
 function Heads({ id }: { readonly id: string }) {
   return (
     <defs>
@@ -201,7 +201,7 @@ function Arrow({ id, arrow: { edge, line, words: place, isStub }, words, isTaken
   );
 }
 
-/** The characters of a name that have room beside a box. */
+/** Maximum number of characters of a name beside a box. */
 const LONGEST_STUB = 15;
 
 function wordsOf({ edge: { from, to, way }, isStub }: PlacedArrow, { nodes }: Flow): string {
@@ -217,7 +217,7 @@ function classOfBox({ key }: FlowNode, path: PathTaken | undefined, selected: No
   return classes.filter(Boolean).join(' ');
 }
 
-/** What is not seen in a box, in words: its marks and the boxes that follow. */
+/** Describes a box for screen readers: its marks and the boxes that follow. */
 function describe({ key, type }: FlowNode, { nodes, edges }: Flow, marks: readonly BoxMark[]): string {
   const following = (['success', 'failure'] as const).flatMap((way) => {
     const names = edges

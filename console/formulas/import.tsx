@@ -6,7 +6,7 @@ import { Form } from '../parts/form.tsx';
 import { readFormulaFile } from './calls.ts';
 import { pathOfFormula } from './paths.ts';
 
-/** Makes a formula of an exported one, from a file or a text. */
+/** Creates a formula from an exported one, in a file or as text. */
 export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   const { route } = useLocation();
   const [text, setText] = useState('');

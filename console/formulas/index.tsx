@@ -6,7 +6,7 @@ import { InstancePage } from './instance.tsx';
 import { FormulaList } from './list.tsx';
 import { LIST_PATH, readPlace } from './paths.ts';
 
-/** The formulas, one by its parts, a formula instance, and an execution. */
+/** Shows the list of formulas, a formula with its tabs, a formula instance, or an execution. */
 export function Formulas({ below }: PageProps) {
   const place = readPlace(below);
   if (place.kind === 'list') return <FormulaList />;

@@ -5,7 +5,7 @@ import { ErrorNote } from '../parts/show.tsx';
 import type { Formula, FormulaInstance } from './calls.ts';
 import type { Variable } from './flow.ts';
 
-/** The settings of a formula instance, with what they are for. */
+/** The settings of a formula instance, with an explanation of each. */
 const SETTINGS = [
   {
     name: 'notification.email',
@@ -19,20 +19,30 @@ const SETTINGS = [
     hint: 'URLs, separated by commas.',
     placeholder: 'https://ops.example.com/formulas',
   },
-  { name: 'api', title: 'As a resource', hint: 'A method and a path of its own.', placeholder: 'GET /sync' },
-  { name: 'formula.instance.time.to.live', title: 'Delete after seconds', hint: undefined, placeholder: '' },
+  {
+    name: 'api',
+    title: 'As a resource',
+    hint: 'A method and a path under which callers run this instance.',
+    placeholder: 'GET /sync',
+  },
+  {
+    name: 'formula.instance.time.to.live',
+    title: 'Delete after',
+    hint: 'Seconds until the service deletes the instance.',
+    placeholder: '',
+  },
 ] as const;
 
 interface InstanceFormProps {
   readonly formula: Pick<Formula, 'id' | 'configuration'>;
-  /** Undefined: a new one. */
+  /** The stored instance. Undefined for a new one. */
   readonly before: FormulaInstance | undefined;
   readonly onSaved: (instance: FormulaInstance) => void;
   readonly onCancel?: () => void;
   readonly refusal?: string | undefined;
 }
 
-/** The name, the values of the variables and the settings of a formula instance. */
+/** Shows the name, the values of the variables and the settings of a formula instance. */
 export function InstanceForm({ formula, before, onSaved, onCancel, refusal }: InstanceFormProps) {
   const save = async (form: FormData) => {
     const isNew = before === undefined;
@@ -93,12 +103,12 @@ function textOf(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
 
-/** The escapes of JSON pointers, so that the service's faults appear at the fields. */
+/** Escapes a key as JSON pointers do, so that the service's faults appear at their fields. */
 function nameOf(member: string, key: string): string {
   return `${member}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Reads the values that were typed. Null removes a value that is stored. */
+/** Reads the entered values. Null removes a stored value. */
 function readValues(form: FormData, keys: readonly string[], member: string, isNew: boolean) {
   return Object.fromEntries(
     keys.flatMap((key): [string, string | null][] => {

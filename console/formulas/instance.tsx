@@ -28,7 +28,7 @@ async function load(id: number, signal: AbortSignal): Promise<LoadedInstance> {
   return { instance, formula: await ask(api.GET('/formulas/{id}', { signal, params })) };
 }
 
-/** A formula instance: its values and its executions. */
+/** Shows a formula instance: its values and its executions. */
 export function InstancePage({ id }: { readonly id: number }) {
   const loaded = useLoad((signal) => load(id, signal), [id]);
   const [turn, setTurn] = useState(0);

@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<FormulaInstance>[] = [
   { title: 'Created', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
 ];
 
-/** The instances of a formula in the account. */
+/** Lists the instances of a formula in the account. */
 export function InstancesPart({ formula }: { readonly formula: Formula }) {
   const { route } = useLocation();
   const needs = useNeeds();
@@ -51,7 +51,7 @@ export function InstancesPart({ formula }: { readonly formula: Formula }) {
   return (
     <section class="stack" aria-label="Instances">
       <div class="row apart">
-        <p class="soft">An instance gives values to the variables, and runs.</p>
+        <p class="soft">An instance sets the values of the variables, and runs the formula.</p>
         <button type="button" class="main" onClick={() => setNew(true)} {...needs('createFormulaInstances')}>
           New instance…
         </button>

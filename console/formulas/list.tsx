@@ -17,10 +17,10 @@ import { ImportDialog } from './import.tsx';
 import { pathOfFormula } from './paths.ts';
 import { TRIGGER_TYPES } from './step-types.ts';
 
-/** How many instances each formula has in the account. */
+/** The number of instances in the account, by the id of the formula. */
 interface Counts {
   readonly byFormula: ReadonlyMap<number, number>;
-  /** There are more than were read. */
+  /** Whether the account has more instances than were requested, so that the counts are too low. */
   readonly isPartial: boolean;
 }
 
@@ -66,7 +66,7 @@ function sayTrigger({ triggers: [trigger] }: Formula): string {
   return trigger.type === 'scheduled' && typeof cron === 'string' ? `${title} · ${cron}` : title;
 }
 
-/** The formulas that the user sees. */
+/** Lists the formulas that the user can see. */
 export function FormulaList() {
   const { query, change } = useQuery();
   const { account } = useWho();
@@ -95,14 +95,13 @@ export function FormulaList() {
         </span>
       </header>
       <p class="soft">
-        A formula carries out work between providers, step by step. It runs in instances, which choose the connected
-        accounts.
+        A formula runs steps on your connected accounts. Each of its instances chooses the accounts and runs the steps.
       </p>
       <Show loaded={formulas}>
         {({ rows }) =>
           rows.length === 0 ? (
             <Empty title="There are no formulas yet.">
-              <p>Make one, or import the JSON of one.</p>
+              <p>Create one, or import one from a JSON file.</p>
             </Empty>
           ) : (
             <>

@@ -2,14 +2,14 @@ import { useId } from 'preact/hooks';
 
 interface NextStepsProps {
   readonly label: string;
-  /** Names of steps, in the order in which they run. */
+  /** Names of the following steps, in the order in which they run. */
   readonly names: readonly string[];
   readonly all: readonly string[];
   readonly onChange: (names: readonly string[]) => void;
   readonly messages: readonly string[];
 }
 
-/** The steps that follow, by name. */
+/** A choice of the steps that follow, by name. */
 export function NextSteps({ label, names, all, onChange, messages }: NextStepsProps) {
   const id = useId();
   const others = all.filter((name) => !names.includes(name));
@@ -42,7 +42,7 @@ export function NextSteps({ label, names, all, onChange, messages }: NextStepsPr
           currentTarget.value = '';
         }}
       >
-        <option value="">{names.length === 0 ? 'The end. Choose a step to go on with' : 'And then…'}</option>
+        <option value="">{names.length === 0 ? 'The end. Choose the next step' : 'And then…'}</option>
         {others.map((name) => (
           <option key={name} value={name}>
             {name}

@@ -30,7 +30,7 @@ interface NodeEditorProps {
 
 const UNSAVED: Refused = { disabled: true, title: 'Save your changes first.' };
 
-/** The form of a step or of the trigger, beside the graph. */
+/** Shows the form of a step or of the trigger, beside the graph. */
 export function NodeEditor({ loaded, edited, needs, onChanged, onAdd, onClose }: NodeEditorProps) {
   const { formula, content } = loaded;
   const isTrigger = edited.kind === 'node' && edited.key === TRIGGER_KEY;
@@ -147,7 +147,7 @@ function Head({ form, isTrigger, messages, onChange }: PartProps) {
         <TextInput
           label="Name"
           value={form.name}
-          hint="Other steps refer to its values by it: ${steps.name}."
+          hint="Other steps refer to the values of this step by its name: ${steps.name}."
           messages={messages.get('name')}
           onChange={(name) => onChange({ name })}
         />
@@ -214,7 +214,7 @@ function TextInput({ label, value, hint, messages = [], onChange }: TextInputPro
 
 interface PropertyListProps extends PartProps {
   readonly loaded: LoadedFormula;
-  /** The formula with the step that is edited, for completions. */
+  /** The formula with the edited step in it, for completions. */
   readonly seen: Content;
   readonly at: NodeKey;
 }

@@ -3,7 +3,7 @@ import type { Step, Trigger } from './flow.ts';
 import { readTexts, type Texts, writeTexts } from './properties.ts';
 import { infoOf } from './step-types.ts';
 
-/** A step or a trigger as it is edited. */
+/** A step or a trigger with the texts of its controls. */
 export interface NodeForm {
   readonly name: string;
   readonly description: string;
@@ -26,7 +26,7 @@ export function readNode(before: Step | Trigger | undefined, isTrigger: boolean)
   };
 }
 
-/** Returns the body for the form. A step of another type has none of the earlier properties that the new type does not know. */
+/** Returns the body for the form. If the type has changed, properties that the new type does not have are left out. */
 export function writeNode(form: NodeForm, before: Step | Trigger | undefined, isTrigger: boolean): NodeBody {
   const { name, description, type, texts, onSuccess, onFailure } = form;
   const stored = before?.type === type ? before.properties : {};

@@ -1,15 +1,15 @@
 import { type Flow, type FlowEdge, type NodeKey, TRIGGER_KEY } from './flow.ts';
 
-/** An executed step, as far as the path depends on it. */
+/** An executed step, with the members that determine the path. */
 export interface Executed {
   readonly stepName: string;
   readonly status: 'pending' | 'success' | 'failed';
 }
 
-/** The runs of a box. */
+/** The runs of one box. */
 export interface Visit {
   readonly count: number;
-  /** The status of the last run. */
+  /** Status of the last run. */
   readonly status: Executed['status'];
 }
 
@@ -17,7 +17,7 @@ export interface Visit {
 export interface PathTaken {
   readonly visits: ReadonlyMap<NodeKey, Visit>;
   readonly taken: ReadonlySet<string>;
-  /** The boxes that come next, while the execution runs. */
+  /** The boxes that may run next, while the execution runs. */
   readonly next: ReadonlySet<NodeKey>;
 }
 
@@ -32,7 +32,7 @@ export function keyOfEdge({ from, to, way }: FlowEdge): string {
 export function findPath(flow: Flow, executed: readonly Executed[], isRunning: boolean): PathTaken {
   const keys = keysOf(flow);
   const run = executed.flatMap(({ stepName, status }, index) => {
-    // The trigger is always the first, and a step may have its name.
+    // The first executed step is the trigger. A step may have the same name.
     const key = index === 0 && stepName === 'trigger' ? TRIGGER_KEY : keys.get(stepName);
     return key === undefined ? [] : [{ key, status }];
   });

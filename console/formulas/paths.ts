@@ -1,6 +1,6 @@
 export const LIST_PATH = '/console/formulas';
 
-/** The parts of a formula's page; the first one has no name of its own. */
+/** The tabs of a formula's page. The first one has an empty name. */
 export type FormulaTab = '' | 'variables' | 'instances' | 'settings';
 
 export function pathOfFormula(id: number, tab: FormulaTab = ''): string {
@@ -15,7 +15,7 @@ export function pathOfExecution(id: number): string {
   return `${LIST_PATH}/executions/${id}`;
 }
 
-/** The parts of an address below the list. */
+/** A page below the list of formulas, as its address names it. */
 export type Place =
   | { readonly kind: 'list' | 'nowhere' }
   | { readonly kind: 'formula'; readonly id: number; readonly tab: FormulaTab }
@@ -23,7 +23,7 @@ export type Place =
 
 const NOWHERE: Place = { kind: 'nowhere' };
 
-/** Reads the rest of an address behind `/console/formulas`. */
+/** Reads the part of an address behind `/console/formulas`. */
 export function readPlace(below: string | undefined): Place {
   const [first = '', second = '', ...more] = (below ?? '').split('/');
   if (more.length > 0) return NOWHERE;

@@ -1,8 +1,8 @@
 import type { PropertyField } from './step-types.ts';
 
-/** Properties as they are stored. */
+/** Properties of a step as the service stores them. */
 export type Properties = Readonly<Record<string, unknown>>;
-/** Properties as they are typed, by name. */
+/** Properties of a step as the user typed them, by name. */
 export type Texts = Readonly<Record<string, string>>;
 
 /** Returns a value as its text in a form. */
@@ -17,10 +17,7 @@ export function readTexts(fields: readonly PropertyField[], properties: Properti
   return Object.fromEntries(fields.map((field) => [field.name, printProperty(field, properties[field.name])]));
 }
 
-/**
- * Returns the properties for the texts of a form. Those whose text is the same keep their value and its type, and properties that have no
- * field stay.
- */
+/** Returns the properties for the texts of a form. Unchanged texts keep their value and its type. Properties without a field are kept. */
 export function writeTexts(fields: readonly PropertyField[], before: Properties, texts: Texts): Properties {
   const written = { ...before };
   for (const field of fields) {
@@ -35,7 +32,7 @@ export function writeTexts(fields: readonly PropertyField[], before: Properties,
 
 function readValue({ kind }: PropertyField, text: string, before: unknown): unknown {
   if (kind === 'names') return splitNames(text);
-  // A text with JSON in it stays one: its references are replaced in another way.
+  // A text that contains JSON stays a text, because references in it are replaced in another way.
   return kind === 'value' && (typeof before !== 'string' || before === '') ? readJson(text) : text;
 }
 
@@ -46,7 +43,7 @@ function splitNames(text: string): readonly string[] {
     .filter((name) => name !== '');
 }
 
-/** Returns the object or the array that a text is in JSON, otherwise the text. */
+/** Returns the object or array if a text is JSON of one, otherwise the text. */
 function readJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {

@@ -18,7 +18,7 @@ interface PropertyInputProps {
   readonly formulaId: number;
 }
 
-/** The control of a property, by its kind. */
+/** A control for a property, chosen by the kind of the property. */
 export function PropertyInput(props: PropertyInputProps) {
   const { field, value, onChange, messages, completions, codeCompletions } = props;
   const { title, hint, isRequired = false } = field;
@@ -41,7 +41,7 @@ export function PropertyInput(props: PropertyInputProps) {
   }
 }
 
-/** Enough rows for a text, and one more to write in. */
+/** Returns the number of rows that a text needs, plus one to write in. */
 function rowsFor(text: string, least: number, most: number): number {
   return Math.min(most, Math.max(least, text.split('\n').length + 1));
 }
@@ -68,7 +68,7 @@ interface SelectProps {
   readonly choices: readonly { readonly value: string; readonly title: string }[];
 }
 
-/** One of a few. Another value that is stored, such as a reference, stays. */
+/** A choice of one of a few values. A stored value that is not among them, such as a reference, is kept. */
 function Select({ label, value, onChange, messages, isRequired, choices }: SelectProps) {
   const id = useId();
   const isOther = value !== '' && !choices.some((choice) => choice.value === value);
@@ -104,7 +104,7 @@ function Select({ label, value, onChange, messages, isRequired, choices }: Selec
   );
 }
 
-/** The formulas that can be called without a circle. */
+/** A choice of the formulas that this one can call without a circle of calls. */
 function FormulaChoice({ field, value, onChange, messages, formulaId }: PropertyInputProps) {
   const { value: formulas = [] } = useLoad(
     async (signal) => {
@@ -125,7 +125,7 @@ function FormulaChoice({ field, value, onChange, messages, formulaId }: Property
   );
 }
 
-/** The reference to an element instance, with the variables that stand for one. */
+/** A field for the reference to an element instance. It suggests the variables that contain an instance. */
 function InstanceReference({ field, value, onChange, messages, completions, variables }: PropertyInputProps) {
   const { title, hint, isRequired = false } = field;
   const fitting = variables.filter(({ type }) => type === 'elementInstance').map(({ key }) => `\${config.${key}}`);

@@ -8,7 +8,7 @@ interface ReferenceFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly completions: readonly Completion[];
-  /** Undefined: one line. */
+  /** Number of rows. Undefined: a field of one line. */
   readonly rows?: number;
   readonly isCode?: boolean;
   readonly isRequired?: boolean;
@@ -18,7 +18,7 @@ interface ReferenceFieldProps {
 
 type Control = HTMLInputElement | HTMLTextAreaElement;
 
-/** A text in which references are completed as they are typed. */
+/** A text field that completes references as the user types. */
 export function ReferenceField(props: ReferenceFieldProps) {
   const { label, value, onChange, completions, rows, isCode = false, isRequired = false, hint, messages } = props;
   const id = useId();
@@ -119,7 +119,7 @@ function Choices({ id, shown, active, onChoose, label }: ChoicesProps) {
   return (
     <div id={`${id}-list`} role="listbox" aria-label={label} tabIndex={-1}>
       {shown.map((completion, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the text field handles the keys
         <div
           key={completion.text}
           id={`${id}-${index}`}
@@ -143,7 +143,7 @@ interface MessageProps {
   readonly control: { readonly current: Control | null };
 }
 
-/** A fault, with a way to its place where the message names one. */
+/** Shows a fault. If the message names a position, a button moves the cursor there. */
 function Message({ message, value, control }: MessageProps) {
   const position = findPosition(value, message);
   const show = () => {

@@ -13,7 +13,7 @@ interface SettingsPartProps {
 
 const ENGINES = ['v1', 'v2', 'v3'] as const;
 
-/** The members of a formula that are no variables, trigger and steps. */
+/** Shows and changes the members of a formula other than variables, trigger and steps. */
 export function SettingsPart({ formula, onChanged }: SettingsPartProps) {
   const refused = useFormulaNeeds()(formula, 'editFormulas');
   const save = async (form: FormData) => {
@@ -38,7 +38,7 @@ export function SettingsPart({ formula, onChanged }: SettingsPartProps) {
         <Field label="Description" name="description" value={formula.description} maxLength={4000} autocomplete="off" />
         <label class="inline">
           <input type="checkbox" name="singleThreaded" defaultChecked={formula.singleThreaded} />
-          Executions of an instance wait for one another
+          Run the executions of an instance one after the other
         </label>
         <label class="inline">
           <input type="checkbox" name="debugLoggingEnabled" defaultChecked={formula.debugLoggingEnabled} />
@@ -53,7 +53,7 @@ export function SettingsPart({ formula, onChanged }: SettingsPartProps) {
             <label>
               Method
               <select name="method">
-                <option value="">None: it is no resource</option>
+                <option value="">None: not a resource</option>
                 {METHODS.map((method) => (
                   <option key={method} selected={method === formula.method}>
                     {method}

@@ -8,7 +8,7 @@ interface StepListProps {
   readonly onOpen: (key: NodeKey) => void;
 }
 
-/** The same as the graph, as a list. */
+/** Shows the graph as a list. */
 export function StepList({ flow, marks, onOpen }: StepListProps) {
   return (
     <ol class="steps" aria-label="Trigger and steps">

@@ -1,6 +1,6 @@
 import type { Step, Trigger } from './flow.ts';
 
-/** How a property is edited. */
+/** The kind of control with which a property is edited. */
 export type PropertyKind = 'text' | 'value' | 'code' | 'method' | 'flag' | 'instance' | 'formula' | 'names';
 
 /** A property of a step or a trigger. */
@@ -9,15 +9,15 @@ export interface PropertyField {
   readonly title: string;
   readonly kind: PropertyKind;
   readonly isRequired?: true;
-  /** Folded away until it has a value. */
+  /** Whether the property is folded away until it has a value. */
   readonly isRare?: true;
   readonly hint?: string;
 }
 
-/** A type of steps or triggers, as people choose it. */
+/** The description of a type of step or trigger, for the user who chooses one. */
 export interface TypeInfo {
   readonly title: string;
-  /** What it does or what it waits for. */
+  /** A sentence that says what the step does, or what the trigger waits for. */
   readonly does: string;
   readonly fields: readonly PropertyField[];
 }
@@ -60,7 +60,7 @@ const REQUEST: readonly PropertyField[] = [
 ];
 const SCRIPT_HINT = 'The body of function (trigger, steps, info, config, done).';
 
-/** The types of steps, the most used first. */
+/** The types of steps, most used first. */
 export const STEP_TYPES: Readonly<Record<Step['type'], TypeInfo>> = {
   elementRequest: {
     title: 'Element request',
@@ -74,7 +74,7 @@ export const STEP_TYPES: Readonly<Record<Step['type'], TypeInfo>> = {
   },
   script: {
     title: 'Script',
-    does: 'Runs JavaScript. What it hands to done() are the values of the step.',
+    does: 'Runs JavaScript. The argument of done() has the values of the step.',
     fields: [script(`${SCRIPT_HINT} Call done(result) at the end.`)],
   },
   filter: {
@@ -128,7 +128,7 @@ export const STEP_TYPES: Readonly<Record<Step['type'], TypeInfo>> = {
     title: 'AMQP message',
     does: 'Sends a message to a queue.',
     fields: [
-      text('url', 'URL', { isRequired: true, hint: 'Put it into a variable, because it has a password.' }),
+      text('url', 'URL', { isRequired: true, hint: 'Put it into a variable, because it contains a password.' }),
       text('queue', 'Queue', { isRequired: true }),
       text('exchange', 'Exchange', { isRare: true }),
       value('body', 'Message', { isRequired: true }),
@@ -155,7 +155,7 @@ export const TRIGGER_TYPES: Readonly<Record<Trigger['type'], TypeInfo>> = {
       },
       text('where', 'Only events where', {
         isRare: true,
-        hint: 'Over objectType, eventType, objectId, elementKey, hubKey and date.',
+        hint: 'A filter with the fields objectType, eventType, objectId, elementKey, hubKey and date.',
       }),
     ],
   },
@@ -170,7 +170,7 @@ export const TRIGGER_TYPES: Readonly<Record<Trigger['type'], TypeInfo>> = {
   },
   scheduled: {
     title: 'Schedule',
-    does: 'Starts at times.',
+    does: 'Starts at scheduled times.',
     fields: [
       text('cron', 'Times', {
         isRequired: true,
@@ -178,12 +178,16 @@ export const TRIGGER_TYPES: Readonly<Record<Trigger['type'], TypeInfo>> = {
       }),
     ],
   },
-  manual: { title: 'Manual', does: 'Starts when an execution is sent, or when the formula is called.', fields: [] },
+  manual: {
+    title: 'Manual',
+    does: 'Starts when a request creates an execution, or when the formula is called.',
+    fields: [],
+  },
 };
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** The info of a type of steps, or of triggers. */
+/** Returns the description of a type of step or trigger. */
 export function infoOf(type: Step['type'] | Trigger['type'], isTrigger: boolean): TypeInfo {
   const types: Readonly<Record<string, TypeInfo>> = isTrigger ? TRIGGER_TYPES : STEP_TYPES;
   return types[type] ?? { title: type, does: '', fields: [] };

@@ -15,7 +15,7 @@ interface StepsPartProps {
   readonly onChanged: () => void;
 }
 
-/** The graph of a formula, or its list of steps, what the service finds in it, and the editor of a step. */
+/** Shows the graph of a formula or the list of its steps, the findings of the service, and the editor of a step. */
 export function StepsPart({ loaded, onChanged }: StepsPartProps) {
   const { formula, content, findings } = loaded;
   const { query, change } = useQuery();
@@ -75,7 +75,7 @@ function editedOf(
   return opened === undefined ? undefined : { kind: 'node', key: opened };
 }
 
-/** The word for the trigger in an address; a formula without one has no id for it. */
+/** The word that stands for the trigger in an address. A formula without a trigger has no id for it. */
 const TRIGGER_WORD = 'trigger';
 
 function idOf({ steps }: Content, key: NodeKey): string {
@@ -105,7 +105,7 @@ interface FindingsProps {
   readonly onOpen: (key: NodeKey) => void;
 }
 
-/** Everything that the service finds in the formula, with the way to its place. */
+/** Lists everything that the service found in the formula, with links to the steps. */
 function Findings({ findings, content, onOpen }: FindingsProps) {
   if (findings.length === 0) return null;
   const { byNode, byVariable, others } = placeFindings(findings);

@@ -35,12 +35,12 @@ const MEANS: Readonly<Record<Trigger['type'], string>> = {
 interface TestRunProps {
   readonly instanceId: number;
   readonly trigger: Trigger['type'];
-  /** Called when several executions were started, which have no page in common. */
+  /** Shows the list of executions after the input has started several, which have no common page. */
   readonly onSeveral: () => void;
   readonly onClose: () => void;
 }
 
-/** Starts the instance with an input, and shows the execution. */
+/** Starts the formula instance with an input, and shows the execution. */
 export function TestRun({ instanceId, trigger, onSeveral, onClose }: TestRunProps) {
   const { route } = useLocation();
   const [text, setText] = useState(JSON.stringify(INPUTS[trigger], null, 2));
@@ -73,7 +73,7 @@ export function TestRun({ instanceId, trigger, onSeveral, onClose }: TestRunProp
   );
 }
 
-/** @throws Error with the place of the fault */
+/** Parses the input of a test run. @throws Error with the position of the fault */
 function readInput(text: string): unknown {
   if (text.trim() === '') return {};
   try {

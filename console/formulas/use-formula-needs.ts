@@ -1,13 +1,16 @@
 import { sayLacking, useMay, useWho } from '../who.ts';
 import type { Formula } from './calls.ts';
 
-/** The attributes of a control that the user cannot use, with the reason. */
+/** The attributes of a control that the user cannot use, with the reason as its title. */
 export interface Refused {
   readonly disabled?: true;
   readonly title?: string;
 }
 
-/** Says whether the user may change or delete a formula: by a privilege, and only those of the account. */
+/**
+ * Returns a function that says whether the user can change or delete a formula. The user needs a privilege, and the formula must be of the
+ * account.
+ */
 export function useFormulaNeeds(): (
   formula: Pick<Formula, 'accountId'>,
   privilege: 'editFormulas' | 'deleteFormulas',

@@ -69,7 +69,7 @@ function columnsFor(needs: Refused, open: (opened: Opened) => void): readonly Co
   ];
 }
 
-/** The variables of a formula. */
+/** Shows and changes the variables of a formula. */
 export function VariablesPart({ loaded: { formula, content }, onChanged }: VariablesPartProps) {
   const [opened, setOpened] = useState<Opened>();
   const needs = useFormulaNeeds()(formula, 'editFormulas');
@@ -147,7 +147,7 @@ function VariableDialog({ formulaId: id, before, onSaved, onClose }: VariableDia
           hint={
             before === undefined
               ? 'Steps refer to the value by ${config.key}.'
-              : 'With another key, the references of the trigger and the steps are rewritten.'
+              : 'If you change the key, the service changes the references in the trigger and the steps.'
           }
         />
         <label>
@@ -164,7 +164,7 @@ function VariableDialog({ formulaId: id, before, onSaved, onClose }: VariableDia
         <Field label="Description" name="description" value={before?.description} maxLength={4000} autocomplete="off" />
         <label class="inline">
           <input type="checkbox" name="required" defaultChecked={before?.required ?? true} />
-          Formula instances need a value
+          Formula instances must set a value
         </label>
       </Form>
     </Dialog>
@@ -186,7 +186,10 @@ function DeleteVariable({ formulaId: id, before, onDeleted, onClose }: DeleteVar
   };
   return (
     <Confirm title={`Delete ${before.key}?`} action="Delete the variable" onConfirm={remove} onClose={onClose}>
-      <p>References to it stay, and the steps that have them fail. A formula with instances keeps its variables.</p>
+      <p>
+        The references to the variable stay, and steps with such a reference fail. While the formula has instances, you
+        cannot delete its variables.
+      </p>
     </Confirm>
   );
 }

@@ -3,7 +3,7 @@ interface ViewChoiceProps {
   readonly onChange: (view: string | undefined) => void;
 }
 
-/** Shows the steps as a graph or as a list. */
+/** A choice between the graph and the list of the steps. */
 export function ViewChoice({ view, onChange }: ViewChoiceProps) {
   const isList = view === 'list';
   return (

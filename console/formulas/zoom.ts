@@ -4,15 +4,15 @@ import { useEffect, useState } from 'preact/hooks';
 const STEP = 1.25;
 const LEAST = 0.2;
 const MOST = 2;
-/** Smaller boxes are hard to read: a wide graph scrolls instead. */
+/** Minimum scale at which a graph is first shown. Smaller boxes are hard to read, so a wide graph scrolls instead. */
 const LEAST_FIRST = 0.65;
 
-/** The size of a drawing in its frame, also by the wheel with Ctrl. */
+/** The scale of a drawing in its frame. Ctrl and the mouse wheel change it too. */
 export interface Zoom {
   readonly scale: number;
   readonly zoomIn: () => void;
   readonly zoomOut: () => void;
-  /** Makes all of the width seen. */
+  /** Sets the scale at which the whole width is visible. */
   readonly fit: () => void;
 }
 

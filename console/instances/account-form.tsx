@@ -16,17 +16,19 @@ interface AccountFormProps {
   readonly element: Schemas['ElementDetail'];
   readonly fields: readonly Field[];
   readonly before: Given;
-  /** The label of the button. */
+  /** The label of the button that saves. */
   readonly action: string;
-  /** Where it can be saved without a new login, too: what the button for one says. */
+  /**
+   * The label of a second button that saves after a new log-in at the provider. Undefined where the form cannot be saved without a log-in.
+   */
   readonly logInAction?: string;
-  /** Called with the entered values, and with the provider's if the user logged in there. */
+  /** Saves the entered values and, if the user logged in at the provider, the grant. */
   readonly onSave: (given: Given, logIn: Grant | undefined) => Promise<void>;
-  /** Beside the button. */
+  /** Further controls beside the button. */
   readonly children?: ComponentChildren;
 }
 
-/** The settings of an instance, new or as they are. */
+/** Shows the settings of an instance, for a new one or to change them. */
 export function AccountForm({ element, fields, before, action, logInAction, onSave, children }: AccountFormProps) {
   const needs = useNeeds();
   const [given, setGiven] = useState(before);
@@ -97,7 +99,7 @@ export function AccountForm({ element, fields, before, action, logInAction, onSa
   );
 }
 
-/** A folded field may be faulty too. */
+/** Opens the folded section of a faulty field and moves the focus to the field. */
 function showFirstFault(form: HTMLFormElement | null): void {
   requestAnimationFrame(() => {
     const first = form?.querySelector<HTMLElement>('[aria-invalid="true"]');

@@ -16,7 +16,7 @@ interface ActionsProps {
   readonly onChanged: () => void;
 }
 
-/** The actions on an instance. */
+/** Shows the buttons for actions on an instance. */
 export function Actions({ instance, onChanged }: ActionsProps) {
   const needs = useNeeds();
   const [open, setOpen] = useState<Open>();

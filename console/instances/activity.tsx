@@ -12,7 +12,7 @@ import { useMay } from '../who.ts';
 type Activity = Schemas['Activity'];
 
 const PAGE_SIZE = 50;
-/** Calls are written a moment later. */
+/** Milliseconds after which the list is requested again, because the service stores calls a moment after their response. */
 const REFRESH_MS = 3000;
 
 const COLUMNS: readonly Column<Activity>[] = [
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<Activity>[] = [
   { title: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
 ];
 
-/** The calls on the instance. */
+/** Lists the calls on the instance. */
 export function InstanceActivity({ id }: { readonly id: number }) {
   const may = useMay();
   if (!may('viewAccountLogs'))

@@ -4,7 +4,10 @@ import { useLocation } from 'preact-iso';
 /** The query of the address. */
 export type AddressQuery = Readonly<Record<string, string | undefined>>;
 
-/** The query of the address, and what changes it in place; an empty value goes. */
+/**
+ * Returns the query of the address, and a function that changes parameters without a new entry in the history. An empty value removes a
+ * parameter.
+ */
 export function useQuery(): readonly [query: AddressQuery, change: (changes: AddressQuery) => void] {
   const { path, query, route } = useLocation();
   const change = (changes: AddressQuery) => {

@@ -7,16 +7,16 @@ export const CALLBACK_URL = `${location.origin}/oauth/callback`;
 const WINDOW = 'popup,width=560,height=720';
 const LOOK_MS = 400;
 
-/** The provider, or who is in front of its page, gave no access. */
+/** The provider, or the user on its page, refused access. */
 export class NotAuthorized extends Error {
   override readonly name = 'NotAuthorized';
 }
 
 /** The state while the user authorizes in a window of the provider. */
 export interface Waiting {
-  /** `closed` also where the provider's page hides its window from this one: it is listened for on. */
+  /** State of the window. `closed` may also mean that the provider's page hides its window from this one, so the wait continues. */
   readonly window: 'open' | 'closed' | 'blocked';
-  /** Shows the provider's page again. */
+  /** Opens the provider's page again. */
   readonly reopen: () => void;
   readonly cancel: () => void;
 }
@@ -35,7 +35,7 @@ export interface WindowLogIn {
   ) => Promise<Sent>;
 }
 
-/** Logs in at a provider, in a window of its own. */
+/** Lets the user log in at a provider in a separate window. */
 export function useAuthorization(): WindowLogIn {
   const [waiting, setWaiting] = useState<Waiting>();
   const cancel = useRef<(() => void) | undefined>(undefined);
@@ -93,7 +93,7 @@ function sayRefusal(name: string, { error = '', error_description: words }: Sent
   return `${name} did not grant access: ${said}. Nothing was connected.`;
 }
 
-/** Also where the page did not come over https, and has no `randomUUID`. */
+/** Returns a random state. `crypto.randomUUID` only exists on pages that were loaded over https. */
 function makeRandom(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

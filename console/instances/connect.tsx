@@ -10,7 +10,7 @@ import { Mark } from './mark.tsx';
 
 type Element = Schemas['ElementDetail'];
 
-/** An element, with the fields of its form. */
+/** An element with the fields of its form. */
 export interface ElementForm {
   readonly element: Element;
   readonly fields: readonly Field[];
@@ -25,7 +25,7 @@ export async function loadElementForm(keyOrId: string, signal: AbortSignal): Pro
   return { element, fields };
 }
 
-/** Makes an instance of an element. */
+/** Creates an instance of an element. */
 export function Connect({ elementKey }: { readonly elementKey: string }) {
   const loaded = useLoad((signal) => loadElementForm(elementKey, signal), [elementKey]);
   return (
@@ -94,7 +94,7 @@ interface Submission {
   readonly logIn: Grant | undefined;
 }
 
-/** Values that the API sets by itself are left out. */
+/** Returns the body of the request. Values that equal the defaults of the API are left out. */
 function bodyOf({ key }: Element, { given, before, logIn }: Submission): Schemas['InstanceCreate'] {
   const { settled = [], providerData, callbackUrl } = logIn ?? {};
   const values = Object.entries(changesOf(given.values, before.values)).filter(([each]) => !settled.includes(each));

@@ -24,7 +24,7 @@ interface DetailProps {
   readonly tab: string | undefined;
 }
 
-/** One instance, by its parts. */
+/** Shows one instance with its tabs. */
 export function Detail({ id, tab = '' }: DetailProps) {
   const loaded = useLoad((signal) => ask(api.GET('/instances/{id}', { signal, params: { path: { id } } })), [id]);
   return (

@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Event>[] = [
   },
 ];
 
-/** Lists the accepted events of the instance, as its receiver gets them. */
+/** Lists the events of the instance, as its receiver gets them. */
 export function InstanceEvents({ instance: { id, eventsEnabled } }: { readonly instance: Instance }) {
   const list = usePages(
     (nextPage, signal) =>

@@ -12,7 +12,7 @@ interface FieldProps {
   readonly onChange: (value: string | boolean) => void;
 }
 
-/** One key of a configuration: what it is called, what it means and how one comes by it, and what is wrong with it. */
+/** Shows one key of a configuration: its name, its description, how to get the value, and the fault of the entered value. */
 export function FieldRow({ field, value, fault, isTried, onChange }: FieldProps) {
   const id = useId();
   const [isTouched, setTouched] = useState(false);
@@ -66,7 +66,7 @@ export function FieldRow({ field, value, fault, isTried, onChange }: FieldProps)
   );
 }
 
-/** The attributes of every control. */
+/** The attributes that every control of a field has. */
 interface ControlAttributes {
   readonly id: string;
   readonly 'aria-describedby': string;
@@ -122,7 +122,7 @@ function Control({ field, value, control, onChange }: ControlProps) {
   );
 }
 
-/** Hidden until the user shows it. A stored secret is a mask, which typing removes. */
+/** A control for a secret, which is hidden until the user shows it. A stored secret is a mask, which typing replaces. */
 function SecretControl({ field, value, control, onChange }: ControlProps) {
   const [isShown, setShown] = useState(false);
   const input = {
@@ -144,7 +144,7 @@ function SecretControl({ field, value, control, onChange }: ControlProps) {
         type="button"
         aria-label={`${isShown ? 'Hide' : 'Show'} ${field.name}`}
         disabled={value === MASK}
-        title={value === MASK ? 'The service has stored a value and shows it to nobody.' : undefined}
+        title={value === MASK ? 'The service has a stored value, which it never shows.' : undefined}
         onClick={() => setShown(!isShown)}
       >
         {isShown ? 'Hide' : 'Show'}

@@ -8,31 +8,31 @@ export type Values = Readonly<Record<string, string | boolean>>;
 /** The text that replaces a secret in responses. Sending it keeps the secret. */
 export const MASK = '********';
 
-/** Keys that the console fills in by itself, or that say nothing. */
+/** Keys that the console sets by itself, or that users need not see. */
 const OWN_KEYS = ['simulator', 'oauth.callback.url', 'authentication.type'];
 const EVENT_PREFIX = 'event.';
 const TOKEN_KEYS = ['oauth.user.refresh_token', 'oauth.user.token'];
-/** The keys that an OAuth proxy has instead of the user. */
+/** Keys that the user does not enter if an OAuth proxy has them. */
 export const APPLICATION_KEYS = ['oauth.api.key', 'oauth.api.secret'];
 
 export interface FieldGroups {
-  /** The fields without which an instance cannot be created, in the order of the API. */
+  /** The fields that are needed to create an instance, in the order of the API. */
   readonly needed: readonly Field[];
   readonly more: readonly Field[];
   readonly events: readonly Field[];
 }
 
-/** @param isOfProxy whether an OAuth proxy has the key and the secret of the application */
+/** Groups the fields of an element. @param isOfProxy whether an OAuth proxy has the key and the secret of the application */
 export function groupFields(fields: readonly Field[], isOfProxy: boolean): FieldGroups {
   const shown = fields.filter(({ key }) => !OWN_KEYS.includes(key) && !(isOfProxy && APPLICATION_KEYS.includes(key)));
   const isOfEvents = ({ key }: Field) => key.startsWith(EVENT_PREFIX);
   const own = shown.filter((field) => !isOfEvents(field));
-  // The API lists what is needed first, also where one of two is enough and neither is required by itself.
+  // The API lists the needed fields first. Among them are pairs of which one is enough, where neither field is required by itself.
   const count = own.findLastIndex(({ required }) => required) + 1;
   return { needed: own.slice(0, count), more: own.slice(count), events: shown.filter(isOfEvents) };
 }
 
-/** A configuration as a form has it. */
+/** Converts a stored configuration to the values of a form. */
 export function valuesOf(configuration: Readonly<Record<string, unknown>>): Values {
   return Object.fromEntries(Object.entries(configuration).map(([key, value]) => [key, toFormValue(value)]));
 }
@@ -42,7 +42,7 @@ function toFormValue(value: unknown): string | boolean {
   return typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : String(value ?? '');
 }
 
-/** Defaults that the API does not report. */
+/** Defaults that the API applies but does not report. */
 const UNSAID: Values = { 'event.notification.hydrate': true };
 
 /** Returns the initial values of the fields. */

@@ -9,11 +9,11 @@ type Proxy = Schemas['OAuthProxy'];
 /** The values of a form for an instance. */
 export interface Given {
   readonly name: string;
-  /** With commas between them. */
+  /** Tags, separated by commas. */
   readonly tags: string;
   readonly values: Values;
   readonly isSimulated: boolean;
-  /** The proxy that has the application. */
+  /** The OAuth proxy that has the key and the secret of the application. */
   readonly proxy: Proxy | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function logInOf(element: Element, given: Given, authorize: WindowL
     );
     return oauthUrl;
   };
-  // A proxy sends the browser on to the URL that is the state.
+  // An OAuth proxy redirects the browser to the URL in the state.
   const stateOf = proxy === undefined ? undefined : (random: string) => `${CALLBACK_URL}?window=${random}`;
   const { window: _, ...providerData } = await authorize(element.name, begin, stateOf);
   return {

@@ -5,7 +5,9 @@ import { Detail } from './detail.tsx';
 import { ElementChoice } from './element-choice.tsx';
 import { InstanceList } from './list.tsx';
 
-/** The list, `new`, `new/<key of an element>`, and `<id>` with the part of an instance that is looked at. */
+/**
+ * Shows the list, the choice of an element (`new`), the form of an element (`new/<key>`), or an instance (`<id>` and the name of a tab).
+ */
 export function Instances({ below = '' }: PageProps) {
   const [first = '', second, third] = below.split('/');
   if (first === '') return <InstanceList />;

@@ -2,7 +2,7 @@ import type { Schemas } from '../api.ts';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../who.ts';
 
-/** The last call on an instance that failed, with the way to it for those who may see activity. */
+/** Shows the last failed call on an instance, with a link to the activity for users who may see it. */
 export function LastError({ lastError }: Pick<Schemas['Instance'], 'lastError'>) {
   const may = useMay();
   if (lastError === undefined) return <span class="soft">none</span>;

@@ -89,7 +89,10 @@ const columnsOf = ({ search, sortBy }: Columns): readonly Column<Instance>[] => 
   },
 ];
 
-/** A click orders by the column, the next one the other way round, and the third as before. Times begin with the newest. */
+/**
+ * Returns the sort order of a column. The first click on its title sorts, the second one reverses the order, and the third one removes it.
+ * Times are sorted newest first.
+ */
 function useSort(): (field: string) => ColumnSort {
   const [{ orderBy = '' }, change] = useQuery();
   return (field) => {
@@ -102,7 +105,7 @@ function useSort(): (field: string) => ColumnSort {
   };
 }
 
-/** All instances, those that a search finds, and those with a tag or in a state. */
+/** Lists the instances: all of them, those that a search finds, and those with a tag or in a state. */
 export function InstanceList() {
   const [query, change] = useQuery();
   const { q = '', state = '', tag = '', orderBy = '' } = query;

@@ -10,7 +10,7 @@ interface LogInFieldsProps {
   readonly onChange: (change: (last: Given) => Given) => void;
 }
 
-/** The fields of the application that requests access, and of the address to which the provider redirects the browser. */
+/** Shows the fields of the OAuth client that requests access, and of the address to which the provider redirects the browser. */
 export function LogInFields({ given: { proxy, isSimulated }, onChange }: LogInFieldsProps) {
   const { value, error } = useLoad(
     (signal) => askPage<Schemas['OAuthProxy']>(api.GET('/elements/oauthProxies', { signal })),

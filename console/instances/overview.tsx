@@ -90,7 +90,7 @@ export function Overview({ instance }: { readonly instance: Instance }) {
   );
 }
 
-/** By the names of the form, in its order; then what the service has put there by itself. */
+/** Shows the configuration in the order and with the names of the form, followed by the values that the service has added. */
 function Configuration({ instance: { element, configuration } }: { readonly instance: Instance }) {
   const { value: fields = [] } = useLoad(
     (signal) =>
@@ -100,7 +100,7 @@ function Configuration({ instance: { element, configuration } }: { readonly inst
   const names = new Map(fields.map(({ key, name }) => [key, name]));
   const order = [...names.keys()].filter((key) => key in configuration);
   const rest = Object.keys(configuration).filter((key) => !names.has(key));
-  if (order.length + rest.length === 0) return <p class="soft">It has none.</p>;
+  if (order.length + rest.length === 0) return <p class="soft">The instance has no configuration.</p>;
   return (
     <dl class="facts">
       {[...order, ...rest].map((key) => (

@@ -87,7 +87,7 @@ const columnsOf = ({ run, replay, needs }: Doing): readonly Column<Poll>[] => [
   },
 ];
 
-/** Shows what the instance is polled for, and the progress. */
+/** Shows the objects that the instance is polled for, and the progress of each. */
 export function Pollers({ instance: { id, eventsEnabled } }: { readonly instance: Instance }) {
   const [replayed, setReplayed] = useState<string>();
   const list = usePages(
@@ -117,7 +117,7 @@ export function Pollers({ instance: { id, eventsEnabled } }: { readonly instance
             <Empty title="The instance has no pollers.">
               <p>
                 {eventsEnabled
-                  ? 'The provider sends webhooks, or the configuration does not say what to poll. '
+                  ? 'The provider sends webhooks, or the configuration names no objects to poll. '
                   : 'Events are off. '}
                 <a href={`/console/instances/${id}/settings`}>Go to the settings</a>
               </p>
@@ -170,7 +170,7 @@ function ReplayDialog({ id, resource, onDone, onClose }: ReplayProps) {
 
 const DAY_MS = 86_400_000;
 
-/** As the field wants it: local, to the minute. */
+/** Returns the time one day ago as a `datetime-local` field needs it: local, to the minute. */
 function yesterday(): string {
   const at = new Date(Date.now() - DAY_MS);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

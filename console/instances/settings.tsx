@@ -11,7 +11,7 @@ interface SettingsProps {
   readonly onSaved: () => void;
 }
 
-/** Changes an instance: its name and tags, its configuration, and its credentials, which are tried first. */
+/** Changes an instance: its name and tags, its configuration, and its credentials, which the service verifies before it stores them. */
 export function Settings({ instance, onSaved }: SettingsProps) {
   const loaded = useLoad((signal) => loadElementForm(instance.element.key, signal), [instance.element.key]);
   return <Show loaded={loaded}>{(form) => <SettingsForm instance={instance} onSaved={onSaved} {...form} />}</Show>;
@@ -51,7 +51,7 @@ function SettingsForm({ instance, onSaved, element, fields }: SettingsProps & El
   );
 }
 
-/** Nothing that is as it was. */
+/** Returns the body of the request, without values that have not changed. */
 function bodyOf(before: Given, given: Given, logIn: Grant | undefined): Schemas['InstanceUpdate'] {
   const { settled = [], providerData, callbackUrl } = logIn ?? {};
   const configuration = {
@@ -60,7 +60,7 @@ function bodyOf(before: Given, given: Given, logIn: Grant | undefined): Schemas[
     ),
     ...(given.isSimulated !== before.isSimulated && { simulator: given.isSimulated }),
     ...(callbackUrl !== undefined && { 'oauth.callback.url': callbackUrl }),
-    // Those of the proxy count where none are given.
+    // An empty key and secret mean those of the proxy.
     ...(given.proxy !== undefined && { 'oauth.api.key': '', 'oauth.api.secret': '' }),
   };
   const tags = tagsOf(given.tags);

@@ -3,7 +3,7 @@ import { Badge } from '../parts/badge.tsx';
 
 type Instance = Pick<Schemas['Instance'], 'disabled' | 'valid' | 'invalidReason' | 'traceLoggingEnabled'>;
 
-/** How an instance is; what is wrong stands beside it. */
+/** Shows the state of an instance. The title of an invalid one has the fault. */
 export function State({ instance }: { readonly instance: Instance }) {
   return (
     <span class="row">

@@ -6,7 +6,7 @@ const WAITING: Readonly<Record<Waiting['window'], (name: string) => string>> = {
   blocked: (name) => `The browser blocked the window of ${name}. Allow pop-up windows for this page, or open it here.`,
 };
 
-/** Shown while the user may be at the provider's page. */
+/** A note that is shown while the user may be at the provider's page. */
 export function WaitingNote({
   name,
   waiting: { window, reopen, cancel },

@@ -27,14 +27,14 @@ export async function listElements(signal: AbortSignal): Promise<readonly Schema
   return rows;
 }
 
-/** A definition with the owners that have it. */
+/** A definition with the owners that have fields of it. */
 export interface LoadedDefinition {
   readonly resource: CommonResource;
-  /** The highest level first. */
+  /** The owners, highest level first. */
   readonly owners: readonly Owner[];
 }
 
-/** @throws ApiError */
+/** Loads the definition of a name with the fields of all levels. @throws ApiError */
 export async function loadDefinition(name: string, signal: AbortSignal): Promise<LoadedDefinition> {
   const [resource, owners] = await Promise.all([
     ask(api.GET('/common-resources/{name}', { signal, params: { path: { name } } })),
@@ -64,7 +64,7 @@ async function listOwners(name: string, signal: AbortSignal): Promise<readonly O
   });
 }
 
-/** Returns undefined in place of the error that says that something does not exist. @throws ApiError for other errors */
+/** Returns undefined in place of the error for a missing resource. @throws ApiError for other errors */
 async function orNothing<Found>(found: Promise<Found>): Promise<Found | undefined> {
   try {
     return await found;
@@ -118,7 +118,7 @@ function callsOfInstance(objectName: string, id: number): DefinitionCalls {
 }
 
 /**
- * Changes the fields of one level, which are read again first.
+ * Changes the fields of one level. The function receives the stored fields, which are read immediately before.
  * @throws ApiError
  */
 export async function changeFields(
@@ -138,7 +138,7 @@ export async function findTransformation(
   target: Target,
   signal: AbortSignal,
 ): Promise<Transformation | undefined> {
-  // The list, because that nothing is there is no error in it.
+  // Reads the list, because a missing transformation is no error there.
   const all = await listTransformations(target, signal);
   return Object.hasOwn(all, objectName) ? all[objectName] : undefined;
 }
@@ -174,7 +174,7 @@ export async function saveTransformation(
   return headers.get('Elements-Error') ?? undefined;
 }
 
-/** @throws ApiError */
+/** Deletes the transformation of a level. @throws ApiError */
 export async function removeTransformation(objectName: string, target: Target): Promise<void> {
   if (target.level === 'instance') {
     const params = { path: { objectName, id: target.instanceId } };

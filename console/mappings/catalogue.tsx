@@ -22,7 +22,7 @@ async function listCatalogue(signal: AbortSignal): Promise<readonly Entry[]> {
   return Object.entries(all).map(([name, { fields }]) => ({ name, fields }));
 }
 
-/** The definitions that come with the service, each to be taken over as one's own. */
+/** Lists the definitions that come with the service. The user can copy each of them to an own level. */
 export function Catalogue() {
   const loaded = useLoad(listCatalogue, []);
   const [chosen, setChosen] = useState<Entry>();

@@ -92,7 +92,7 @@ function Text({ label, value, placeholder, onChange }: TextProps) {
   );
 }
 
-/** How the values of a field are made and converted. */
+/** Shows how the values of a field are made and converted. */
 export function Conversions({ field, onChange }: ConversionsProps) {
   const { source, type, constant, paths, separator, datePattern, factor, defaultValue, direction } = field;
   const hasPaths = source === 'join' || source === 'first';
@@ -142,7 +142,7 @@ export function Conversions({ field, onChange }: ConversionsProps) {
       </div>
       {hasPaths && (
         <label>
-          Paths of the provider, one a line
+          Paths of the provider, one per line
           <textarea
             class="mono"
             rows={3}

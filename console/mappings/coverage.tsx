@@ -11,19 +11,19 @@ import { NewTransformation } from './new-transformation.tsx';
 import { pathOfEditor, pathOfTryOut, type Target } from './paths.ts';
 import { LEVELS } from './transformation-form.ts';
 
-/** The parts of a transformation that the tables show. A file of a definition has no more of it for certain. */
+/** The members of a transformation that the tables show. A file of a definition may lack the others. */
 type Transformation = Pick<Schemas['TransformationBody'], 'vendorName' | 'fields'>;
 
-/** A transformation in the tables, with what it is for. */
+/** A transformation in the tables, with its element or instance. */
 interface Mapping {
   readonly key: string;
-  /** The name of the element or the instance. */
+  /** Name of the element or the instance. */
   readonly title: string;
   readonly target: Target;
   readonly transformation: Transformation;
 }
 
-/** Settings that make a field without a path of the provider. */
+/** Types of settings that make a value without a path of the provider. */
 const MAKERS = ['constant', 'join', 'first'];
 
 /** Maximum number of instances whose own transformations are shown. */
@@ -50,7 +50,7 @@ async function listMappings(
   ];
 }
 
-/** A part of a file, with the `level` that it belongs to. */
+/** A part of a file with its `level`. */
 type Leveled = Readonly<Record<string, unknown>>;
 
 interface InFile {
@@ -59,7 +59,10 @@ interface InFile {
   readonly fields?: readonly Leveled[] | null | undefined;
 }
 
-/** A file has no level of its own: its settings, its script and its fields have one each. */
+/**
+ * Returns whether a part of a file belongs to the organization. A file has no level of its own: its settings, its script and its fields
+ * have one each.
+ */
 function isOfOrganization({ configuration, script, fields }: InFile): boolean {
   const parts = [...(configuration ?? []), ...(script == null ? [] : [script])];
   return (parts.length > 0 ? parts : (fields ?? [])).every(({ level }) => level === 'organization');
@@ -85,7 +88,7 @@ function waysOf({ fields = [] }: Transformation): ReadonlyMap<string, string> {
   );
 }
 
-/** The transformations of a definition, and which fields each of them maps. */
+/** Shows the transformations of a definition, and which fields each of them maps. */
 export function Coverage({ resource }: { readonly resource: CommonResource }) {
   const { name, fields, elementInstanceIds } = resource;
   const loaded = useLoad((signal) => listMappings(resource, signal), [resource]);
@@ -182,7 +185,7 @@ function Transformations({ name, paths, mappings, onRemove }: TransformationsPro
   );
 }
 
-/** Which fields each transformation maps: a column for each. */
+/** Shows which fields each transformation maps, with a column for each transformation. */
 function Matrix({ paths, mappings }: Pick<TransformationsProps, 'paths' | 'mappings'>) {
   const columns = mappings.map((mapping) => ({ ...mapping, ways: waysOf(mapping.transformation) }));
   return (

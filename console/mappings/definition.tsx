@@ -26,7 +26,7 @@ interface DefinitionPageProps {
   readonly tab: DefinitionTab;
 }
 
-/** One definition, by its parts. */
+/** Shows one definition with its tabs. */
 export function DefinitionPage({ name, tab }: DefinitionPageProps) {
   const loaded = useLoad((signal) => loadDefinition(name, signal), [name]);
   return (
@@ -76,7 +76,7 @@ function Head({ definition: { resource, owners } }: { readonly definition: Loade
   const [opened, setOpened] = useState<'rename' | 'delete'>();
   const needs = useLevelNeeds();
   const { name } = resource;
-  // The service takes the highest level that the user may change.
+  // Without a level, the service chooses the highest one that the user may change.
   const levels = owners.map(({ level }) => level);
   const close = () => setOpened(undefined);
   return (

@@ -16,7 +16,7 @@ interface EditorPageProps {
   readonly target: Target;
 }
 
-/** The data that the editor is opened with. */
+/** The data that is loaded before the editor opens. */
 interface Edited {
   readonly resource: CommonResource;
   readonly stored: Schemas['Transformation'] | undefined;
@@ -45,7 +45,10 @@ async function describe(target: Target, signal: AbortSignal): Promise<Pick<Edite
   return { elementKey: key, title: name };
 }
 
-/** The fields that hold for a target: those of its level and above. The lowest level wins. */
+/**
+ * Returns the fields that apply to a target: those of its level and of the levels above. For a path on several levels, the lowest level
+ * applies.
+ */
 function definedFor(target: Target, fields: readonly AssociatedField[]): readonly DefinedField[] {
   const lowest = LEVELS.indexOf(target.level);
   const held = fields
@@ -58,7 +61,7 @@ function definedFor(target: Target, fields: readonly AssociatedField[]): readonl
   return [...new Map(held.map((field) => [field.path, field])).values()];
 }
 
-/** Edits the transformation of one level, and tries it out. */
+/** Edits and tests the transformation of one level. */
 export function EditorPage({ name, target }: EditorPageProps) {
   const loaded = useLoad((signal) => load({ name, target }, signal), [name, target]);
   const instances = useInstances();
@@ -116,7 +119,7 @@ export function EditorPage({ name, target }: EditorPageProps) {
   );
 }
 
-/** The instance whose fields and records are shown. */
+/** Chooses the instance whose fields and records are shown. */
 function chooseInstance(
   target: Target,
   wanted: string | undefined,

@@ -1,8 +1,8 @@
 import type { Schemas } from '../api.ts';
 
-/** The faults of a transformation, by the control that they belong to. */
+/** The faults of a transformation, by the control that has the faulty value. */
 export interface FormFaults {
-  /** By the path of the mapped field. */
+  /** Faults by the path of the mapped field. */
   readonly byField: ReadonlyMap<string, readonly string[]>;
   readonly vendorName: string | undefined;
   readonly script: string | undefined;
@@ -10,7 +10,7 @@ export interface FormFaults {
 
 export const NO_FAULTS: FormFaults = { byField: new Map(), vendorName: undefined, script: undefined };
 
-/** The details of an error, as `ApiError` has them. */
+/** The part of an error with details about faults, as `ApiError` has them. */
 interface Faulty {
   readonly details?: NonNullable<Schemas['ErrorResponse']['details']>;
 }
@@ -38,7 +38,7 @@ export function readFaults({ details = [] }: Faulty, mappedFields: readonly stri
   };
 }
 
-/** Says where a position in a text is. */
+/** Returns a position in a text as line and column. */
 function describePosition(text: string, position: number): string {
   const lines = text.slice(0, position).split('\n');
   return `Line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;

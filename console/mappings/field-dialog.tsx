@@ -11,7 +11,7 @@ import { MAPPED_TYPES } from './values.ts';
 
 interface FieldDialogProps {
   readonly objectName: string;
-  /** Undefined: a new field. */
+  /** The stored field. Undefined for a new one. */
   readonly before: AssociatedField | undefined;
   /** The owners that have the definition. */
   readonly owners: readonly Owner[];
@@ -90,14 +90,14 @@ export function FieldDialog({ objectName, before, owners, onSaved, onClose }: Fi
   );
 }
 
-/** Replaces the field of a path, or adds one at the end. */
+/** Returns the fields with the one at this path replaced, or with the new one at the end. */
 function withField(all: readonly FieldBody[], field: FieldBody, before: string | undefined) {
   const found = all.findIndex(({ path }) => path === before);
   const index = found < 0 ? all.length : found;
   return { fields: [...all.slice(0, index), field, ...all.slice(index + 1)], index };
 }
 
-/** The service points to the field in its list. The form has the controls of this field alone. */
+/** Changes the pointers of an error, which name the field by its index in the list. The form only has the controls of this field. */
 function pointToControls(error: unknown, index: number): unknown {
   if (!(error instanceof ApiError)) return error;
   const { status, code, message, requestId } = error;

@@ -14,7 +14,7 @@ interface DefinitionFieldsProps {
   readonly onChanged: () => void;
 }
 
-/** The fields of all levels, to be added, changed and removed. */
+/** Lists the fields of all levels, and adds, changes and removes fields. */
 export function DefinitionFields({ definition, onChanged }: DefinitionFieldsProps) {
   const { name, fields } = definition.resource;
   const needs = useLevelNeeds();

@@ -6,7 +6,7 @@ import { EditorPage } from './editor.tsx';
 import { DefinitionList } from './list.tsx';
 import { LIST_PATH, readAddress } from './paths.ts';
 
-/** The definitions, the catalogue, a definition by its parts, and the editor of a transformation. */
+/** Shows the list of definitions, the catalogue, a definition with its tabs, or the editor of a transformation. */
 export function Mappings({ below }: PageProps) {
   const address = readAddress(below);
   if (address.kind === 'list') return <DefinitionList />;

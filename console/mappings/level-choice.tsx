@@ -5,7 +5,7 @@ const MEANS = {
   account: 'Account: its instances only',
 } as const;
 
-/** The field `level` of a form: the levels above instances at which the user may do something. */
+/** A choice of a level above instances at which the user may do something, as the field `level` of a form. */
 export function LevelChoice({ action }: { readonly action: 'create' | 'edit' }) {
   return (
     <label>

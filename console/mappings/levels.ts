@@ -8,7 +8,7 @@ export type Owner =
 
 type Action = 'create' | 'edit' | 'delete';
 
-/** Privileges that changes of a level need, all of them. */
+/** Returns the privileges that a change at a level needs. The user must have all of them. */
 function needed(level: Level, action: Action): readonly string[] {
   const own = `${action}CommonObjects`;
   const byLevel: Readonly<Record<Level, readonly string[]>> = {
@@ -19,7 +19,7 @@ function needed(level: Level, action: Action): readonly string[] {
   return byLevel[level];
 }
 
-/** The attributes of a control that changes a level, for users without the right to. */
+/** Returns the attributes of a control that changes a level. Users without the privileges get a disabled control with the reason. */
 export type LevelNeeds = (level: Level, action: Action) => { readonly disabled?: true; readonly title?: string };
 
 export function useLevelNeeds(): LevelNeeds {
@@ -30,7 +30,7 @@ export function useLevelNeeds(): LevelNeeds {
   };
 }
 
-/** Returns the attributes of a control that changes one of several levels: the user needs the right to one of them. */
+/** Returns the attributes of a control that changes one of several levels. The user needs the privileges of one of them. */
 export function needsOneOf(needs: LevelNeeds, levels: readonly Level[], action: Action): ReturnType<LevelNeeds> {
   const all = levels.map((level) => needs(level, action));
   return all.find(({ disabled }) => disabled !== true) ?? all[0] ?? {};

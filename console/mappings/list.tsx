@@ -14,7 +14,7 @@ import { LevelChoice } from './level-choice.tsx';
 import { useLevelNeeds } from './levels.ts';
 import { CATALOGUE_PATH, pathOfDefinition } from './paths.ts';
 
-/** Names in a cell; the rest is counted. */
+/** Maximum number of names in a cell. The others are counted. */
 const MOST_NAMES = 4;
 
 function columnsFor(elements: ReadonlyMap<number, string>): readonly Column<CommonResource>[] {
@@ -61,7 +61,7 @@ function sayInstances(count: number): string {
   return count === 1 ? '1 instance of its own' : `${count} instances of their own`;
 }
 
-/** The definitions of all levels. */
+/** Lists the definitions of all levels. */
 export function DefinitionList() {
   const { query, change } = useQuery();
   const resources = useLoad(listResources, []);

@@ -9,7 +9,7 @@ import type { ShownVendorField } from './vendor-fields.ts';
 interface MappedFieldsProps {
   readonly fields: readonly FieldForm[];
   readonly vendor: readonly ShownVendorField[];
-  /** The faults of the service, by the paths of fields. */
+  /** The faults that the service found, by the paths of fields. */
   readonly faults: ReadonlyMap<string, readonly string[]>;
   readonly chosen: string | undefined;
   readonly onChoose: (path: string) => void;
@@ -18,7 +18,7 @@ interface MappedFieldsProps {
   readonly onRemove: (path: string) => void;
 }
 
-/** Our fields, each with the path of the provider and its conversion. */
+/** Lists our fields, each with the path of the provider and its conversion. */
 export function MappedFields({ fields, faults, chosen, onAdd, ...others }: MappedFieldsProps) {
   const count = fields.filter(isMapped).length;
   return (
@@ -54,7 +54,7 @@ interface MappedFieldProps extends Pick<MappedFieldsProps, 'vendor' | 'onChoose'
   readonly isChosen: boolean;
 }
 
-/** Options in the list of an input; the best come first. */
+/** Maximum number of options in the list of an input. The best ones come first. */
 const MOST_OPTIONS = 40;
 
 function MappedField({ field, faults, isChosen, vendor, onChoose, onChange, onRemove }: MappedFieldProps) {
@@ -138,7 +138,7 @@ interface NewFieldProps {
   readonly isTaken: (path: string) => boolean;
 }
 
-/** It is inside the form of the editor, so it has no form of its own. */
+/** A row of controls that adds a field. It is inside the form of the editor, so it is no form itself. */
 function NewField({ onAdd, isTaken }: NewFieldProps) {
   const [path, setPath] = useState('');
   const [type, setType] = useState<MappedType>('string');

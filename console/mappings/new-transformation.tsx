@@ -16,7 +16,7 @@ const MEANS: Readonly<Record<Level, string>> = {
   instance: 'One instance',
 };
 
-/** Chooses what to map the definition for, and opens the editor. */
+/** Asks the user for the element or instance to map the definition to, and opens the editor. */
 export function NewTransformation({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
   const { route } = useLocation();
   const needs = useLevelNeeds();

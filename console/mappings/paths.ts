@@ -1,6 +1,6 @@
 import type { Level } from './transformation-form.ts';
 
-/** The owner of a transformation, and its element or instance. */
+/** The level of a transformation, with its element or its instance. */
 export type Target =
   | { readonly level: 'organization' | 'account'; readonly elementKey: string }
   | { readonly level: 'instance'; readonly instanceId: number };
@@ -8,7 +8,7 @@ export type Target =
 export const LIST_PATH = '/console/mappings';
 export const CATALOGUE_PATH = '/console/mappings/catalogue';
 
-/** The parts of a definition's page; the first one has no name of its own. */
+/** The tabs of a definition's page. The first one has an empty name. */
 export type DefinitionTab = '' | 'transformations' | 'try';
 
 export function pathOfDefinition(name: string, tab: DefinitionTab = ''): string {
@@ -16,13 +16,13 @@ export function pathOfDefinition(name: string, tab: DefinitionTab = ''): string 
   return tab === '' ? path : `${path}/${tab}`;
 }
 
-/** The editor of a transformation. @param instanceId the instance whose fields and records it shows */
+/** Returns the path of the editor of a transformation. @param instanceId the instance whose fields and records the editor shows */
 export function pathOfEditor(name: string, target: Target, instanceId?: number): string {
   const id = target.level === 'instance' ? String(target.instanceId) : encodeURIComponent(target.elementKey);
   return onInstance(`${pathOfDefinition(name)}/${target.level}/${id}`, instanceId);
 }
 
-/** The try-out of a definition on an instance. */
+/** Returns the path of the try-out of a definition on an instance. */
 export function pathOfTryOut(name: string, instanceId: number | undefined): string {
   return onInstance(pathOfDefinition(name, 'try'), instanceId);
 }
@@ -31,7 +31,7 @@ function onInstance(path: string, instanceId: number | undefined): string {
   return instanceId === undefined ? path : `${path}?instance=${instanceId}`;
 }
 
-/** What the rest of an address below the list names. */
+/** A page below the list of definitions, as its address names it. */
 export type MappingsAddress =
   | { readonly kind: 'list' | 'catalogue' | 'nowhere' }
   | { readonly kind: 'definition'; readonly name: string; readonly tab: DefinitionTab }
@@ -39,7 +39,7 @@ export type MappingsAddress =
 
 const NOWHERE: MappingsAddress = { kind: 'nowhere' };
 
-/** Reads the rest of an address behind `/console/mappings`. */
+/** Reads the part of an address behind `/console/mappings`. */
 export function readAddress(below: string | undefined): MappingsAddress {
   const [first = '', name = '', part = '', id = '', ...more] = (below ?? '').split('/').map(decode);
   if (first === '') return { kind: 'list' };
@@ -67,7 +67,7 @@ function decode(segment: string): string {
   }
 }
 
-/** The name of a level, with its instance. */
+/** Returns the name of a level, with the id of its instance if it has one. */
 export function sayLevel(level: Level | 'system', instanceId?: number): string {
   return level === 'instance' && instanceId !== undefined ? `instance #${instanceId}` : level;
 }

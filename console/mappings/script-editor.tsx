@@ -3,7 +3,7 @@ import type { Flag, TransformationForm } from './transformation-form.ts';
 
 interface ScriptEditorProps {
   readonly form: Pick<TransformationForm, 'script' | 'dropsEmpty' | 'flags'>;
-  /** The fault of the script, with its position. */
+  /** The fault of the script with its position. */
   readonly fault: string | undefined;
   readonly onChange: (changes: Pick<Partial<TransformationForm>, 'script' | 'dropsEmpty'>) => void;
   readonly onFlag: (flag: Flag, isOn: boolean) => void;
@@ -12,7 +12,7 @@ interface ScriptEditorProps {
 const EXAMPLE = `transformedObject.fullName = originalObject.given_name + ' ' + originalObject.family_name;
 done(transformedObject);`;
 
-/** The script that runs after the fields are mapped. */
+/** Edits the script that runs after the fields are mapped. */
 export function ScriptEditor({ form: { script, dropsEmpty, flags }, fault, onChange, onFlag }: ScriptEditorProps) {
   const id = useId();
   return (
@@ -22,8 +22,8 @@ export function ScriptEditor({ form: { script, dropsEmpty, flags }, fault, onCha
         <p id={`${id}-hint`} class="small soft">
           JavaScript that runs after the fields are mapped: the body of{' '}
           <code>function (originalObject, transformedObject, fromVendor, isWhere, done)</code>. It must call{' '}
-          <code>done(transformedObject)</code>. If it fails, the record is returned without its changes. What it writes
-          to <code>console.log</code> is in the activity of the request.
+          <code>done(transformedObject)</code>. If it fails, the record is returned without its changes. The activity of
+          the request shows the output of <code>console.log</code>.
         </p>
         <label>
           Script
@@ -57,7 +57,8 @@ export function ScriptEditor({ form: { script, dropsEmpty, flags }, fault, onCha
             checked={flags.has('applyJSOnQueryFieldValue')}
             onChange={({ currentTarget }) => onFlag('applyJSOnQueryFieldValue', currentTarget.checked)}
           />
-          The script changes the values of filters (<code>isWhere</code>); records that they do not find are missing
+          The script also changes the values of filters (<code>isWhere</code>). Lists then lack the records that the
+          provider does not find with the changed values.
         </label>
       </div>
     </details>

@@ -3,17 +3,17 @@ import type { MappedType } from './values.ts';
 /** A field of the provider that can be mapped. */
 export interface VendorField {
   readonly path: string;
-  /** Its type in the metadata, or in an example. */
+  /** Type of the field in the metadata or, without metadata, of its value in an example. */
   readonly type: string;
 }
 
-/** A field of a definition that looks for one of the provider. */
+/** A field of a definition for which a field of the provider is searched. */
 export interface OurField {
   readonly path: string;
   readonly type: MappedType;
 }
 
-/** Words for the same thing, without signs and in lower case. */
+/** Words with the same meaning, without punctuation and in lower case. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ['id', 'key', 'identifier', 'recordid'],
   ['firstname', 'givenname', 'forename'],
@@ -42,12 +42,12 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 const GROUP_OF = new Map(SYNONYMS.flatMap((words, group) => words.map((word): [string, number] => [word, group])));
 
-/** Words that say nothing without what stands before them: `company.id` is no `id`. */
+/** Words that mean nothing without the word before them: `company.id` is a different field than `id`. */
 const VAGUE = new Set(['id', 'key', 'name', 'type', 'value', 'label', 'title', 'state', 'status', 'code', 'number']);
 
 const KINDS: Readonly<Record<string, MappedType>> = { integer: 'number', datetime: 'date' };
 
-/** Kinds of provider fields that a field of each type can take. */
+/** The kinds of provider fields that fit a field of each type. */
 const TAKES: Readonly<Record<MappedType, readonly string[]>> = {
   string: ['string', 'number', 'boolean', 'date'],
   number: ['number', 'string'],
@@ -65,7 +65,7 @@ function takes(ours: OurField, vendor: VendorField): boolean {
   return TAKES[ours.type].includes(kindOf(vendor));
 }
 
-/** A path without signs, in lower case: `email_addresses[0].email` becomes `emailaddressesemail`. */
+/** Returns a path without punctuation and in lower case: `email_addresses[0].email` becomes `emailaddressesemail`. */
 function normalise(path: string): string {
   return path
     .replaceAll(/\[[^\]]*\]/g, '')
@@ -104,7 +104,7 @@ function scoreOf(ours: OurField, vendor: VendorField): number {
   return likenessOf(ours.path, vendor.path) * 4 + (isSameKind ? 2 : 0) + (takes(ours, vendor) ? 1 : 0);
 }
 
-/** Returns the fields of the provider for one of ours, the best first: by the name, then by the type, then in their own order. */
+/** Returns the fields of the provider for one of ours, best match first: by name, then by type, then in their own order. */
 export function rankFields(ours: OurField, vendor: readonly VendorField[]): readonly VendorField[] {
   return vendor
     .map((field) => ({ field, score: scoreOf(ours, field) }))
@@ -141,7 +141,7 @@ export function mappedTypeOf(vendor: VendorField): MappedType {
   return Object.keys(TAKES).includes(kind) ? (kind as MappedType) : 'string';
 }
 
-/** Returns a name in our manner for a path of the provider: `email_addresses[0].email` becomes `email`. */
+/** Returns a name in our style for a path of the provider: `email_addresses[0].email` becomes `email`. */
 export function nameFor(vendorPath: string): string {
   const last =
     vendorPath

@@ -34,22 +34,22 @@ interface TransformationEditorProps {
   /** The instance whose fields and records are shown. */
   readonly instanceId: number | undefined;
   readonly onInstance: (id: string | undefined) => void;
-  /** The message of the service after the last save. */
+  /** The message that the service returned for the last save. */
   readonly saved: string | undefined;
   readonly onSaved: (words: string) => void;
 }
 
-/** After the last key, the fields of the object are requested. */
+/** Milliseconds after the last key, after which the fields of the object are requested. */
 const TYPING_PAUSE_MS = 300;
 
 const FLAGS: readonly (readonly [flag: Flag, title: string])[] = [
   ['passFromVendor', 'Responses also have the provider’s fields that are not mapped'],
   ['passToVendor', 'Requests may also have the provider’s fields that are not mapped'],
-  ['addToDocumentation', 'addToDocumentation: kept for files of other systems, without an effect here'],
+  ['addToDocumentation', 'addToDocumentation: stored for files of other systems; it has no effect here'],
 ];
-const INHERIT = ['inherit', 'Fields that a higher level maps hold too'] as const;
+const INHERIT = ['inherit', 'Inherit the fields that a higher level maps'] as const;
 
-/** The provider's fields beside ours, with what turns one into the other. */
+/** Shows the provider's fields beside ours, with the conversion of each. */
 export function TransformationEditor(props: TransformationEditorProps) {
   const { objectName, target, before, instances, instanceId, onInstance, saved, onSaved } = props;
   const list = useId();
@@ -222,14 +222,14 @@ function withFlag(flags: ReadonlySet<Flag>, flag: Flag, isOn: boolean): Readonly
   return new Set(isOn ? [...flags, flag] : [...flags].filter((each) => each !== flag));
 }
 
-/** A name that no field has yet. */
+/** Returns a name for a path of the provider that no field has yet. */
 function freeName(path: string, fields: readonly FieldForm[]): string {
   const taken = new Set(fields.map((field) => field.path));
   const names = [path, ...Array.from(fields, (_, index) => `${path}${index + 2}`)];
   return names.find((name) => !taken.has(name)) ?? path;
 }
 
-/** The fields of the provider's object on an instance, with an example of each where records can be read. */
+/** Returns the fields of the provider's object on an instance. Each has an example if records can be read. */
 function useVendorFields(
   instanceId: number | undefined,
   vendorName: string,

@@ -3,20 +3,20 @@ import { type MappedType, printValue, readValue } from './values.ts';
 
 export type Level = Schemas['MappingLevel'];
 
-/** The levels, the highest first. */
+/** The levels, highest first. */
 export const LEVELS = ['organization', 'account', 'instance'] as const satisfies readonly Level[];
 
 type Entry = Schemas['ConfigurationEntry'];
 type Body = Schemas['TransformationBody'];
 type StoredField = Schemas['TransformationField'];
 
-/** What makes the value of a field. `script`: the field has no path, and only the script sets it. */
+/** The origin of the value of a field. `script`: the field has no path, and only the script sets it. */
 export type Source = 'path' | 'constant' | 'join' | 'first' | 'script';
 
 /** The directions in which a field is mapped. `read`: only in responses; `write`: only in requests. */
 export type Direction = 'both' | 'read' | 'write' | 'none';
 
-/** The value for what a value map does not list. `keep`: the provider's own. */
+/** The result for a value that a value map does not list. `keep`: the provider's value, unchanged. */
 export type Otherwise = 'null' | 'keep' | 'value';
 
 /** A line of a value map. */
@@ -25,20 +25,20 @@ export interface ValuePair {
   readonly ours: string;
 }
 
-/** A field of the editor, with the texts of its controls. */
+/** A field in the editor, with the texts of its controls. */
 export interface FieldForm {
   readonly path: string;
   readonly type: MappedType;
   /** The type in the definition. Undefined for a field that the definition does not have yet. */
   readonly definedAs: MappedType | undefined;
   readonly displayName: string | undefined;
-  /** The level that the mapping comes from, where it is not the edited one. */
+  /** The level that the mapping is inherited from. Undefined if the edited level has the mapping itself. */
   readonly inheritedFrom: Level | undefined;
   readonly source: Source;
   readonly vendorPath: string;
   readonly vendorType: string | undefined;
   readonly constant: string;
-  /** Paths of the provider, one a line. */
+  /** Paths of the provider, one per line. */
   readonly paths: string;
   readonly separator: string;
   readonly datePattern: string;
@@ -50,11 +50,11 @@ export interface FieldForm {
   readonly direction: Direction;
 }
 
-/** A transformation as its editor shows it. */
+/** A transformation in the form of the editor. */
 export interface TransformationForm {
   readonly vendorName: string;
   readonly fields: readonly FieldForm[];
-  /** Settings of the transformation that are on. */
+  /** The settings of the transformation that are on. */
   readonly flags: ReadonlySet<Flag>;
   readonly script: string;
   readonly dropsEmpty: boolean;
@@ -65,7 +65,7 @@ export type Flag = 'passFromVendor' | 'passToVendor' | 'inherit' | 'addToDocumen
 
 const ENTRY_FLAGS = ['inherit', 'addToDocumentation', 'applyJSOnQueryFieldValue'] as const satisfies readonly Flag[];
 
-/** A field of the definition that is in force. */
+/** A field of the definition that applies to the target. */
 export interface DefinedField {
   readonly path: string;
   readonly type: MappedType;
@@ -99,8 +99,8 @@ export function isMapped({ source, vendorPath }: Pick<FieldForm, 'source' | 'ven
 }
 
 /**
- * Returns the form of a transformation: the fields of the definition, then those that only the transformation has.
- * @param stored undefined: it is new
+ * Returns the form of a transformation: the fields of the definition, followed by fields that only the transformation has.
+ * @param stored the stored transformation; undefined for a new one
  */
 export function readForm(
   defined: readonly DefinedField[],
@@ -184,7 +184,7 @@ function readOtherwise(valueMap: Properties | undefined): Pick<FieldForm, 'other
   return { otherwise: 'value', otherwiseValue: printValue(otherwise) };
 }
 
-/** Two entries say it: `remove` takes a direction away, and so does `passThrough` that is false. */
+/** Reads the direction of a field. Two entries can switch a direction off: `remove`, and `passThrough` with the value false. */
 function readDirection(entries: ReadonlyMap<string, Properties>): Direction {
   const isRemoved = (direction: 'fromVendor' | 'toVendor') =>
     entries.get('remove')?.[direction] === true || entries.get('passThrough')?.[direction] === false;
@@ -194,7 +194,7 @@ function readDirection(entries: ReadonlyMap<string, Properties>): Direction {
   return isWritten ? 'write' : 'none';
 }
 
-/** The body of a request, and the mapped field that each entry of its fields belongs to. */
+/** The body of a request, with the mapped field of each entry in its list of fields. */
 export interface WrittenTransformation {
   readonly body: Pick<Body, 'vendorName' | 'fields' | 'configuration' | 'script'>;
   readonly mappedFields: readonly string[];

@@ -7,7 +7,7 @@ import { InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import { ErrorNote, Skeleton } from '../parts/show.tsx';
 import { isReachable, useExamples, useInstanceObjects } from './vendor.ts';
 
-/** The try-out as a part of a page: with the choice of an instance. */
+/** Shows the try-out as a tab, with a choice of the instance. */
 export function TryOutPart({
   objectName,
   instance,
@@ -41,20 +41,20 @@ export function TryOutPart({
 interface TryOutProps {
   readonly objectName: string;
   readonly instanceId: number | undefined;
-  /** The element whose transformation is tried where there is no instance. */
+  /** Key of the element whose transformation is tried. It is used where there is no instance. */
   readonly elementKey: string | undefined;
-  /** With another version of the transformation, the record is transformed again. */
+  /** Version of the stored transformation. A new version transforms the record again. */
   readonly version: string;
 }
 
-/** The method of a write, for the way to the provider; undefined for the way from it. */
+/** The method of a write for the direction to the provider. Undefined for the direction from the provider. */
 type Way = undefined | 'POST' | 'PATCH';
 
 interface Outcome {
   readonly text: string;
   /** The values that could not be converted, in the words of the service. */
   readonly faults: string | undefined;
-  /** The members that were left out of the record, because requests cannot have them. */
+  /** Members that were removed from the record, because requests cannot contain them. */
   readonly leftOut: readonly string[];
 }
 
@@ -64,7 +64,7 @@ const WAYS: readonly (readonly [way: Way, title: string])[] = [
   ['PATCH', 'To the provider: change'],
 ];
 
-/** Transforms a record of the provider, or a body for it, with the stored transformation: both side by side. */
+/** Transforms a record of the provider, or a body for it, with the stored transformation, and shows both side by side. */
 export function TryOut({ objectName, instanceId, elementKey, version }: TryOutProps) {
   const objects = useInstanceObjects(instanceId);
   const vendorName = objects.value?.mapped.get(objectName);
@@ -91,7 +91,7 @@ export function TryOut({ objectName, instanceId, elementKey, version }: TryOutPr
     try {
       await execute(payload, towards, []);
     } catch (refusal) {
-      // A record that was read has members that no request may set, such as its id.
+      // A record that was read has members that requests cannot contain, such as its id.
       const { record, leftOut } = withoutRefused(payload, isTurned ? refusal : undefined);
       if (leftOut.length === 0) throw refusal;
       setText(printRecord(record));
@@ -104,7 +104,7 @@ export function TryOut({ objectName, instanceId, elementKey, version }: TryOutPr
     run(printed, undefined);
   };
   const turn = (next: Way) => {
-    // What came from the provider is the first thing to send to it, and the other way round.
+    // When the direction changes, the last result becomes the next input.
     const isTurned = (way === undefined) !== (next === undefined);
     const given = isTurned && outcome !== undefined ? outcome.text : text;
     setWay(next);
@@ -123,7 +123,7 @@ export function TryOut({ objectName, instanceId, elementKey, version }: TryOutPr
     <section class="stack tight" aria-label="Try-out">
       <ErrorNote error={objects.error} retry={objects.reload} />
       {instanceId !== undefined && objects.value !== undefined && vendorName === undefined && (
-        <p class="note warn">Nothing maps {objectName} on this instance yet. Add a transformation for its element.</p>
+        <p class="note warn">{objectName} has no transformation on this instance yet. Add one for its element.</p>
       )}
       {vendorName !== undefined && reachable === undefined && (
         <p class="note">
@@ -221,7 +221,7 @@ function ExampleChoice({ rows, text, onChoose }: ExampleChoiceProps) {
   );
 }
 
-/** The first few values of a record. */
+/** Returns the first values of a record, as its name in a list. */
 function sayRecord(row: Row, index: number): string {
   const texts = Object.values(row).filter(
     (value) => typeof value === 'number' || (typeof value === 'string' && value !== ''),
@@ -240,7 +240,7 @@ function withoutRefused(record: Record<string, unknown>, error: unknown) {
   return { record: leftOut.reduce(without, record), leftOut };
 }
 
-/** `address.city` is a member of that name, or one in another. */
+/** Returns whether a record has a member of this name. `address.city` can be a member of that name, or a member of another one. */
 function holds(record: Record<string, unknown>, name: string): boolean {
   if (Object.hasOwn(record, name)) return true;
   const [first = '', ...rest] = name.split('.');
@@ -264,18 +264,18 @@ function printRecord(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-/** @throws Error that says what to do */
+/** Parses a record. @throws Error that says how to correct it */
 function readRecord(text: string): Record<string, unknown> {
   const value = parse(text);
   if (isJsonObject(value)) return value;
-  throw new Error('This is no record. Paste an object of JSON, such as { "id": "1" }.');
+  throw new Error('The record must be a JSON object, such as { "id": "1" }.');
 }
 
 function parse(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    if (error instanceof SyntaxError) throw new Error(`This is no JSON: ${error.message}`, { cause: error });
+    if (error instanceof SyntaxError) throw new Error(`The record is not JSON: ${error.message}`, { cause: error });
     throw error;
   }
 }

@@ -11,10 +11,10 @@ export const MAPPED_TYPES = [
   'object',
 ] as const satisfies readonly MappedType[];
 
-/** A value that the configuration of a field names. */
+/** A value in the configuration of a field. */
 export type MappedValue = string | number | boolean | null;
 
-/** The empty text, as a control shows it: an empty control means null. */
+/** The text of a control for an empty text. An empty control means null. */
 const EMPTY_TEXT = '""';
 
 /** Returns a value of the configuration as the text of a control. */
@@ -23,12 +23,12 @@ export function printValue(value: unknown): string {
   return value === '' ? EMPTY_TEXT : String(value);
 }
 
-/** Returns the value that a text stands for, in the type of its field where it is one of that type. An empty text is null. */
+/** Returns the value of a text, in the type of the field if the text is valid for it. An empty text is null. */
 export function readValue(text: string, type: MappedType): MappedValue {
   if (text === '') return null;
   if (text === EMPTY_TEXT) return '';
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  // A number that a double cannot print again stays a text, so that no digit is lost.
+  // A number that a double cannot represent exactly stays a text, so that no digit is lost.
   if (type === 'number' && String(Number(text)) === text && Number.isFinite(Number(text))) return Number(text);
   return text;
 }

@@ -5,7 +5,7 @@ import type { VendorField } from './suggestions.ts';
 /** A field of the provider's object, with its value in an example. */
 export interface ShownVendorField extends VendorField {
   readonly label: string | undefined;
-  /** Undefined without an example. */
+  /** Value of the field in the example. Undefined without an example. */
   readonly example: unknown;
 }
 
@@ -13,12 +13,14 @@ type Metadata = Pick<Schemas['ObjectMetadata'], 'fields'>;
 type Row = Readonly<Record<string, unknown>>;
 
 const DEEPEST = 3;
-/** Maximum number of paths inside the values of an example. */
+/** Maximum number of paths that are taken from inside the values of an example. */
 const MOST_INNER = 200;
 
 /**
- * Returns the fields of the provider's object: those of the metadata, and behind each object or list what an example has inside.
- * @param metadata of the provider's object, or of a mapped one that has its name: then only the mapped and the passed-through fields
+ * Returns the fields of the provider's object: those of the metadata, each object or list followed by the members that it has in an
+ * example.
+ * @param metadata metadata of the provider's object. If a mapped object has its name, the metadata is that of the mapped one, which has
+ * only the mapped and the passed-through fields.
  */
 export function vendorFieldsOf(metadata: Metadata, example: Row | undefined): readonly ShownVendorField[] {
   let left = MOST_INNER;
@@ -30,7 +32,7 @@ export function vendorFieldsOf(metadata: Metadata, example: Row | undefined): re
   const seen = new Set<string>();
   return metadata.fields
     .flatMap((field): readonly ShownVendorField[] => {
-      // A field of a definition without a mapping is none of the provider.
+      // A field of a definition without a mapping has no field at the provider.
       if (field.mapped === false || (field.mapped === true && field.vendorPath === undefined)) return [];
       const path = field.vendorPath ?? field.name;
       const value = example === undefined ? undefined : readPath(example, path);
@@ -44,7 +46,7 @@ function labelOf({ label, name }: Schemas['ObjectField'], path: string): string 
   return label === name || label === path ? undefined : label;
 }
 
-/** Returns the value of a path. Members may have dots in their own names. */
+/** Returns the value at a path. Names of members can contain dots. */
 export function readPath(record: Row, path: string): unknown {
   if (Object.hasOwn(record, path)) return record[path];
   return path

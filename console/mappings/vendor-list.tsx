@@ -7,19 +7,19 @@ import type { ShownVendorField } from './vendor-fields.ts';
 interface VendorFieldsProps {
   readonly fields: readonly ShownVendorField[];
   readonly isLoading: boolean;
-  /** Why fields are missing. */
+  /** The reason why fields are missing. */
   readonly note: string | undefined;
   readonly mapped: readonly FieldForm[];
-  /** The path of our field that a click maps. */
+  /** Path of the field of ours that a click maps. */
   readonly chosen: string | undefined;
   readonly onUse: (field: ShownVendorField) => void;
-  /** Maps a new field of ours. */
+  /** Adds a field of ours and maps it. */
   readonly onAdd: (field: ShownVendorField) => void;
 }
 
 const MOST_SHOWN = 300;
 
-/** The provider's fields: which of them are mapped, and what can be done with each. */
+/** Lists the provider's fields. Each shows whether it is mapped, and offers to map it. */
 export function VendorFields({ fields, isLoading, note, mapped, chosen, onUse, onAdd }: VendorFieldsProps) {
   const [words, setWords] = useState('');
   const wanted = words.trim().toLowerCase();

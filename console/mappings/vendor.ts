@@ -3,15 +3,15 @@ import { api, askPage, onInstance } from '../api.ts';
 import { readRecords } from '../explore/records.ts';
 import { type Loaded, useLoad } from '../load.ts';
 
-/** The objects of an instance: those of the provider, and the mapped ones. */
+/** The objects of an instance: the provider's own, and the mapped ones. */
 export interface InstanceObjects {
   /** Names of the provider's objects whose records can be listed. */
   readonly names: readonly string[];
-  /** Names of the provider's objects by those of the mapped ones. */
+  /** Names of the provider's objects by the names of the mapped objects. */
   readonly mapped: ReadonlyMap<string, string>;
 }
 
-/** The objects of an instance; nothing while none is chosen. */
+/** Returns the objects of an instance. Undefined while no instance is chosen. */
 export function useInstanceObjects(instanceId: number | undefined): Loaded<InstanceObjects | undefined> {
   return useLoad(
     async (signal) => {
@@ -21,7 +21,8 @@ export function useInstanceObjects(instanceId: number | undefined): Loaded<Insta
       const objects = rows.filter((row) => typeof row !== 'string');
       const listed = objects.filter(({ operations }) => operations.includes('list'));
       return {
-        // A mapped object takes the place of one with the same name. Its own `vendorName` says that there is one.
+        // A mapped object replaces one of the provider with the same name. The `vendorName` of the mapped object shows that the provider
+        // has one.
         names: [...new Set(listed.map(({ vendorName }) => vendorName))],
         mapped: new Map(objects.flatMap(({ name, vendorName, type }) => (type === 'vdr' ? [[name, vendorName]] : []))),
       };
@@ -30,7 +31,7 @@ export function useInstanceObjects(instanceId: number | undefined): Loaded<Insta
   );
 }
 
-/** Returns whether calls reach the provider's object under its name, and not a mapped one. */
+/** Returns whether calls reach the provider's object under its own name, and not a mapped object. */
 export function isReachable({ mapped }: InstanceObjects, vendorName: string): boolean {
   return !mapped.has(vendorName);
 }
@@ -38,12 +39,12 @@ export function isReachable({ mapped }: InstanceObjects, vendorName: string): bo
 const EXAMPLES = 5;
 
 interface ExamplesAsked {
-  /** Without an instance, no request is sent. */
+  /** Id of the instance. Without one, no request is sent. */
   readonly instanceId: number | undefined;
   readonly objectName: string;
 }
 
-/** A few records of an object of an instance. */
+/** Returns a few records of an object of an instance. */
 export function useExamples({ instanceId, objectName }: ExamplesAsked): Loaded<readonly Row[]> {
   return useLoad(
     async (signal) => {

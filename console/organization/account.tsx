@@ -18,7 +18,7 @@ interface AccountProps {
   readonly onChanged: () => void;
 }
 
-/** One account: what it is, and what can be done to it. */
+/** Shows one account, with the actions on it. */
 export function AccountDetail({ id }: { readonly id: string }) {
   const loaded = useLoad((signal) => ask(api.GET('/accounts/{id}', { signal, params: { path: { id } } })), [id]);
   return (

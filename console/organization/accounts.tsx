@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Account>[] = [
   { title: 'Created', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
 ];
 
-/** The accounts of the organization, or the one that stands below the path. */
+/** Lists the accounts of the organization, or shows the one that the path names. */
 export function Accounts({ below }: PageProps) {
   return below === undefined ? <AccountList /> : <AccountDetail key={below} id={below} />;
 }

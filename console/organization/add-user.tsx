@@ -11,7 +11,7 @@ import { ROLES, refusalOf } from './roles-of-users.ts';
 type CreatedUser = Schemas['CreatedUser'];
 
 interface AddUserProps {
-  /** The account that is offered first; empty for the one that is worked in. */
+  /** Id of the account that is chosen at first. Empty for the account that the user works in. */
   readonly accountId: string;
   readonly onAdded: () => void;
   readonly onClose: () => void;
@@ -79,7 +79,7 @@ function AccountChoice({ first }: { readonly first: number }) {
   );
 }
 
-/** None above the own roles. */
+/** A choice of roles. Roles that the user cannot grant are disabled. */
 export function RoleChoice() {
   const { session } = useWho();
   return (

@@ -56,7 +56,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
           )}
         </Fact>
         <Fact name="Account">{accounts.get(accountId) ?? accountId}</Fact>
-        <Fact name="What">
+        <Fact name="Action">
           {action} {target}
         </Fact>
         <Fact name="Request">
@@ -105,7 +105,7 @@ function Changes({ changes }: Pick<AuditEntry, 'changes'>) {
   );
 }
 
-/** A member has what it was and what it is, or what it became. */
+/** Reads the change of a member: its values before and after, or the new value only. */
 function readChange([member, value]: readonly [string, unknown]): Change {
   if (typeof value !== 'object' || value === null || !('from' in value || 'to' in value))
     return { member, from: undefined, to: print(value) };

@@ -13,7 +13,7 @@ const KINDS = [
 
 const NAMES = ['kind', 'user', 'account', 'from', 'to', 'where'] as const;
 
-/** Which entries are looked for: kept in the address when they are sent. */
+/** Shows the controls of the filter of the audit log. Submitting them stores their values in the address. */
 export function AuditFilters() {
   const { path, query, route } = useLocation();
   const isFiltered = NAMES.some((name) => query[name]);
@@ -29,7 +29,7 @@ export function AuditFilters() {
       }}
     >
       <label>
-        What
+        Kind
         <select name="kind">
           {KINDS.map(([key, title]) => (
             <option key={key} value={key} selected={key === (query.kind ?? '')}>

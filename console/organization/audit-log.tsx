@@ -13,11 +13,11 @@ import { useAccountNames, useUserNames } from './names.ts';
 /** The filter of entries in the address. */
 export interface AuditQuery {
   readonly kind?: string;
-  /** An id or an e-mail address. */
+  /** Id or e-mail address of the user. */
   readonly user?: string;
-  /** An id or an external id. */
+  /** Id or external id of the account. */
   readonly account?: string;
-  /** Times as the field of the browser writes them: local, to the minute. */
+  /** Start and end as a `datetime-local` field writes them: local, to the minute. */
   readonly from?: string;
   readonly to?: string;
   readonly where?: string;
@@ -26,7 +26,7 @@ export interface AuditQuery {
 const PATH = '/console/organization/audit';
 const PAGE_SIZE = 50;
 
-/** Lists the changes, the newest first, and beside them the entry that the path names. */
+/** Lists the changes, newest first, and shows the entry that the path names beside them. */
 export function AuditLog({ below }: PageProps) {
   const { query } = useQuery();
   const { route } = useLocation();
@@ -41,7 +41,7 @@ export function AuditLog({ below }: PageProps) {
       title: 'Who',
       cell: ({ userId }) => (userId === null ? 'unknown user' : (users.get(userId) ?? `user ${userId}`)),
     },
-    { title: 'What', cell: ({ action, target }) => `${action} ${target}` },
+    { title: 'Action', cell: ({ action, target }) => `${action} ${target}` },
     {
       title: 'Request',
       isMinor: true,
@@ -100,7 +100,7 @@ type ListOptions = NonNullable<Parameters<typeof readWhole>[0]>;
 const readWhole = (options: { signal: AbortSignal; params: { query: Record<string, string | number> } }) =>
   api.GET('/audit-logs', options);
 
-/** Each part of the log is a list of its own. */
+/** Returns the function that lists a kind of entries, because the API has a list for each kind. */
 function listOf(kind: string | undefined): (options: ListOptions) => ReturnType<typeof readWhole> {
   if (kind === 'authentication') return (options) => api.GET('/audit-logs/authentication', options);
   if (kind === 'element-instances') return (options) => api.GET('/audit-logs/element-instances', options);

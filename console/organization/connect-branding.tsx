@@ -10,7 +10,7 @@ type Branding = Schemas['ConnectBranding'];
 const LANGUAGES = { en: 'English', de: 'German', fr: 'French', es: 'Spanish' } as const;
 const COLOR = /^#[0-9a-f]{6}$/i;
 
-/** How the page looks on which users of a product connect their accounts. */
+/** Edits the appearance of the connect page, on which users of a product connect their accounts. */
 export function ConnectBranding() {
   const loaded = useLoad((signal) => ask(api.GET('/organizations/me/connect-branding', { signal })), []);
   return (
@@ -90,7 +90,7 @@ function BrandingForm({ branding, onSaved }: { readonly branding: Branding; read
   );
 }
 
-/** In light and dark, as the page would be. */
+/** Shows the header of the connect page in the light and the dark theme. */
 function Preview({ branding: { name, logoUrl = '', color = '' } }: { readonly branding: Branding }) {
   const shades = COLOR.test(color) ? shadesOf(color) : {};
   const isShown = /^(?:https?|data:image\/)/.test(logoUrl);
@@ -139,7 +139,7 @@ function isLanguage(key: string | undefined): key is keyof typeof LANGUAGES {
   return key !== undefined && Object.hasOwn(LANGUAGES, key);
 }
 
-/** As a `data:` URL. */
+/** Reads an image file as a `data:` URL. */
 function readImage(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -5,7 +5,7 @@ import { Show } from '../parts/show.tsx';
 
 const MOST_LINES = 12;
 
-/** Which pages may show the connect page in a frame, and be returned to. */
+/** Edits the origins whose pages may show the connect page in a frame, and to which it may redirect. */
 export function ConnectOrigins() {
   const loaded = useLoad((signal) => ask(api.GET('/organizations/me/connect-origins', { signal })), []);
   const save = async (form: FormData) => {

@@ -6,7 +6,7 @@ import { Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
 import { sayLacking, useMay, useWho } from '../who.ts';
 
-/** The organization itself. */
+/** Shows the organization, and changes its name. */
 export function General() {
   const may = useMay();
   const { renew } = useWho();

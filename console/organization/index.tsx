@@ -12,10 +12,10 @@ import { OrganizationSecrets } from './secrets.tsx';
 import { Users } from './users.tsx';
 
 interface Tab {
-  /** The segment of the path. The first tab has none. */
+  /** Segment of the path. The first tab has an empty one. */
   readonly key: string;
   readonly title: string;
-  /** One of them is enough; undefined: everybody. */
+  /** Privileges of which the user needs one to see the tab. Undefined: every user sees it. */
   readonly needs?: readonly string[];
   readonly page: ComponentType<PageProps>;
 }
@@ -33,7 +33,7 @@ const TABS: readonly Tab[] = [
   { key: 'connect-branding', title: 'Connect page', needs: ['manageOrganization'], page: ConnectBranding },
 ];
 
-/** Shows what belongs to the organization instead of the work with instances. */
+/** Shows the pages about the organization, such as its accounts, users and audit log. */
 export function Organization({ below = '' }: PageProps) {
   const may = useMay();
   const { session } = useWho();

@@ -1,7 +1,7 @@
 import { api, askPage } from '../api.ts';
 import { useLoad } from '../load.ts';
 
-/** The names for ids, for lists that have only ids. Deleted ones, and those that the user cannot see, are missing. */
+/** Names by id, for lists that only contain ids. Deleted resources, and those that the user cannot see, are missing. */
 export type Names = ReadonlyMap<number, string>;
 
 const NONE: Names = new Map();

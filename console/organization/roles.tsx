@@ -16,7 +16,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   commonObjects: 'Common objects',
 };
 
-/** Shows the privileges of each role. The first one always has all of them. */
+/** Shows the privileges of each role, and changes them. The first role always has all privileges. */
 export function Roles() {
   const loaded = useLoad((signal) => askPage(api.GET('/organizations/roles', { signal })), []);
   return (

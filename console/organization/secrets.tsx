@@ -1,7 +1,7 @@
 import { api, ask, askPage } from '../api.ts';
 import { OwnedSecrets, type OwnedSecretsProps } from '../parts/owned-secrets.tsx';
 
-/** The secrets of the organization, which every call needs beside the user's. */
+/** Shows the secrets of the organization, which every call needs beside the secret of a user. */
 export function OrganizationSecrets({ onShown }: Pick<OwnedSecretsProps, 'onShown'>) {
   return (
     <OwnedSecrets

@@ -18,7 +18,7 @@ type User = Schemas['User'];
 const EDIT = ['editOrganizationUsers', 'editAccountUsers'];
 const DELETE = ['deleteOrganizationUsers', 'deleteAccountUsers'];
 
-/** One user: who it is, and what can be done. */
+/** Shows one user, with the actions on the user. */
 export function UserDetail({ id }: { readonly id: string }) {
   const loaded = useLoad(
     (signal) => ask(api.GET('/users/{emailOrId}', { signal, params: { path: { emailOrId: id } } })),

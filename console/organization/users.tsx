@@ -21,7 +21,7 @@ const PATH = '/console/organization/users';
 const PAGE_SIZE = 50;
 const SEARCHED = ['email', 'firstName', 'lastName', 'externalId'];
 
-/** The users whom one sees, or the one who stands below the path. */
+/** Lists the users whom the user can see, or shows the one that the path names. */
 export function Users({ below }: PageProps) {
   return below === undefined ? <UserList /> : <UserDetail key={below} id={below} />;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** How something is: by its words, and by a colour for those who see one. */
+/** The tone of a state, which determines its colour. */
 export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'busy';
 
 export function Badge({

@@ -9,13 +9,13 @@ interface ConfirmProps {
   readonly action: string;
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
-  /** Nothing is lost by it. */
+  /** Whether the action loses nothing. Then its button does not warn. */
   readonly isHarmless?: boolean;
   /** The effect of the action. */
   readonly children: ComponentChildren;
 }
 
-/** Asks for confirmation of an action that cannot be undone or has a wide effect. Closes when it is done. */
+/** Asks for confirmation of an action that cannot be undone or has a wide effect. It closes when the action is done. */
 export function Confirm({ title, action, onConfirm, onClose, isHarmless = false, children }: ConfirmProps) {
   const { run, isRunning, error } = useAction(async () => {
     await onConfirm();

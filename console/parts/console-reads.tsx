@@ -2,12 +2,12 @@ import type { AddressQuery } from './query.ts';
 
 const NAME = 'console';
 
-/** For the API: what the console reads to show itself is left out unless the address says otherwise. */
+/** Returns the parameter that leaves out the requests that the console sends to show its own pages, unless the address includes them. */
 export function consoleReadsOf(query: AddressQuery['query']): { readonly consoleReads: boolean } {
   return { consoleReads: query[NAME] !== undefined };
 }
 
-/** The switch that shows them. */
+/** A switch that includes the requests of the console itself. */
 export function ConsoleReadsSwitch({ query, change }: AddressQuery) {
   return (
     <label class="inline" title="GET requests of this console that called no provider">

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 
 const SHOWN_MS = 1500;
 
-/** Puts a text on the clipboard. */
+/** A button that copies a text to the clipboard. */
 export function Copy({ text, what, label }: { readonly text: string; readonly what: string; readonly label?: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {

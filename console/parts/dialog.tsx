@@ -5,13 +5,16 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** For what stands beside others: at the edge of the page, as high as it. */
+  /** Whether the dialog stands at the edge of the page and is as high as the window, for content that belongs beside the page. */
   readonly isSide?: boolean;
-  /** Escape and the cross only call `onClose`: the owner may ask first. */
+  /** Whether Escape and the cross only call `onClose` and leave the dialog open, so that the owner can ask first. */
   readonly isKept?: boolean;
 }
 
-/** Above the page until it is closed, also by Escape; the focus stays in it and goes back where it was. Taken away it does not say that it was closed. */
+/**
+ * A dialog above the page. It holds the focus, which returns to its former place at the end. Escape and the cross close it and call
+ * `onClose`. A dialog that the owner removes does not call `onClose`.
+ */
 export function Dialog({ title, onClose, children, isSide = false, isKept = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -31,7 +34,7 @@ export function Dialog({ title, onClose, children, isSide = false, isKept = fals
       }}
       onClose={({ currentTarget, target }) => {
         if (!currentTarget.isConnected || target !== currentTarget) return;
-        // Browsers close a dialog at the second Escape, whatever it does at the first.
+        // Browsers close a dialog at the second Escape, even if the page prevents the first one.
         if (isKept) currentTarget.showModal();
         onClose();
       }}

@@ -7,7 +7,7 @@ interface EventNameProps {
   readonly more?: string;
 }
 
-/** An event by the record that it is about, with its type below. */
+/** Shows an event by the record that it is about, with its type below. */
 export function EventName({ type, record, more }: EventNameProps) {
   const title = record === undefined ? undefined : titleOf(record);
   const others = [title !== undefined && type, more].filter(Boolean);
@@ -21,7 +21,7 @@ export function EventName({ type, record, more }: EventNameProps) {
   );
 }
 
-/** Undefined where nothing is known but its object, which the type says too. */
+/** Returns the name of a record. Undefined if only its object is known, which the type of the event names too. */
 export function titleOf({ objectName, id, name }: Schemas['EventRecord']): string | undefined {
   return name ?? (id === undefined ? undefined : `${objectName} ${id}`);
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** A name and what it is, in a `<dl class="facts">`. */
+/** Shows a name and a value, in a `<dl class="facts">`. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
     <>

@@ -9,17 +9,17 @@ interface FormProps {
   readonly action: string;
   readonly onSubmit: (form: FormData) => Promise<void>;
   readonly onCancel?: () => void;
-  /** The text after the form was sent. Without it, the owner of the form closes it. */
+  /** Text that is shown after the form was sent. Without it, the owner of the form closes it. */
   readonly done?: string;
-  /** Why it cannot be sent. */
+  /** The reason why the form cannot be sent. It disables the button. */
   readonly refusal?: string | undefined;
   readonly children: ComponentChildren;
 }
 
-/** The faults of the last time that the form was sent. */
+/** The error of the last submission, from which each field takes its own faults. */
 const Faults = createContext<unknown>(undefined);
 
-/** Fields, what went wrong, and the button. */
+/** Shows fields, the error of the last submission, and the button. */
 export function Form({ action, onSubmit, onCancel, done, refusal, children }: FormProps) {
   const [isDone, setDone] = useState(false);
   const { run, isRunning, error } = useAction(async (form: FormData) => {
@@ -59,7 +59,7 @@ export function Form({ action, onSubmit, onCancel, done, refusal, children }: Fo
 
 interface FieldProps {
   readonly label: string;
-  /** The name in the form and in the body that is sent. The service's faults of it are shown below the field. */
+  /** Name of the member in the body that is sent. The service's faults of this member are shown below the field. */
   readonly name: string;
   readonly hint?: ComponentChildren;
   readonly value?: string | undefined;
@@ -100,13 +100,13 @@ export function Field({ label, hint, value, name, ...input }: FieldProps) {
   );
 }
 
-/** Returns the service's fault of a member of the body. */
+/** Returns the fault that the service found in a member of the body. */
 function faultOf(error: unknown, name: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   return error.details.find(({ path }) => path === `/body/${name}`)?.message;
 }
 
-/** Returns the text in a field without blanks around it. */
+/** Returns the text of a field without blanks at its ends. */
 export function readText(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value.trim() : '';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Copy } from './copy.tsx';
 
-/** A secret, which is seen after a click only. */
+/** Shows a secret only after a click. */
 export function Hidden({ text, what }: { readonly text: string; readonly what: string }) {
   const [isShown, setShown] = useState(false);
   return (

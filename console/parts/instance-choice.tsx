@@ -1,10 +1,10 @@
 import { api, askPage, type Instance } from '../api.ts';
 import { type Loaded, useLoad } from '../load.ts';
 
-/** Maximum number of entries of a list. Nobody reads a longer one. */
+/** Maximum number of entries in a list of choices. Nobody reads a longer one. */
 const MOST_LISTED = 1_000;
 
-/** The instances of the account, to choose one of them. */
+/** Returns the instances of the account, for a list of choices. */
 export function useInstances(): Loaded<readonly Instance[]> {
   return useLoad(async (signal) => {
     const { rows } = await askPage(api.GET('/instances', { signal, params: { query: { pageSize: MOST_LISTED } } }));
@@ -14,14 +14,14 @@ export function useInstances(): Loaded<readonly Instance[]> {
 
 interface InstanceChoiceProps {
   readonly instances: Loaded<readonly Instance[]>;
-  /** An id; undefined: none is chosen. */
+  /** Id of the chosen instance. Undefined if none is chosen. */
   readonly value: string | undefined;
   readonly onChange: (id: string | undefined) => void;
-  /** The text where no value is chosen. */
+  /** Text of the choice without an instance. */
   readonly none: string;
 }
 
-/** A list to choose from. One that is not in it, such as one that was deleted, stands there by its id. */
+/** A choice of one of the instances. A value that is not among them, such as a deleted instance, is shown by its id. */
 export function InstanceChoice({
   instances: { value: list = [], isLoading },
   value,

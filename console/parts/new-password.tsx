@@ -3,13 +3,16 @@ import { Field } from './form.tsx';
 
 interface NewPasswordProps {
   readonly label: string;
-  /** The user whose password it is, for managers of passwords. */
+  /** E-mail address of the user who gets the password, for password managers. */
   readonly email: string;
-  /** There where the user has a password, which must be given as well. */
+  /** Whether the user has a password already, which the form then asks for. */
   readonly hasPassword?: boolean;
 }
 
-/** Fields to choose a password, as members `password` and `currentPassword` of a form. The service says whether it is a good one. */
+/**
+ * Fields to choose a password, as the members `password` and `currentPassword` of a form. The service checks whether the password is strong
+ * enough.
+ */
 export function NewPassword({ label, email, hasPassword = false }: NewPasswordProps) {
   const [isShown, setShown] = useState(false);
   const type = isShown ? 'text' : 'password';

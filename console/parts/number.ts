@@ -1,11 +1,11 @@
-/** A number as people read it. */
+/** Formats a number for people. */
 export function sayNumber(value: number): string {
   return value.toLocaleString('en');
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** A size as people say it, in powers of a thousand. */
+/** Formats a size for people, in units that are powers of a thousand. */
 export function sayBytes(bytes: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
   const value = bytes / 1000 ** power;

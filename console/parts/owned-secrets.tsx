@@ -14,13 +14,13 @@ type Secret = Schemas['Secret'];
 
 export interface OwnedSecretsProps {
   readonly title: string;
-  /** In a sentence, such as `your secret`. */
+  /** The secret in words, as part of a sentence: `your secret`. */
   readonly what: string;
   readonly list: () => Promise<readonly Secret[]>;
   readonly rotate: (overlapSeconds: number) => Promise<unknown>;
-  /** Called when the current secret was requested. */
+  /** Receives the current secret when the user has shown it. */
   readonly onShown?: (secret: string | undefined) => void;
-  /** The purpose of the secret. */
+  /** Text about the purpose of the secret. */
   readonly children: ComponentChildren;
 }
 
@@ -31,7 +31,10 @@ const OVERLAPS = [
   [0, 'not at all: they expire immediately'],
 ] as const;
 
-/** Shows and rotates secrets of the API. They are requested only after a click, because each showing is in the audit log. */
+/**
+ * Shows and rotates secrets of the API. Secrets are requested only after a click, because the audit log records each time that one is
+ * shown.
+ */
 export function OwnedSecrets({ title, what, list, rotate, onShown, children }: OwnedSecretsProps) {
   const [secrets, setSecrets] = useState<readonly Secret[]>();
   const [isRotating, setRotating] = useState(false);
@@ -59,7 +62,7 @@ export function OwnedSecrets({ title, what, list, rotate, onShown, children }: O
       <p class="soft">{children} The audit log records each time you show or rotate a secret.</p>
       <ErrorNote error={error} />
       {secrets !== undefined && (
-        <Table label={`${title}: what is valid`} columns={columnsFor(what)} rows={secrets} keyOf={({ id }) => id} />
+        <Table label={`${title}: valid secrets`} columns={columnsFor(what)} rows={secrets} keyOf={({ id }) => id} />
       )}
       {isRotating && <Rotation what={what} rotate={rotate} onRotated={show} onClose={() => setRotating(false)} />}
     </section>

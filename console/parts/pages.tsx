@@ -2,14 +2,17 @@ import { useState } from 'preact/hooks';
 import type { Page } from '../api.ts';
 import { type Loaded, useLoad } from '../load.ts';
 
-/** A list that is read page by page, forward and back. */
+/** A list that is requested page by page, forward and back. */
 export interface PagedList<Row, Result extends Page<Row> = Page<Row>> extends Loaded<Result> {
-  /** Undefined where there is none. */
+  /** Requests the next page. Undefined on the last page. */
   readonly toNext: (() => void) | undefined;
   readonly toPrevious: (() => void) | undefined;
 }
 
-/** Begins at the first page again when something in `keys` is another. @param everyMs the page is read again, while it is looked at */
+/**
+ * Requests a list page by page. It returns to the first page when a value in `keys` changes. @param everyMs interval at which the page is
+ * requested again while it is visible
+ */
 export function usePages<Row, Result extends Page<Row> = Page<Row>>(
   load: (nextPage: string | undefined, signal: AbortSignal) => Promise<Result>,
   keys: readonly unknown[],

@@ -5,17 +5,17 @@ const SETTLED_MS = 250;
 interface SearchProps {
   readonly label: string;
   readonly value: string;
-  /** After the last key. */
+  /** Receives the words when the user pauses after the last key. */
   readonly onSettled: (words: string) => void;
 }
 
-/** The search of a page, which `/` goes to. */
+/** The search field of a page. The shortcut `/` moves the focus to it. */
 export function Search({ label, value, onSettled }: SearchProps) {
   const [words, setWords] = useState(value);
   const latest = useRef({ onSettled, reported: value });
   latest.current.onSettled = onSettled;
   useEffect(() => {
-    // Another address, not the echo of what was typed.
+    // The address has changed for another reason than the typed text.
     if (value === latest.current.reported) return;
     latest.current.reported = value;
     setWords(value);

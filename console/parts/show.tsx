@@ -3,7 +3,7 @@ import { ApiError } from '../api.ts';
 import type { Loaded } from '../load.ts';
 import { Copy } from './copy.tsx';
 
-/** Shows an error in the words of the service, with the data that its operator needs. */
+/** Shows an error with the message of the service, and with the request id that its operator needs. */
 export function ErrorNote({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   if (error === undefined) return null;
   const known = error instanceof ApiError ? error : undefined;
@@ -37,7 +37,7 @@ export function ErrorNote({ error, retry }: { readonly error: unknown; readonly 
   );
 }
 
-/** Lines where text will be: nothing moves when it comes. */
+/** Shows grey lines in place of text that is loading, so that nothing moves when it arrives. */
 export function Skeleton({ lines = 5 }: { readonly lines?: number }) {
   return (
     <div class="skeleton" aria-busy="true">
@@ -49,7 +49,7 @@ export function Skeleton({ lines = 5 }: { readonly lines?: number }) {
   );
 }
 
-/** Shows what is loaded; before that a skeleton, and an error above what was known before it. */
+/** Shows loaded data. Before that it shows a skeleton. An error is shown above the last data. */
 export function Show<Value>({
   loaded,
   lines,
@@ -69,7 +69,7 @@ export function Show<Value>({
   );
 }
 
-/** A list without entries says what to do next. */
+/** Shows that a list has no entries, and what to do next. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -5,14 +5,14 @@ import { Dialog } from './dialog.tsx';
 interface ShownOnceProps {
   readonly title: string;
   readonly text: string;
-  /** Names the text for people who cannot see the dialog. */
+  /** Name of the text for screen readers. */
   readonly what: string;
   readonly onClose: () => void;
-  /** Says what the text is for. */
+  /** Explains the purpose of the text. */
   readonly children: ComponentChildren;
 }
 
-/** Shows a text that cannot be seen again, to be copied. */
+/** Shows a text to copy that the API does not return again. */
 export function ShownOnce({ title, text, what, onClose, children }: ShownOnceProps) {
   return (
     <Dialog title={title} onClose={onClose}>

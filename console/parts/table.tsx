@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact';
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers stand to the right, under each other. */
+  /** Whether the column has numbers, which are aligned to the right. */
   readonly isNumber?: boolean;
-  /** Left out where the page is narrow. */
+  /** Whether the column is hidden on narrow pages. */
   readonly isMinor?: boolean;
-  /** The action of a click on the title, and the current order by the column. */
+  /** The action of a click on the title, and the current order by this column. */
   readonly sort?: ColumnSort;
 }
 
@@ -17,14 +17,14 @@ export interface ColumnSort {
 }
 
 interface TableProps<Row> {
-  /** For those who do not see the page. */
+  /** Name of the table for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
-  /** The page of the row, by the link in its first cell. */
+  /** Returns the path of the row's page, for the link in its first cell. */
   readonly linkOf?: (row: Row) => string;
-  /** A class of the row. */
+  /** Returns the class of a row. */
   readonly markOf?: ((row: Row) => string | undefined) | undefined;
 }
 

@@ -10,7 +10,7 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'na
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
 const STEP_MS = 10_000;
 
-/** A time as people say it; the exact one on hover. */
+/** Shows a time relative to now. Its title has the exact time. */
 export function Time({ at }: { readonly at: string | null | undefined }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -26,14 +26,14 @@ export function Time({ at }: { readonly at: string | null | undefined }) {
   );
 }
 
-/** @param ms from now; negative in the past */
+/** Formats a time relative to now, such as `in 5 minutes`. @param ms milliseconds from now; negative in the past */
 export function sayRelative(ms: number): string {
   const seconds = Math.round(ms / 1000);
   const [unit, size] = UNITS.find(([, least]) => Math.abs(seconds) >= least) ?? ['second', 1];
   return Math.abs(seconds) < 5 ? 'now' : relative.format(Math.trunc(seconds / size), unit);
 }
 
-/** A duration as people say it. */
+/** Formats a duration for people. */
 export function sayDuration(ms: number): string {
   if (ms < 10 && !Number.isInteger(ms)) return `${ms.toFixed(1)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -9,7 +9,7 @@ import { useMay, useWho } from '../who.ts';
 import { Password } from './password.tsx';
 import { UseOfApi } from './use-of-api.tsx';
 
-/** Oneself: names, password, and the secrets for programs. */
+/** Shows the logged-in user: names, password, and the secrets for programs. */
 export function Profile() {
   const maySeeOrganizations = useMay()('modifySecurity');
   const [user, setUser] = useState<string>();

@@ -3,7 +3,7 @@ import { Form } from '../parts/form.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { useWho } from '../who.ts';
 
-/** The password of the console. Whether it is a good one the service says: nothing is guessed here. */
+/** Changes the password for the console. The service decides whether the password is strong enough; the page does not guess. */
 export function Password() {
   const { session, renew } = useWho();
   const { hasPassword, email } = session.user;

@@ -3,14 +3,14 @@ import { Copy } from '../parts/copy.tsx';
 import { useWho } from '../who.ts';
 
 interface UseOfApiProps {
-  /** Undefined until they are shown above. */
+  /** The user's secret. Undefined until the user has shown it. */
   readonly user: string | undefined;
   readonly organization: string | undefined;
 }
 
 const MASK = '••••••••';
 
-/** Shows the headers that a program sends, to be copied. */
+/** Shows the headers that a program sends, to copy. */
 export function UseOfApi({ user, organization }: UseOfApiProps) {
   const { session, account } = useWho();
   const isWhole = user !== undefined && organization !== undefined;

@@ -5,12 +5,12 @@ import { useAction } from '../load.ts';
 import { ErrorNote } from '../parts/show.tsx';
 import { useNeeds } from '../who.ts';
 
-/** The values of a form for a proxy, named as in the API. */
+/** The values of the form of a proxy, named as in the API. */
 export interface GivenProxy {
   readonly name: string;
   readonly apiKey: string;
   readonly apiSecret: string;
-  /** A JSON object as text. */
+  /** The configuration as the text of a JSON object. */
   readonly configuration: string;
 }
 
@@ -18,7 +18,7 @@ interface ProxyFormProps {
   readonly before: GivenProxy;
   readonly action: string;
   readonly onSave: (given: GivenProxy) => Promise<void>;
-  /** Beside the button. */
+  /** Further controls beside the button. */
   readonly children?: ComponentChildren;
 }
 

@@ -4,7 +4,7 @@ import { ProxyDetail } from './detail.tsx';
 import { ProxyList } from './list.tsx';
 import { NewProxy } from './new.tsx';
 
-/** The list, `new`, and `<id>`. */
+/** Shows the list, the form for a new proxy (`new`), or one proxy (`<id>`). */
 export function Proxies({ below = '' }: PageProps) {
   if (below === '') return <ProxyList />;
   if (below === 'new') return <NewProxy />;

@@ -21,11 +21,11 @@ interface Calls {
 interface CallChartsProps extends AddressQuery {
   readonly range: Range;
   readonly turn: number;
-  /** Another chart beside them. */
+  /** Another chart beside those of the requests. */
   readonly children: ComponentChildren;
 }
 
-/** The requests of the account: how many, how many failed, and how long they took. */
+/** Shows the requests of the account: their number, their failures and their durations. */
 export function CallCharts({ range, turn: version, children, ...address }: CallChartsProps) {
   const reads = consoleReadsOf(address.query);
   const loaded = useLoad((signal) => loadCalls(periodOf(range, Date.now()), reads, signal), [range, reads, version]);

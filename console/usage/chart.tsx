@@ -6,12 +6,12 @@ import { type Series, totalOf } from './series.ts';
 
 interface ChartProps extends Omit<PlotOptions, 'onPoint'> {
   readonly title: string;
-  /** The text where there is nothing to draw. */
+  /** Text that is shown if there is nothing to draw. */
   readonly nothing: string;
   readonly children?: ComponentChildren;
 }
 
-/** A chart, and the same numbers as a table. */
+/** Shows a chart, and the same numbers as a table. */
 export function Chart({ title, nothing, children, ...plot }: ChartProps) {
   const { points, series, print } = plot;
   const isEmpty = series.every(({ values }) => values.every((value) => !value));
@@ -59,7 +59,7 @@ function columnsOf(
   return [{ title: 'From (UTC)', cell: (at) => sayTime(points[at] ?? 0) }, ...columns];
 }
 
-/** Drawn again when the theme is another, and as wide as there is room. */
+/** Draws a chart as wide as its container. It is drawn again when the theme or the width changes. */
 function Plot({ title, ...options }: Omit<PlotOptions, 'onPoint'> & { readonly title: string }) {
   const [at, setAt] = useState<number>();
   const element = useRef<HTMLDivElement>(null);
@@ -91,7 +91,7 @@ function Plot({ title, ...options }: Omit<PlotOptions, 'onPoint'> & { readonly t
   );
 }
 
-/** Shows the meaning of the colours, with the numbers at the pointer, or else the totals or the last values. */
+/** Shows the meaning of the colours, with the values at the pointer or, without a pointer, the totals or the last values. */
 function Legend({
   at,
   points,
@@ -120,7 +120,7 @@ function Legend({
   );
 }
 
-/** Another text whenever the colours are others. */
+/** Returns a text that changes whenever the colours of the theme change. */
 function useTheme(): string {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const read = () => `${document.documentElement.dataset.theme ?? ''} ${dark.matches}`;

@@ -7,7 +7,7 @@ import { CallCharts } from './calls.tsx';
 import { MetricChart } from './metrics.tsx';
 import { RANGES, rangeOf } from './range.ts';
 
-/** Failures, latencies and volumes over time. */
+/** Shows failures, latencies and volumes over time. */
 export function Usage() {
   const may = useMay();
   const address = useQuery();
@@ -48,7 +48,7 @@ export function Usage() {
         <MetricChart range={range} turn={version} {...address} />
       </CallCharts>
       <p class="small soft">
-        Counted by {range.interval}, in UTC. The last interval is not over yet.
+        Counted by {range.interval}, in UTC. The last interval has not ended yet.
         {!consoleReadsOf(address.query).consoleReads &&
           ' The figures leave out the reads of the console itself, except those of earlier releases.'}
       </p>

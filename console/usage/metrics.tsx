@@ -57,7 +57,7 @@ export function MetricChart({ range, turn: version, query, change }: MetricChart
       {({ period, counted }: { readonly period: ShownPeriod; readonly counted: readonly Counted[] }) => (
         <Chart
           title={METRICS[metric]}
-          nothing="There is nothing in this period."
+          nothing="Nothing was counted in this period."
           points={period.points}
           series={seriesOf(period, counted)}
           isStacked

@@ -5,17 +5,17 @@ import type { Colour, Series } from './series.ts';
 export interface PlotOptions {
   readonly points: readonly number[];
   readonly series: readonly Series[];
-  /** Counts stand on each other as bars; others are lines. */
+  /** Whether the series are counts, which are stacked as bars. Other series are lines. */
   readonly isStacked: boolean;
   readonly print: (value: number) => string;
-  /** Called with the index of the point that is pointed at; undefined: none is. */
+  /** Receives the index of the point under the pointer, or undefined if there is none. */
   readonly onPoint: (at: number | undefined) => void;
 }
 
 const HEIGHT = 230;
 const FONT = '12px system-ui, sans-serif';
 
-/** Draws a chart into an element, in the colours of the moment. */
+/** Draws a chart into an element, in the current colours of the theme. */
 export function draw(element: HTMLElement, { points, series, isStacked, print, onPoint }: PlotOptions): uPlot {
   const colours = createColours(element);
   // Later series cover earlier ones, so the tallest is drawn first.
@@ -35,7 +35,7 @@ export function draw(element: HTMLElement, { points, series, isStacked, print, o
     legend: { show: false },
     hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? undefined)] },
     scales: {
-      // Each interval has room for its bar, the last one too.
+      // The last interval needs space for its bar too.
       x: { range: (_plot, first, last) => [first, last + stepOf(points) / 1000] },
       y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
     },
@@ -64,7 +64,7 @@ export function draw(element: HTMLElement, { points, series, isStacked, print, o
 const bars: uPlot.Series.PathBuilder = (plot, ...more) =>
   uPlot.paths.bars?.({ size: [0.8, 40], align: 1 })(plot, ...more) ?? null;
 
-/** The height of each is that of those before it and its own. */
+/** Returns the heights of stacked bars: each is the sum of its own value and those of the series before it. */
 function stack(series: readonly Series[]): (number | null)[][] {
   const heights: (number | null)[][] = [];
   for (const { values } of series) {
@@ -91,7 +91,7 @@ function stepOf([first = 0, second = first]: readonly number[]): number {
   return second - first;
 }
 
-/** Hours and minutes; the day below them where it begins, and below the first one. */
+/** Returns the labels of the time axis: hours and minutes, with the day below the first label and below the first one of each day. */
 function sayTicks(seconds: readonly number[]): string[] {
   const texts = seconds.map((each) => sayTime(each * 1000));
   const areDays = texts.every((text) => text.endsWith('00:00'));
@@ -102,7 +102,7 @@ function sayTicks(seconds: readonly number[]): string[] {
   });
 }
 
-/** To the minute, in UTC. */
+/** Formats a time in UTC, to the minute. */
 export function sayTime(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 16).replace('T', ' ');
 }

@@ -2,7 +2,7 @@ import type { Schemas } from '../api.ts';
 
 type Interval = Schemas['UsageInterval'];
 
-/** How much is looked at, and what is counted together then. */
+/** The length of a chart: a number of intervals, each of which is one point. */
 export interface Range {
   readonly title: string;
   readonly interval: Interval;
@@ -21,17 +21,17 @@ export const RANGES: ReadonlyMap<string, Range> = new Map(
   }),
 );
 
-/** A day unless the address says otherwise. */
+/** Returns the range of a name in the address. The default is a day. */
 export function rangeOf(name: string | undefined): Range {
   return RANGES.get(name ?? '') ?? DAY;
 }
 
 const MS: Readonly<Record<Interval, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-/** A range up to now, for the API and for the axis of a chart. */
+/** A period that ends now, as parameters of the API and as points of a chart. */
 export interface ShownPeriod {
   readonly query: { readonly from: string; readonly to: string; readonly interval: Interval };
-  /** The beginnings of its intervals, in UTC; the last one is not over yet. */
+  /** Beginnings of the intervals in milliseconds since 1970. The last interval has not ended yet. */
   readonly points: readonly number[];
 }
 
@@ -47,7 +47,7 @@ interface At {
   readonly timestamp: string;
 }
 
-/** The number of each point, by what was counted for it. Where there is nothing it is `none`. */
+/** Returns the number for each point of a period: that of the entry with its time, or `none` if there is no entry. */
 export function alongPoints<Entry extends At, None>(
   { points }: ShownPeriod,
   entries: readonly Entry[],

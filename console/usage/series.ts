@@ -1,26 +1,26 @@
 import { alongPoints, type ShownPeriod } from './range.ts';
 
-/** A variable of the design, without its hyphens. */
+/** Name of a colour variable of the design, without its hyphens. */
 export type Colour = 'accent' | 'good' | 'warn' | 'busy' | 'bad' | 'soft';
 
-/** A series that is drawn in one colour: a value for each point in time. */
+/** A series of values, one for each point in time, that is drawn in one colour. */
 export interface Series {
   readonly label: string;
   readonly colour: Colour;
-  /** The values; null where there is none. */
+  /** The values. Null where there is none. */
   readonly values: readonly (number | null)[];
 }
 
 const COLOURS: readonly Colour[] = ['accent', 'good', 'warn', 'busy', 'bad'];
 
-/** A count of something at a time. */
+/** A count at one time. */
 export interface Counted {
   readonly timestamp: string;
   readonly name: string;
   readonly count: number;
 }
 
-/** A series for each name, those with most first; what is more than there are colours for stands together. */
+/** Returns a series for each name, largest first. Names for which there is no colour left are summed up in one series. */
 export function seriesOf(period: ShownPeriod, counted: readonly Counted[]): readonly Series[] {
   const byName = [...Map.groupBy(counted, ({ name }) => name)].sort(([, one], [, other]) => sumOf(other) - sumOf(one));
   const along = (entries: readonly Counted[]) => alongPoints(period, joined(entries), ({ count }) => count, 0);

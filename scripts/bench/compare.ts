@@ -55,7 +55,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 try {
   const sides = [checkOut(first, 'first'), checkOut(other, 'other')];
   for (let round = 0; round < Number(options.rounds); round++) {
-    // Each goes first as often as the other: a machine gets warm, and its neighbours come and go.
+    // Each commit is measured first in every second round, because the machine warms up and other load on it changes.
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) side.results.push(await bench(side.root));
   }
   const rows = Object.entries(MEASURES).map(([measure, read]) => {
@@ -83,7 +83,7 @@ function checkOut(revision: string, name: string) {
   return { root, commit, results };
 }
 
-/** In a process group of its own, so that a run which is cut off leaves neither a service nor its database. */
+/** Runs the bench in a process group of its own, so that an interrupted run leaves neither a service nor its database. */
 async function bench(root: string): Promise<BenchResult> {
   const program = ['scripts/bench/service.ts', '--json', '--seconds', options.seconds];
   const child = spawn(process.execPath, program, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });

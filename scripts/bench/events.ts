@@ -32,7 +32,7 @@ interface Bench {
   readonly sender: Sender;
 }
 
-/** One line of the result: names with units, and numbers. */
+/** A line of the result: figures by name with unit. */
 type Figures = Readonly<Record<string, number>>;
 
 let nextNumber = 0;
@@ -55,7 +55,7 @@ async function drained({ database }: Bench): Promise<void> {
   }
 }
 
-/** Load and what it cost, everything delivered at its end. */
+/** Sends a load, waits until everything is delivered, and returns the figures. */
 async function measure(
   bench: Bench,
   run: () => Promise<LoadReport>,

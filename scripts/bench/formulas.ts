@@ -29,7 +29,7 @@ const CLAIMS = 50;
 
 const [database, dataDir] = await Promise.all([startLoadDatabase(), mkdtemp(join(tmpdir(), 'causeway-formulas-'))]);
 const { knex } = database;
-// The service makes its own.
+// The service creates its own account.
 await knex('account').delete();
 await knex('organization').delete();
 const service = await startService({
@@ -57,14 +57,18 @@ async function post(path: string, body: unknown): Promise<unknown> {
 
 const idOf = (answer: unknown): number => Object(answer).id;
 
-/** A formula with one instance. */
-async function addFormula(steps: readonly { readonly name: string }[], configuration: object = {}) {
+/** Creates a formula with one instance. */
+async function addFormula(
+  steps: readonly { readonly name: string }[],
+  configuration: object = {},
+  trigger: object = { type: 'manual' },
+) {
   const [first] = steps;
   const id = idOf(
     await post('/formulas', {
       name: `bench ${first?.name}`,
       configuration: Object.keys(configuration).map((key) => ({ key, name: key, type: 'elementInstance' })),
-      triggers: [{ type: 'manual', onSuccess: first === undefined ? [] : [first.name] }],
+      triggers: [{ ...trigger, onSuccess: first === undefined ? [] : [first.name] }],
       steps: steps.map((step, at) => ({
         ...step,
         onSuccess: steps[at + 1] === undefined ? [] : [steps[at + 1]?.name],
@@ -84,7 +88,12 @@ const instance = Object(
   await post('/instances', {
     name: 'hr',
     element: { key: 'bamboohr' },
-    configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true },
+    configuration: {
+      username: 'demo-key',
+      'company.name': 'acme',
+      simulator: true,
+      'event.notification.enabled': true,
+    },
   }),
 );
 const hr: number = instance.id;
@@ -105,7 +114,7 @@ interface Formula {
   readonly instanceId: number;
 }
 
-/** Stores executions as triggers do, and waits until they have ended. */
+/** Stores executions as triggers do, and measures the time until all of them have ended. */
 async function measure(what: string, { id, instanceId }: Formula, count: number): Promise<void> {
   const sizes = async () => {
     const { rows } = await knex.raw(
@@ -123,7 +132,7 @@ async function measure(what: string, { id, instanceId }: Formula, count: number)
       createdAt: new Date(),
     }));
     await runs.start(batch);
-    // A start by the API wakes the worker.
+    // Starting an execution through the API wakes the worker.
     if (at === 0) await post(`/formulas/instances/${instanceId}/executions`, { number: 0 });
   }
   const storedMs = performance.now() - begin;
@@ -156,15 +165,14 @@ function percentile(values: readonly number[], share: number): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length * share)] ?? Number.NaN;
 }
 
-/** From the start of an execution to its first step. */
-async function measureLatency({ instanceId }: Formula): Promise<void> {
-  const path = `/formulas/instances/${instanceId}/executions`;
+/** Measures the time from the storage of an execution, which an event shares, to its first step and to its end. */
+async function measureLatency(what: string, path: string, body: object): Promise<void> {
   const [before] = await knex('formula_execution').max({ id: 'id' });
   const sent: Promise<unknown>[] = [];
   const begin = performance.now();
   for (let at = 0; at < LATENCY_PER_SECOND * LATENCY_SECONDS; at++) {
     await sleep(Math.max(0, begin + (at * 1000) / LATENCY_PER_SECOND - performance.now()));
-    sent.push(post(path, { number: at }));
+    sent.push(post(path, body));
   }
   await Promise.all(sent);
   while (Number(Object(await knex('formula_run').count({ count: '*' }).first()).count) > 0) await sleep(50);
@@ -176,7 +184,7 @@ async function measureLatency({ instanceId }: Formula): Promise<void> {
   const begun: number[] = rows.map(({ ms }: { ms: number }) => ms);
   const ended: number[] = rows.map(({ whole }: { whole: number }) => whole);
   console.log(
-    `${LATENCY_PER_SECOND} starts a second`,
+    `${LATENCY_PER_SECOND} starts a second by ${what}`,
     JSON.stringify({
       beginP50Ms: round(percentile(begun, 0.5)),
       beginP95Ms: round(percentile(begun, 0.95)),
@@ -201,7 +209,7 @@ async function scansOfFormulas(): Promise<number> {
   return Number(found.rows[0].count);
 }
 
-/** What a service costs that has nothing to do. */
+/** Measures the CPU time of a service that has nothing to do. */
 async function measureIdle(): Promise<void> {
   await sleep(3_000);
   const before = { count: await transactions(), scans: await scansOfFormulas(), cpu: cpuMsOf([service.pid]) };
@@ -216,11 +224,11 @@ async function measureIdle(): Promise<void> {
   );
 }
 
-/** The time of a claim that finds nothing, and of one that finds an execution. */
+/** Measures the time of a claim that finds nothing, and of one that finds an execution. */
 async function measureClaims(what: string, { id, instanceId }: Formula): Promise<void> {
   const times: number[] = [];
   for (let at = 0; at < CLAIMS; at++) {
-    // Due for nobody but this claim.
+    // Due at a time that only this claim passes, so that no worker takes the execution.
     const createdAt = new Date(Date.now() + 3_600_000);
     await runs.start([
       {
@@ -280,7 +288,12 @@ await measureIdle();
 await measure('warm-up', three, 500);
 await measure('script, request, filter', three, EXECUTIONS);
 await measure('script, filter', two, EXECUTIONS);
-await measureLatency(await addFormula([build, get, isDone], { hr }));
+const byApi = await addFormula([build, get, isDone], { hr });
+await measureLatency('the API', `/formulas/instances/${byApi.instanceId}/executions`, { number: 1 });
+const ended = { ...build, properties: { body: 'done({ id: trigger.event.objectId });' } };
+const onEvent = { type: 'event', properties: { elementInstanceId: '${config.hr}' } };
+await addFormula([ended, get], { hr }, onEvent);
+await measureLatency('events', '/events/test', { instanceId: hr, type: 'employees.updated' });
 await measureClaims('as it is', filler);
 if (STORED > 0) {
   await storeMany(filler.instanceId, filler.id);

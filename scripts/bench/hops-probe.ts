@@ -7,7 +7,7 @@ import { Session } from 'node:inspector/promises';
 import { isMainThread } from 'node:worker_threads';
 
 export interface Hops {
-  /** `file function`, without the functions that have no name. */
+  /** The functions as `file function`, without anonymous ones. */
   readonly functions: readonly string[];
   readonly files: readonly string[];
   /**
@@ -39,7 +39,7 @@ async function listen(): Promise<void> {
     const called = result.flatMap(({ url, functions }) => {
       const path = url.startsWith(ROOT) ? url.slice(ROOT.length) : '';
       if (!OWN.test(path)) return [];
-      // The function at offset 0 is the file itself.
+      // The function at offset 0 is the module itself.
       return functions.flatMap(({ functionName, ranges: [range] }) =>
         range !== undefined && range.count > 0 && range.startOffset > 0 ? [{ path, name: functionName }] : [],
       );

@@ -1,7 +1,7 @@
 /**
- * How far a request goes through the house: files and named functions of the project that run for it, and how many of them
- * stand one in another when the request to the provider or the receiver is handed to the network. `node scripts/bench/hops.ts
- * [--list <part of a name>] [--json]` prints the table, and for one request what ran. Simulators run in a thread and are not counted.
+ * Counts how many files and named functions of the project run for a request, and how many of them are on the stack when the request to the
+ * provider or the receiver is passed to the network. `node scripts/bench/hops.ts [--list <part of a name>] [--json]` prints the table, and
+ * with `--list` what ran for one request. Simulators run in a thread and are not counted.
  */
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -14,9 +14,9 @@ import type { Hops } from './hops-probe.ts';
 import { type RunningService, startService } from './running-service.ts';
 
 const PROBE = join(import.meta.dirname, 'hops-probe.ts');
-/** By then, background work of a request has ended; later, periodic work would be counted. */
+/** Milliseconds after which the background work of a request has ended. Later, periodic work would be counted too. */
 const SETTLE_MS = 60;
-/** Periodic work does not occur in all attempts. */
+/** Number of attempts for each request. Functions that do not run in all of them are periodic work. */
 const TRIES = 4;
 
 const { values: options } = parseArgs({
@@ -108,7 +108,7 @@ async function measureAll({ authorization: platform, baseUrl, origin, secrets }:
   if (options.json) console.log(JSON.stringify(rows));
   else console.table(rows);
 
-  /** As the README does it: the simulated page is approved, and its code shown by the callback. */
+  /** Logs in as the README does: approves the simulated page, and sends the code that the callback shows. */
   async function salesforceBody(): Promise<object> {
     const callback = `${origin}/oauth/callback`;
     const settings = { apiKey: 'demo-client', apiSecret: 'demo-secret', callbackUrl: callback, simulator: 'true' };
@@ -128,7 +128,7 @@ async function measureAll({ authorization: platform, baseUrl, origin, secrets }:
     };
   }
 
-  /** The work of `prepared` is not counted. */
+  /** Counts what runs for a request, without the work of `prepared`. */
   async function measure(
     name: string,
     run: (prepared: <Result>(work: () => Promise<Result>) => Promise<Result>) => Promise<unknown>,

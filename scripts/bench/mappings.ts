@@ -1,6 +1,7 @@
 /**
- * Measures mapped objects: what a row and a compilation cost, a mapped GET beside the same unmapped, what is pushed, and a list over 50
- * instances. `node scripts/bench/mappings.ts [--seconds 5]`. Everything stays on loopback and stops by itself.
+ * Measures mapped objects: the cost of a row and of a compilation, a mapped GET compared with the same unmapped one, the predicates that
+ * are pushed, and a list over 50 instances. `node scripts/bench/mappings.ts [--seconds 5]`. Everything runs on loopback and stops by
+ * itself.
  */
 import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -74,7 +75,7 @@ function measureRows(): void {
   console.log(`${kept.length} compiled transformations of 20 fields: ${(bytes / 1024 / 1024).toFixed(1)} MB`);
 }
 
-/** Compares what is pushed of one predicate on each mapped field with the same on the provider's field. */
+/** Compares how much of a predicate on each mapped field is pushed with the same predicate on the provider's field. */
 async function measurePushdown(): Promise<void> {
   const connectors = await loadConnectors(OWN);
   for (const { key, objects } of connectors) {
@@ -184,7 +185,7 @@ function sender(service: RunningService) {
   };
 }
 
-/** 50 instances whose provider takes 100 ms. */
+/** Measures a list over 50 instances whose provider needs 100 ms for each response. */
 async function measureFederated(): Promise<void> {
   const object = { fields: { id: { type: 'integer' } } } as const;
   const list = createFederatedLists({

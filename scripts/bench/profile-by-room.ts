@@ -1,7 +1,8 @@
 /**
- * Where the CPU time of a request goes: the GET of the README at 32 connections, profiled in the service, by room of `src` and by
- * library. `node scripts/bench/profile-by-room.ts [--seconds 8] [--list <part of a room's name>]` prints the table, and for one
- * room its functions. Simulators run in a thread and are not counted. The figures are shares: to sample costs time itself.
+ * Shows where the CPU time of a request goes: profiles the service under the GET of the README at 32 connections, and sums up the time by
+ * room of `src` and by library. `node scripts/bench/profile-by-room.ts [--seconds 8] [--list <part of a room's name>]` prints the table,
+ * and with `--list` the functions of one room. Simulators run in a thread and are not counted. Compare shares only, because sampling itself
+ * costs time.
  */
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -15,9 +16,9 @@ import { type RunningService, startService, UNLIMITED } from './running-service.
 const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 4;
 const MOST_LISTED = 40;
-/** Minimum microseconds of a row that is shown. */
+/** Minimum microseconds for a row to be shown. */
 const LEAST_US = 0.5;
-/** The cost of taking the profile. */
+/** Module whose time is the cost of profiling itself. */
 const INSPECTOR = 'node:inspector';
 const ROOT = new URL('../../', import.meta.url).href;
 
@@ -116,7 +117,7 @@ function writePlace({ url, name, line }: SourcePosition): string {
   return `${url.slice(url.lastIndexOf('/') + 1)}:${line} ${name}`;
 }
 
-/** `src/api`, `connectors`, a library by its name, and what is Node's own: written in JavaScript, or not. */
+/** Returns the room of a function: `src/api`, `connectors`, the name of a library, or Node.js, in JavaScript or native. */
 function roomOf({ url, name }: SourcePosition): string {
   if (url === '') return name === '(garbage collector)' ? 'garbage collection' : 'native code and system calls';
   if (url.startsWith('node:')) return 'node, in JavaScript';

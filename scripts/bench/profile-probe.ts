@@ -2,10 +2,12 @@
 import { type Profiler, Session } from 'node:inspector/promises';
 import { isMainThread } from 'node:worker_threads';
 
-/** Where the time of a profile was: what a function used itself, without those that it called. */
+/** The time that a function used itself, without the functions that it called. */
 export interface SelfTime extends SourcePosition {
   readonly us: number;
-  /** For a function of Node or of native code: the nearest function of the project or of a library that called it. */
+  /**
+   * The nearest function of the project or of a library that called a function of Node.js or of native code. Undefined for other functions.
+   */
   readonly calledBy: SourcePosition | undefined;
 }
 

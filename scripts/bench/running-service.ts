@@ -8,7 +8,10 @@ import { freePorts } from './free-ports.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLOCK_TICKS_PER_SECOND = 100;
 const POLL_MS = 5;
-/** As `npm start` has it; and so that whatever ends the script ends the service, in order. */
+/**
+ * Modules that are loaded first: the one that `npm start` loads, and the one that stops the service when the script ends, however that
+ * ends.
+ */
 const PRELOADED = ['src/preload.cjs', 'scripts/ends-with-starter.cjs'].flatMap((file) => [
   '--require',
   join(ROOT, file),
@@ -16,35 +19,35 @@ const PRELOADED = ['src/preload.cjs', 'scripts/ends-with-starter.cjs'].flatMap((
 /** Settings for one user who sends requests as fast as possible. */
 export const UNLIMITED = { RATE_LIMIT_USER: 'off', RATE_LIMIT_ACCOUNT: 'off' };
 
-/** A service in a process of its own, ready, on ports of its own. */
+/** A service that runs in a process of its own on free ports. */
 export interface RunningService {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly origin: string;
-  /** With the path of the API. */
+  /** Base URL of the API. */
   readonly baseUrl: string;
   readonly simulatorsUrl: string;
   readonly secrets: Readonly<Record<'userSecret' | 'organizationSecret', string>>;
-  /** `Authorization` for the platform. */
+  /** The `Authorization` header of platform calls. */
   readonly authorization: string;
-  /** In order. */
+  /** Stops the service gracefully. */
   readonly stop: () => Promise<void>;
 }
 
 export interface ServiceOptions {
-  /** Its credentials are read from there. */
+  /** Folder of the service's data, from which its credentials are read. */
   readonly dataDir: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly execArgv?: readonly string[];
   /** Default: `src/main.ts`. */
   readonly program?: string;
-  /** With a channel (`ipc`), or with an input of its own. Default: its output is not seen. */
+  /** Standard streams of the process, such as a channel (`ipc`) or an input. Default: its output is discarded. */
   readonly stdio?: SpawnOptions['stdio'];
 }
 
 /**
  * Starts a service, which ends with the calling script in any case.
- * @throws Error when it ends before it is ready
+ * @throws Error if it ends before it is ready
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const {
@@ -98,7 +101,7 @@ async function isReady(origin: string): Promise<boolean> {
   );
 }
 
-/** User and system time of processes and their threads, in milliseconds (proc(5), utime and stime). */
+/** Returns the user and system time of processes and their threads, in milliseconds (proc(5), utime and stime). */
 export function cpuMsOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

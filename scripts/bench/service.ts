@@ -1,6 +1,6 @@
 /**
- * Measures the service from outside: start, memory, and what a query costs over asking the provider directly.
- * `node scripts/bench/service.ts [--seconds 10] [--json]`. Everything stays on loopback and stops by itself.
+ * Measures the service from outside: start, memory, and the additional cost of a query compared with a direct call to the provider. `node
+ * scripts/bench/service.ts [--seconds 10] [--json]`. Everything runs on loopback and stops by itself.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -63,7 +63,7 @@ async function firstQuery(service: RunningService): Promise<void> {
   if (rows.length !== PAGE_SIZE) throw new Error(`The first query returned ${rows.length} rows`);
 }
 
-/** The request that the connector sends for the query, recorded on its way out: what a caller would send without us. */
+/** Records the request that the connector sends for the query: the one that a caller would send without the service. */
 async function recordProviderRequest(simulatorsUrl: string): Promise<EgressRequest> {
   const sent: EgressRequest[] = [];
   const egress = createEgress({ allow: [], simulatorsUrl });
@@ -109,7 +109,7 @@ interface Load {
   readonly cpuMsPerRequest: number;
 }
 
-/** `pids`: whose CPU is counted. */
+/** Sends a request repeatedly and measures the CPU time of the processes in `pids`. */
 async function load(pids: readonly number[], request: autocannon.Options, connections: number): Promise<Load> {
   await autocannon({ ...request, connections, duration: 3 });
   const before = cpuMsOf(pids);
@@ -175,7 +175,7 @@ try {
   const manyDirect = await load([pid], direct, 32);
   const manyThrough = await load([pid], through, 32);
   const bare = await startBareProxy(direct);
-  // The provider's part is in the process of the service, which does nothing else now.
+  // The provider runs in the process of the service, which does nothing else at this point.
   const manyBare = await load([pid, bare.pid], { url: bare.url }, 32);
   const result = {
     machine: `${cpus().length} × ${cpus()[0]?.model}, Node.js ${process.version}`,

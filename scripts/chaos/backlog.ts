@@ -9,7 +9,7 @@ export interface BacklogOptions {
 
 const FIRST_NUMBER = 800_000_000;
 
-/** An outage is over and everything is due at once. */
+/** An outage has ended and all deliveries are due at the same time. */
 export function dueRetries({ deliveries, endpoints, withinSeconds }: BacklogOptions): Scenario {
   return async (stage) => {
     const { knex, accountId } = stage.database;
@@ -41,7 +41,7 @@ interface Backlog {
   readonly paths: readonly string[];
 }
 
-/** As one failed attempt, an hour ago, leaves them. */
+/** Stores deliveries as they are after one failed attempt an hour ago. */
 async function insertDueRetries(knex: Knex, { accountId, deliveries, paths }: Backlog): Promise<void> {
   await knex.raw(
     `with subscriptions as (

@@ -11,13 +11,16 @@ export interface CrashOptions {
 
 const SENDERS = 2;
 const DRAIN_MS = 60_000;
-/** Numbers of one load; more than any has. */
+/** Range of numbers for the events of one load. No load has as many events. */
 const NUMBERS = 1_000_000;
 const MOST_DUPLICATES = 0.01;
-/** With fewer events, those that one crash repeats are a large share, and the more so on a slow machine. */
+/**
+ * Number of acknowledged events from which duplicates are judged. Among fewer, the events that one crash repeats are a large share, and
+ * even more so on a slow machine.
+ */
 const COUNTED_FROM = 10_000;
 
-/** Senders are killed and PostgreSQL crashes while events come in: what was acknowledged arrives. */
+/** Senders are killed and PostgreSQL crashes while events arrive. Every acknowledged event must be delivered. */
 export function crashes({ kills, restarts, perSecond, secondsBetween }: CrashOptions): Scenario {
   return async (stage) => {
     const paths = pathsOf('crash', 20);
@@ -33,7 +36,7 @@ export function crashes({ kills, restarts, perSecond, secondsBetween }: CrashOpt
         firstNumber: ++loads * NUMBERS,
         instanceIds: indexesOf(paths),
       };
-      // It ends with its process, by SIGKILL.
+      // The load rejects when SIGKILL ends its process.
       sender.load(load).catch(() => {});
       return sender;
     }

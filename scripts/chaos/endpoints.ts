@@ -10,7 +10,7 @@ export interface OutageOptions {
   readonly downSeconds: number;
 }
 
-/** A receiver that is away for seconds gets everything afterwards. */
+/** A receiver is down for seconds, and must receive every event afterwards. */
 export function receiverOutages({ perSecond, outages, downSeconds }: OutageOptions): Scenario {
   return async (stage) => {
     const paths = pathsOf('outage', 5);
@@ -57,11 +57,11 @@ export interface HangOptions {
   readonly rounds: number;
 }
 
-/** Below it the noise of a shared machine decides, not the engine. */
+/** Baseline below which the noise of a shared machine dominates, in milliseconds. */
 const LEAST_BASELINE_MS = 10;
 const ENDPOINTS = 10;
 
-/** One endpoint of ten hangs: the others do not notice. */
+/** Lets one endpoint of ten hang. The others must not become slower. */
 export function hangingEndpoint({ perSecond, seconds, rounds }: HangOptions): Scenario {
   return async (stage) => {
     const paths = pathsOf('hang', ENDPOINTS);
@@ -107,7 +107,7 @@ export interface SnapshotOptions {
   readonly seconds: number;
 }
 
-/** A long transaction keeps every dead row of the hot table from being cleaned up. */
+/** A long transaction prevents the cleanup of every dead row in the hot table. */
 export function heldSnapshot({ perSecond, seconds }: SnapshotOptions): Scenario {
   return async (stage) => {
     const { knex } = stage.database;

@@ -1,6 +1,6 @@
 /**
- * Breaks what the delivery of events stands on, and counts what arrives: `npm run chaos:events [-- --quick] [-- --only crashes,…]`. Everything
- * runs on loopback with a database of its own, and ends by itself. Exit code 1: a promise was broken.
+ * Breaks the parts that the delivery of events depends on, and counts the events that arrive: `npm run chaos:events [-- --quick] [-- --only
+ * crashes,…]`. Everything runs on loopback with its own database, and ends by itself. Exit code 1: a promise was broken.
  */
 import { parseArgs } from 'node:util';
 import { startLoadDatabase } from '../event-load/postgres.ts';
@@ -37,7 +37,7 @@ const limit = setTimeout(() => {
   process.exit(1);
 }, limitMs);
 
-/** Each with a database and a receiver of its own, so that none lives off what another left. */
+/** Runs a scenario with its own database and receiver, so that none depends on the leftovers of another. */
 async function run(name: string, scenario: Scenario): Promise<readonly Promised[]> {
   const [database, receiver] = await Promise.all([startLoadDatabase(), startReceiver()]);
   const startedAt = performance.now();

@@ -30,7 +30,7 @@ const wanted = {
 };
 const SENDERS = 16;
 const BETWEEN_MS = 3_000;
-/** The lease of what a killed process had, and what then is still to be done. */
+/** Maximum milliseconds until everything is done: the lease of executions whose process was killed must expire first. */
 const DRAIN_MS = 180_000;
 const LIMIT_MS = 30 * 60_000;
 const RESPONSE_MS = 10_000;
@@ -46,7 +46,7 @@ const [database, provider, dataDir] = await Promise.all([
   mkdtemp(join(tmpdir(), 'causeway-formulas-')),
 ]);
 const { knex } = database;
-// The service makes its own.
+// The service creates its own account.
 await knex('account').delete();
 await knex('organization').delete();
 const startedAt = performance.now();
@@ -132,7 +132,7 @@ for (let at = 0; at < wanted.instances; at++)
   instanceIds.push(Object(await post(first, `/formulas/${formula.id}/instances`, { name: `chaos ${at}` })).id);
 console.log(`${wanted.instances} instances after ${seconds()}`);
 
-/** The ids of the executions whose start was answered. */
+/** The ids of the executions whose start the service confirmed. */
 const accepted = new Map<number, number>();
 let unanswered = 0;
 let lastNumber = 0;
@@ -141,7 +141,7 @@ const spanMs = (wanted.kills + wanted.restarts + 1) * BETWEEN_MS;
 
 async function send(): Promise<void> {
   while (accepted.size < wanted.executions) {
-    // Spread over the time of the crashes.
+    // Starts are spread over the time of the crashes.
     const share = Math.min(1, (performance.now() - loadedAt) / spanMs);
     if (!isOver && lastNumber >= wanted.executions * share) {
       await sleep(20);
@@ -155,7 +155,7 @@ async function send(): Promise<void> {
       const [{ id }] = (await post(service, path, { number })) as [{ id: number }];
       accepted.set(number, id);
     } catch {
-      // Its process or its database ended: nobody knows whether it was started.
+      // The service or its database ended during the request, so that nobody knows whether the execution was started.
       unanswered += 1;
       await sleep(100);
     }

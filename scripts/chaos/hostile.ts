@@ -1,7 +1,7 @@
 /**
- * Hostile callers, providers, senders of webhooks, receivers, connections and formulas against the real service with a heap of 512 MB, a healthy tenant beside them:
- * `npm run chaos:hostile [-- --only name,…] [-- --seed 1] [-- --seconds 1.5] [-- --profile folder] [-- --log file] [-- --list]`.
- * Everything runs on loopback and ends by itself. Exit code 1: an aim was missed.
+ * Runs hostile callers, providers, senders of webhooks, receivers, connections and formulas against the real service with a heap of 512 MB,
+ * beside a healthy tenant: `npm run chaos:hostile [-- --only name,…] [-- --seed 1] [-- --seconds 1.5] [-- --profile folder] [-- --log file]
+ * [-- --list]`. Everything runs on loopback and ends by itself. Exit code 1: an aim was missed.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,10 @@ const LIMIT_MS = 15 * 60_000;
 const RETRIES_UNTIL_MS = 7.5 * 60_000;
 const HEALTHY_PER_SECOND = 20;
 const WARM_UP_MS = 3_000;
-/** Noise only adds, so that the best of a few tries is the truest; what an input does itself it does each time. */
+/**
+ * Maximum number of attempts for an input. Noise only adds time, so the best of several attempts is the most accurate; the effect of the
+ * input itself occurs in each of them.
+ */
 const MOST_TRIES = 3;
 
 interface Planned {
@@ -65,7 +68,7 @@ const limit = setTimeout(() => {
   console.error(`Not done within ${LIMIT_MS / 1000} s`);
   process.exit(1);
 }, LIMIT_MS);
-// Past the exit handlers nothing would be cleaned up.
+// A signal would end the process without its exit handlers, and nothing would be cleaned up.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 async function openTheatre(): Promise<Theatre & { readonly close: () => Promise<void> }> {
@@ -95,7 +98,7 @@ async function openTheatre(): Promise<Theatre & { readonly close: () => Promise<
 
 let theatre = await openTheatre();
 
-/** A service that ended is started anew for the inputs that follow. */
+/** Runs one attempt. A service that has ended is restarted for the inputs that follow. */
 async function attempt({ name, input, seed }: Planned, before?: Row): Promise<Row> {
   const tries = (before?.tries ?? 0) + 1;
   const profile =
@@ -119,7 +122,7 @@ function fileOf(name: string): string {
   return name.replaceAll(/\W+/g, '-');
 }
 
-/** All inputs once, then again those that missed an aim, while there is time. */
+/** Runs all inputs once, and then again those that missed an aim, while there is time. */
 async function attemptAll(rows: Map<string, Row>): Promise<void> {
   for (let round = 0; round < MOST_TRIES; round++) {
     for (const planned of inputs) {
@@ -132,12 +135,12 @@ async function attemptAll(rows: Map<string, Row>): Promise<void> {
   }
 }
 
-/** A scenario that ended the process is not tried again. */
+/** Returns whether an input is not tried again: it ended the process, or it missed no aim. */
 function isFinal({ outcome }: Row): boolean {
   return outcome.ended !== undefined || faultsOf(outcome) === 0;
 }
 
-/** A miss weighs more than anything that could not be judged. */
+/** Returns a number that ranks outcomes. A missed aim counts more than any number of aims that could not be judged. */
 function faultsOf(outcome: ScenarioOutcome): number {
   return missesOf(outcome).length * 100 + openOf(outcome).length;
 }

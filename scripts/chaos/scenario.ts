@@ -4,7 +4,7 @@ import type { EngineOptions } from '../../src/events/options.ts';
 import type { LoadDatabase } from '../event-load/postgres.ts';
 import { type Receiver, startSender } from '../event-load/processes.ts';
 
-/** The promises of a scenario, and the results. */
+/** A promise of a scenario and its result. */
 export interface Promised {
   readonly promise: string;
   readonly found: string;
@@ -18,7 +18,7 @@ export interface Stage {
 
 export type Scenario = (stage: Stage) => Promise<readonly Promised[]>;
 
-/** The engine as it is, with the times that matter here cut to what a run has time for. */
+/** Settings of the engine with shorter times, so that a run need not wait long. */
 export const HASTY: Partial<EngineOptions> = {
   attemptTimeoutMs: 4_000,
   heartbeatMs: 500,
@@ -34,7 +34,7 @@ function schedule(count: number) {
 
 const DRAIN_POLL_MS = 100;
 
-/** Waits until no delivery is left. @returns how many are left after that time, and how long it took */
+/** Waits until no delivery is left. @returns the number of deliveries that are still left after the timeout, and the time it took */
 export async function drained(knex: Knex, timeoutMs: number): Promise<{ readonly left: number; readonly ms: number }> {
   const startedAt = performance.now();
   for (;;) {
@@ -50,7 +50,7 @@ async function countDeliveries(knex: Knex): Promise<number> {
   return rows[0].count;
 }
 
-/** A sender for these paths of the receiver; committed numbers are noted in `committed`. */
+/** Starts a sender for these paths of the receiver. It adds the numbers of committed events to `committed`. */
 export function startEngine(
   { database, receiver }: Stage,
   paths: readonly string[],

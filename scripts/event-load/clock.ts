@@ -1,9 +1,9 @@
-/** Microseconds of the machine's monotonic clock, the same in every process of it. */
+/** Returns the microseconds of the machine's monotonic clock, which all processes share. */
 export function nowMicros(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** Figures of a run, in milliseconds. */
+/** Latencies of a run in milliseconds. */
 export interface Latency {
   readonly count: number;
   readonly p50: number;
@@ -15,11 +15,11 @@ export interface Latency {
 export interface LatencyRecorder {
   readonly note: (micros: number) => void;
   readonly take: () => Latency;
-  /** Empties it; without a target the values are dropped. */
+  /** Moves all values to another recorder and leaves this one empty. Without a target, the values are dropped. */
   readonly drainInto: (target: LatencyRecorder | undefined) => void;
 }
 
-/** Keeps every value: runs are bounded, and percentiles are exact. */
+/** Creates a recorder that keeps every value, because runs are short and percentiles should be exact. */
 export function createLatencyRecorder(): LatencyRecorder {
   let values: number[] = [];
   return {

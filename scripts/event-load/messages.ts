@@ -13,13 +13,13 @@ export interface SenderSetup {
   readonly options: Partial<EngineOptions>;
 }
 
-/** Events carry their number and the time at which they were meant to be published. */
+/** A load. Each event carries its number and the time at which it was due to be published. */
 export interface LoadOptions {
   readonly perSecond: number;
   readonly seconds: number;
-  /** Numbers are given from here on. */
+  /** Number of the first event. */
   readonly firstNumber: number;
-  /** Instances in turn; one that is here twice gets twice as many. */
+  /** The instances that publish, in turn. An instance that occurs twice publishes twice as many events. */
   readonly instanceIds: readonly number[];
 }
 
@@ -53,7 +53,7 @@ export type ReceiverCommand =
   | { readonly kind: 'behave'; readonly path: string; readonly behaviour: Behaviour }
   /** Closes the port and every connection, or opens it again. */
   | { readonly kind: 'listen'; readonly on: boolean }
-  /** Requests the measurements since the last report; latencies of the given paths, or of all. */
+  /** Requests the measurements since the last report. Latencies are those of the given paths, or of all. */
   | { readonly kind: 'report'; readonly paths?: readonly string[] }
   | { readonly kind: 'numbers' }
   | { readonly kind: 'stop' };
@@ -64,7 +64,7 @@ export interface ReceiverReport {
   readonly cpuMs: number;
 }
 
-/** Over the whole life of the receiver. */
+/** The numbers that the receiver got since it started. */
 export interface ReceivedNumbers {
   readonly numbers: readonly number[];
   /** Number of successful requests beyond the first of each event. */
@@ -86,7 +86,7 @@ export interface ParentMessage {
 
 const MARK = '"objectId":"';
 
-/** Number and time stand in the id of the object, where a receiver finds them without parsing the body. */
+/** Returns the id of an object with the number and the time in it, so that a receiver finds them without parsing the body. */
 export function writeObjectId(number: number, scheduledMicros: number): string {
   return `${number}:${scheduledMicros}`;
 }

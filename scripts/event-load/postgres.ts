@@ -21,7 +21,7 @@ import { firstOf } from '../../src/db/row.ts';
 import { createEventPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 
-/** A PostgreSQL of the measurement's own, durable as in production, that may crash and comes back at the same place. */
+/** A PostgreSQL server of its own for a measurement. It is as durable as in production, and restarts at the same place after a crash. */
 export interface LoadDatabase {
   readonly url: string;
   readonly knex: Knex;
@@ -48,7 +48,7 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
   let server: Postmaster = await startPostmaster(options);
   const killAtExit = () => void signalProcess(server.pid, 'SIGQUIT');
   process.once('exit', killAtExit);
-  // A signal alone would end this process past its exit handlers, and leave the server.
+  // A signal would end this process without its exit handlers, and leave the server running.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
   const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/postgres`;
@@ -103,7 +103,7 @@ async function ticksOf(pid: number, indexes: readonly number[]): Promise<number>
     const fields = stat.slice(stat.lastIndexOf(') ') + 2).split(' ');
     return indexes.reduce((sum, index) => sum + Number(fields[index]), 0);
   } catch {
-    // It ended meanwhile, and its parent has its time.
+    // The process has ended meanwhile, and its parent includes its time.
     return 0;
   }
 }

@@ -28,7 +28,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts a program, named from this folder; it ends with this process. */
+/** Starts a program of this folder in a process that ends with this one. */
 export async function start<Command>(
   program: string,
   setup: object,
@@ -114,7 +114,7 @@ export async function startSender(
   return {
     load: (load: LoadOptions) => child.ask<LoadReport>({ kind: 'load', load }),
     saturate: (saturation: SaturationOptions) => child.ask<LoadReport>({ kind: 'saturate', saturation }),
-    /** In order, with everything stored. */
+    /** Stops gracefully, after everything is stored. */
     stop: () => child.ask<void>({ kind: 'stop' }),
     kill: child.kill,
   };

@@ -45,7 +45,7 @@ function note(path: string, request: IncomingMessage, body: string): void {
   seen.set(number, times + 1);
   ids.add(String(request.headers['webhook-id']));
   received++;
-  // A second delivery is late by nature.
+  // Only the first delivery of an event counts for the latency, because a second one is always late.
   if (times === 0) recorderOf(path).note(nowMicros() - scheduledMicros);
 }
 

@@ -1,4 +1,4 @@
-/** A process that runs the engine of events as the service does, and publishes by order of its parent. */
+/** A process that runs the engine of events as the service does, and publishes events on request of its parent. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSettings } from '../../src/accounts/settings.ts';
@@ -26,7 +26,7 @@ import {
 } from './messages.ts';
 
 const { databaseUrl, accountId, callbackUrls, bodyBytes, options } = readSetup<SenderSetup>();
-/** Not a secret: the databases of measurements are thrown away. */
+/** The key is no secret, because the databases of measurements are deleted. */
 const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
 const COMMIT_REPORT_MS = 5;
 const TICK_MS = 1;
@@ -73,6 +73,7 @@ const sources = new Map<number, EventSource>(
       tags: ['load'],
       elementKey: 'load',
       hub: 'general',
+      isEnabled: true,
       callbackUrl,
       signatureKey: undefined,
       ordered: false,
@@ -97,7 +98,7 @@ function toEvent(instanceId: number, number: number, scheduledMicros: number): N
   return { accountId, instanceId, type: 'items.updated', objectName: 'items', objectId, object };
 }
 
-/** Reported in batches, because a message for each number would be most of the work. */
+/** Notes the number of a committed event. Numbers are reported in batches, because a message for each would be most of the work. */
 function noteCommitted(number: number): void {
   committed.push(number);
   if (committed.length === 1) setTimeout(reportCommitted, COMMIT_REPORT_MS);
@@ -148,13 +149,16 @@ function createRun({ firstNumber, instanceIds }: Pick<LoadOptions, 'firstNumber'
   };
 }
 
-/** Open loop: what is due is sent whether or not the events before are through, and latency counts from when it was due. */
+/**
+ * Publishes an open load: each event is sent when it is due, even if earlier ones are still in progress, and latency counts from its due
+ * time.
+ */
 async function load({ perSecond, seconds, ...rest }: LoadOptions): Promise<LoadReport> {
   const run = createRun(rest);
   const total = Math.round(perSecond * seconds);
   while (run.sent() < total) {
     const due = Math.min(total, Math.floor(((nowMicros() - run.startedMicros) / 1e6) * perSecond));
-    // The first is due after one interval: `due` counts those whose time is over.
+    // The first event is due after one interval, because `due` counts the intervals that have passed.
     while (run.sent() < due) void run.publish(run.startedMicros + ((run.sent() + 1) / perSecond) * 1e6);
     await sleep(TICK_MS);
   }
@@ -175,7 +179,7 @@ async function saturate({ seconds, inFlight, until, ...rest }: SaturationOptions
   return report;
 }
 
-/** Makes the subscriptions, so that no measurement does. */
+/** Creates the subscriptions, so that this work is in no measurement. */
 async function prepare(): Promise<void> {
   for (const url of callbackUrls) await subscriptions.ensure(accountId, url);
 }

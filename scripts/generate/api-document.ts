@@ -3,10 +3,10 @@ import type { OpenAPI3 } from 'openapi-typescript';
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** The parts of a bundled document that the generator looks at; the rest goes through as it is. */
+/** The parts of a bundled document that the generator reads. Other members stay unchanged. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, PathItem>>;
-  /** The requests that the service sends. */
+  /** The requests that the service sends, as subscriptions get them. */
   readonly 'x-webhooks'?: unknown;
   readonly components: {
     readonly schemas?: object;
@@ -27,11 +27,11 @@ export interface Operation {
   readonly security?: unknown;
   readonly responses: Responses;
   readonly 'x-causeway-scopes': readonly string[];
-  /** The body is a record or an event, with the wider limits of those. */
+  /** Whether the body is a record or an event, for which wider limits apply. */
   readonly 'x-causeway-large-body'?: boolean;
-  /** Documents another operation for a place where it is known by a name of its own. */
+  /** Key of the operation that this one repeats under another path, where the path identifies the resource in another way. */
   readonly 'x-causeway-form-of'?: string;
-  /** The operation that it does under another path, for clients of the original: those of ours are made without it. */
+  /** Key of the operation that this one repeats under the path of Cloud Elements, for clients of that API. Our own clients leave it out. */
   readonly 'x-causeway-same-as'?: string;
   /** The members that replace those of the operation in its form by token. Only operations with it have such a form. Not published. */
   readonly 'x-causeway-by-token'?: Readonly<Partial<Operation>>;
@@ -51,19 +51,19 @@ export interface Response {
   readonly headers?: Readonly<Record<string, unknown>>;
 }
 
-/** An operation and where it stands. */
+/** An operation with its path and method. */
 export interface PlacedOperation {
   readonly path: string;
   readonly method: Method;
   readonly operation: Operation;
-  /** The names of all its parameters, those of its path included. */
+  /** Names of all parameters, including those of the path. */
   readonly parameters: ReadonlySet<string>;
 }
 
-/** The whole document. */
+/** The complete bundled document. */
 export type BundledDocument = Record<string, unknown> & OpenAPI3 & ApiDocument;
 
-/** redocly's `struct` rule has checked the document; this only informs the compiler. */
+/** Asserts the type of a document. It checks nothing, because the `struct` rule of redocly has checked the document. */
 export function assertApi(document: Record<string, unknown>): asserts document is BundledDocument {
   for (const member of ['openapi', 'info', 'paths', 'components']) {
     if (!(member in document)) throw new Error(`The bundled document has no member "${member}".`);
@@ -82,7 +82,7 @@ export function operationsOf(document: ApiDocument): readonly PlacedOperation[] 
   );
 }
 
-/** The document with another operation in place of each. */
+/** Returns the document with each operation replaced by another one. */
 export function mapOperations<Document extends ApiDocument>(
   document: Document,
   map: (each: PlacedOperation) => Operation,
@@ -98,7 +98,7 @@ function nameOf({ components }: ApiDocument, { $ref, name }: Parameter): string 
   return resolved;
 }
 
-/** The component that a `#/components/<kind>/<name>` reference names. */
+/** Returns the name of the component in a `#/components/<kind>/<name>` reference. */
 export function componentName(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }

@@ -28,12 +28,12 @@ export function entryOf<Type extends FieldEntry['type']>({ configuration = [] }:
   return configuration.find((entry): entry is Extract<FieldEntry, { type: Type }> => entry.type === type);
 }
 
-/** Returns the provider's paths that a mapped field is made of. */
+/** Returns the provider's paths from which a mapped field is made. */
 export function pathsOf(field: TransformationField): readonly string[] {
   return field.vendorPath === undefined ? (entryOf(field, 'join')?.properties.paths ?? []) : [field.vendorPath];
 }
 
-/** The field of a provider's object that a path begins with. */
+/** A field of a provider's object, as the beginning of a path. */
 export interface Root {
   readonly name: string;
   readonly spec: FieldSpec;
@@ -57,7 +57,7 @@ interface Element {
   readonly mappings: CatalogueMappings;
 }
 
-/** A column of a table: the elements that map a definition alike. */
+/** A column of a table: the elements that map a definition in the same way. */
 interface Column extends Element {
   readonly link: string;
   readonly transformation: CatalogueMappings[string];

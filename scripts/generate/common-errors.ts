@@ -3,13 +3,13 @@ import { type ApiDocument, type Method, mapOperations, type PlacedOperation, typ
 type Condition = (each: PlacedOperation) => boolean;
 
 interface Rule {
-  /** Which operations fail so. */
+  /** Condition on the operations that the rule applies to. */
   readonly of: Condition;
   /** Names in `spec/responses/errors.yaml`, by status. */
   readonly errors: Readonly<Record<number, string>>;
 }
 
-/** How operations fail. A later rule wins over an earlier one, and what a path file says over all of them. */
+/** The rules by which operations get their error responses. A later rule overrides an earlier one, and a path file overrides all rules. */
 const RULES: readonly Rule[] = [
   { of: () => true, errors: { 431: 'HeadersTooLarge', 500: 'Internal' } },
   {
@@ -19,7 +19,7 @@ const RULES: readonly Rule[] = [
   { of: hasParameter('where'), errors: { 400: 'BadQuery' } },
   { of: hasParameter('Idempotency-Key'), errors: { 409: 'Conflict' } },
   { of: takesBody, errors: { 408: 'RequestTimeout', 413: 'PayloadTooLarge' } },
-  // An `Elements-Account-Id` may name an account that there is not. The page of a connect session is there for its key only.
+  // `Elements-Account-Id` may name an account that does not exist. The page of a connect session exists only for its key.
   { of: hasScope('platform', 'connect'), errors: { 404: 'NotFound' } },
   // A request that is passed to a provider may have any type, and the provider responds to unknown paths.
   { of: all(isSecured, not(isTagged('passthrough'))), errors: { 406: 'NotAcceptable' } },
@@ -50,7 +50,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Adds to every operation how those of its kind fail, unless it says itself how it fails with a status. */
+/** Adds the error responses of the rules to every operation. A status that the operation declares itself stays unchanged. */
 export function addCommonErrors<Document extends ApiDocument>(document: Document): Document {
   return mapOperations(document, (each) => ({
     ...each.operation,

@@ -17,13 +17,13 @@ const ALLOWED = {
 } as const;
 
 export interface SpecDocument {
-  /** The document with every file of `spec/` in it and with what rules add, references only into its own components. */
+  /** The bundled document with all files of `spec/` and with the additions of the rules. Its references lead to its own components only. */
   readonly document: BundledDocument;
   /** The problems that redocly found, with the `severity` error or warn. */
   readonly problems: readonly NormalizedProblem[];
 }
 
-/** Reads `spec/openapi.yaml` with everything it refers to, lints it, bundles it and adds what follows by rule. */
+/** Reads `spec/openapi.yaml` with all files that it refers to, lints and bundles it, and adds what the rules generate. */
 export async function readSpec(file: string): Promise<SpecDocument> {
   const config = await createConfig({ extends: ['recommended'], rules: ALLOWED });
   const problems = await lint({ ref: file, config });
@@ -34,7 +34,7 @@ export async function readSpec(file: string): Promise<SpecDocument> {
   };
 }
 
-/** The document as it is written, before rules add to it. */
+/** Returns the document as it is written, without the additions of the rules. */
 export async function bundleSpec(file: string): Promise<SpecDocument> {
   const config = await createConfig({ extends: ['recommended'], rules: ALLOWED });
   const { bundle: bundled, problems } = await bundle({ ref: file, config });

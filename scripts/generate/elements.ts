@@ -3,7 +3,10 @@ import type { Connector, ObjectSpec, Objects } from '../../src/connector/index.t
 import { describeObjects, type ObjectSummary } from '../../src/resources/objects.ts';
 import { forEachDemo } from '../demos.ts';
 
-/** Every element with its hubs, authentication, objects, events and limits, as Markdown made from the declarations of the connectors. */
+/**
+ * Returns Markdown that lists every element with its hubs, authentication, objects, events and limits, made from the declarations of the
+ * connectors.
+ */
 export async function describeElements(): Promise<string> {
   const elements = await forEachDemo(async ({ connector, connection }) => ({ connector, objects: connection.objects }));
   const chapters = elements.flatMap(({ connector, objects }) => ['', ...describeElement(connector, objects)]);

@@ -5,7 +5,7 @@ const TAGS: ReadonlySet<string> = new Set(['bulk', 'objects', 'records']);
 
 const HUB_PARAMETER = { $ref: '#/components/parameters/Hub' };
 
-/** Adds `/hubs/{hub}/…` for every path that has such a form. What an operation says in `x-causeway-by-hub` stands in the form only. */
+/** Adds `/hubs/{hub}/…` for every path that has such a form. Only the form gets the members of `x-causeway-by-hub`. */
 export function addHubForms<Document extends ApiDocument>(document: Document): Document {
   const items = Object.entries(document.paths);
   const forms = items.filter(([, item]) => hasForm(item)).map(([path, item]) => [`/hubs/{hub}${path}`, formOf(item)]);
@@ -39,7 +39,7 @@ function byHub(operation: Operation): Operation {
     ...withoutForm(operation),
     operationId: operationId.replace(/^[a-z]+/, '$&Hub'),
     summary: `${summary}, by hub`,
-    // At the end of its first paragraph.
+    // Inserted at the end of the first paragraph.
     description: description.replace(/(?=\n\n|\n?$)/, ' Answers only when the element is in this hub.'),
     'x-causeway-scopes': ['instance'],
     ...own,

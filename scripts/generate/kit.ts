@@ -12,7 +12,7 @@ const MODULES: Readonly<Record<string, string>> = {
   '#connector/testing': 'suite/testing.ts',
 };
 
-/** The area of each file that has an export, in the order of the reference. */
+/** The area of the reference for each file that has an export, in the order of the reference. */
 const AREAS: Readonly<Record<string, string>> = {
   'src/connector/define.ts': 'Declarations and errors',
   'src/connector/path.ts': 'Paths',
@@ -68,13 +68,13 @@ const AREAS: Readonly<Record<string, string>> = {
   'suite/judge.ts': 'Filters',
 };
 
-/** One export of the kit. */
+/** An export of the kit. */
 interface KitEntry {
   readonly name: string;
   readonly area: string;
-  /** The doc comment without its frame. */
+  /** The doc comment without comment marks. */
   readonly doc: string;
-  /** The declaration as TypeScript, without bodies. */
+  /** The declaration in TypeScript, without function bodies. */
   readonly code: string;
 }
 
@@ -85,8 +85,8 @@ interface Exported {
 }
 
 /**
- * The exports of the kit with their doc comments, as the text of a JSON file with a line for each export. It parses the files and
- * checks no types: that takes a second, and the compiler checks them anyway.
+ * Returns the exports of the kit with their doc comments, as the text of a JSON file with a line for each export. It parses the files
+ * without type checks, which takes one second; the compiler checks the types anyway.
  */
 export function describeKit(notice: string): string {
   const seen = new Set<ts.Node>();
@@ -105,7 +105,7 @@ function rankOf({ area }: KitEntry): number {
   return TITLES.indexOf(area);
 }
 
-/** All exports of a file, with those that it passes on from others. */
+/** Returns all exports of a file, including those that it re-exports from others. */
 function exportsOf(file: string): readonly Exported[] {
   return parse(file).statements.flatMap((statement): readonly Exported[] => {
     if (ts.isExportDeclaration(statement)) return passedOn(file, statement);
@@ -170,7 +170,7 @@ function isNamed(node: ts.Node): node is Named {
   );
 }
 
-/** The statements of a file that declare a name; several for a function with overloads. */
+/** Returns the statements of a file that declare a name. A function with overloads has several. */
 function declarationsOf(file: string, name: string): readonly ts.Statement[] {
   const found = parse(file).statements.filter((statement) => declaredNames(statement).includes(name));
   const overloads = found.filter((node) => ts.isFunctionDeclaration(node) && node.body === undefined);
@@ -185,7 +185,7 @@ function describe({ name, file, nodes }: Exported): KitEntry {
   return { name, area, doc: first === undefined ? '' : docOf(first), code };
 }
 
-/** The text of the doc comment right in front of a node. */
+/** Returns the text of the doc comment directly before a node. */
 function docOf(node: ts.Node): string {
   const comment = commentOf(node);
   return comment
@@ -194,7 +194,7 @@ function docOf(node: ts.Node): string {
     .trim();
 }
 
-/** The doc comment with its frame, moved to the margin. */
+/** Returns the doc comment with its comment marks, moved to the margin. */
 function commentOf(node: ts.Node): string {
   const text = node.getSourceFile().text;
   const ranges = ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [];
@@ -213,7 +213,7 @@ function withoutExport(node: ts.Node): string {
   return node.getText().replace(/^export /, '');
 }
 
-/** Everything in front of the body, on as many lines as it has. */
+/** Prints everything before the body of a function, on as many lines as it has. */
 function printHead(node: ts.FunctionDeclaration | ts.ArrowFunction | ts.MethodDeclaration): string {
   const text = node.getSourceFile().text;
   const end = node.body === undefined ? node.getEnd() : node.body.getStart();
@@ -224,7 +224,7 @@ function printHead(node: ts.FunctionDeclaration | ts.ArrowFunction | ts.MethodDe
     .replace(/(?:\s*=>)?\s*;?\s*$/, '');
 }
 
-/** Interfaces of the same file that are not exported, and from which the declared one has members. */
+/** Returns interfaces of the same file that are not exported, and from which the declared interface inherits members. */
 function inherited(file: string, node: ts.Node): readonly string[] {
   if (!ts.isInterfaceDeclaration(node)) return [];
   const bases = (node.heritageClauses ?? []).flatMap(({ types }) =>
@@ -266,7 +266,7 @@ function printMember(member: ts.ClassElement): string {
 
 const LONGEST_VALUE = 100;
 
-/** A constant by its type; where it has none, by its value or, of an object, by its members. */
+/** Prints a constant by its type. Without a declared type, it is printed by its value or, for an object, by its members. */
 function printConstant(file: string, name: string, statement: ts.VariableStatement): string {
   const declaration = statement.declarationList.declarations.find((each) => each.name.getText() === name);
   if (declaration?.type !== undefined) return `const ${name}: ${declaration.type.getText()};`;
@@ -281,7 +281,7 @@ function printConstant(file: string, name: string, statement: ts.VariableStateme
   return text.length > LONGEST_VALUE ? `const ${name};` : `const ${name} = ${text};`;
 }
 
-/** Without `as const` and `satisfies`. */
+/** Returns a value without `as const` and `satisfies`. */
 function unwrap(value: ts.Expression | undefined): ts.Expression | undefined {
   return value !== undefined && (ts.isAsExpression(value) || ts.isSatisfiesExpression(value))
     ? unwrap(value.expression)
@@ -301,21 +301,21 @@ function printProperty(file: string, member: ts.ObjectLiteralElementLike): strin
   return isLiteral(value) && text.length <= LONGEST_VALUE ? `${name}: ${text};` : `${name};`;
 }
 
-/** Whether a value says by itself what it is, without calls and names. */
+/** Returns whether a value is a literal, without calls and names. */
 function isLiteral(value: ts.Expression): boolean {
   if (ts.isObjectLiteralExpression(value))
     return value.properties.every((each) => ts.isPropertyAssignment(each) && isLiteral(each.initializer));
   return ts.isLiteralExpression(value) || value.kind === ts.SyntaxKind.TrueKeyword;
 }
 
-/** A member that is a function of the same file. */
+/** Prints a member that is a function of the same file. */
 function printReference(file: string, name: string, target: string): string {
   const [node] = declarationsOf(file, target);
   if (node === undefined || !ts.isFunctionDeclaration(node)) return `${name};`;
   return `${printHead(node).replace(/^function \w+/, name)};`;
 }
 
-/** `(a: A): B => …` as the type `(a: A) => B`; without a declared result it is unknown to who reads the source only. */
+/** Prints `(a: A): B => …` as the type `(a: A) => B`. Without a declared result the type is unknown, because only the source is read. */
 function printArrow(node: ts.ArrowFunction): string {
   const parameters = node.parameters.map((each) => each.getText()).join(', ');
   const generics = node.typeParameters?.map((each) => each.getText()).join(', ');
@@ -325,7 +325,7 @@ function printArrow(node: ts.ArrowFunction): string {
 
 const COLUMNS = 100;
 
-/** Doc comments are written for wider windows than pages have. */
+/** Wraps doc comments again, because they are written for wider windows than the pages of the reference. */
 function wrapComments(code: string): string {
   return code.replaceAll(/^( *)\/\*\*([\s\S]*?)\*\//gm, (_, margin: string, content: string) => {
     const paragraphs = content.replaceAll(/\n\s*\*/g, '\n').split(/\n\s*(?=@|- )/);

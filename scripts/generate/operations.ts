@@ -8,11 +8,11 @@ export interface OperationEntry {
   readonly tag: string;
   /** Whether the response is a list with its count in a header. */
   readonly list: boolean;
-  /** The body may be as large as a record or an event. */
+  /** Whether the body may be as large as a record or an event. */
   readonly largeBody: boolean;
 }
 
-/** Every operation of the document but forms of others, concrete paths before the templated ones that match them too. */
+/** Returns every operation of the document except forms of others. A concrete path comes before the templated ones that match it too. */
 export function listOperations(document: ApiDocument): readonly OperationEntry[] {
   return operationsOf(document)
     .filter(({ operation }) => operation['x-causeway-form-of'] === undefined)
@@ -33,7 +33,10 @@ function headersOf(document: ApiDocument, response: Response | undefined): Reado
   return resolved?.headers ?? {};
 }
 
-/** Segment by segment a concrete one comes before a templated one; otherwise alphabetical, so that the order is total. */
+/**
+ * Compares paths segment by segment: a concrete segment comes before a templated one. Otherwise the order is alphabetical, so that it is
+ * total.
+ */
 export function comparePaths(one: string, other: string): number {
   const [left, right] = [one.split('/'), other.split('/')];
   for (const [index, segment] of left.entries()) {
@@ -50,7 +53,7 @@ function compareSegments(one: string, other: string | undefined): number {
   return one < other ? -1 : 1;
 }
 
-/** The text of `generated/operations.ts`. */
+/** Returns the text of `generated/operations.ts`. */
 export function printOperations(entries: readonly OperationEntry[]): string {
   const lines = entries.map(({ id, ...entry }) => `  ${id}: ${printEntry(entry)},`);
   return [

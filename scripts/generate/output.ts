@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Text by file name. */
+/** The texts of files by file name. */
 export type Files = Readonly<Record<string, string>>;
 
 export async function writeFiles(files: Files, directory: string): Promise<void> {
@@ -9,7 +9,7 @@ export async function writeFiles(files: Files, directory: string): Promise<void>
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
 }
 
-/** The names of the files that are absent from the directory or have another text there. */
+/** Returns the names of the files that are missing in the directory or have another text there. */
 export async function findStaleFiles(files: Files, directory: string): Promise<readonly string[]> {
   const stale: string[] = [];
   for (const [name, text] of Object.entries(files)) {

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { getLineColLocation, type NormalizedProblem } from '@redocly/openapi-core';
 
-/** One line for people: file, line, rule and what it says. */
+/** Describes a problem on one line: file, line, rule and message. */
 export function describeProblem(problem: NormalizedProblem, root: string): string {
   return `${problem.severity} ${whereIs(problem, root)} ${problem.ruleId}: ${problem.message}`;
 }

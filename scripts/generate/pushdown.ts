@@ -10,7 +10,7 @@ export async function describePushdown(): Promise<string> {
   return [...INTRODUCTION, ...chapters.flat(), ''].join('\n');
 }
 
-/** The table of an object → where it stands. The same one is not printed again. */
+/** The name of the object at which each table was printed, by the text of the table. The same table is not printed again. */
 type PrintedTables = Map<string, string>;
 
 const INTRODUCTION = [
@@ -48,7 +48,7 @@ function describeElement(
     lines: describeFields(object),
   }));
   const isChild = ({ name }: { readonly name: string }) => Number(name.includes('{id}'));
-  // An object rather than what is below another one.
+  // A table is printed for an object rather than for the child of another one.
   for (const { place, lines } of tables.toSorted((a, b) => isChild(a) - isChild(b))) {
     const text = lines.join('\n');
     if (!printed.has(text)) printed.set(text, place);
@@ -57,7 +57,7 @@ function describeElement(
     const first = printed.get(lines.join('\n'));
     return [`### ${name}`, '', ...(first === undefined || first === place ? lines : [`The same as ${first}.`]), ''];
   });
-  // The pages of /docs divide the file at these lines.
+  // The pages of /docs split the file at these lines.
   return [`<!-- element: ${key} -->`, `## ${element}`, '', ...chapters.flat()];
 }
 
@@ -70,7 +70,7 @@ function childrenOf([name, { children = {} }]: Entry): readonly Entry[] {
   });
 }
 
-/** Operators that are nearly always declared together share a column. */
+/** The columns. Operators that nearly all connectors declare together share a column. */
 const COLUMNS: readonly (readonly [string, readonly Operator[]])[] = [
   ['=', ['=']],
   ['!=', ['!=']],

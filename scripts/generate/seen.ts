@@ -5,7 +5,7 @@ import { isErrnoException, readFileIfExists } from '../../src/db/files.ts';
 
 const TEST = /\.test\.ts$/;
 
-/** One hash over the names and the contents of files, and of all files below folders, but for tests. */
+/** Returns one hash over the names and contents of files. A folder stands for all files below it, except tests. */
 export async function hashFiles(root: string, paths: readonly string[]): Promise<string> {
   const files = (await Promise.all(paths.map((path) => filesAt(root, path)))).flat().filter((file) => !TEST.test(file));
   const hash = createHash('sha256');
@@ -27,7 +27,7 @@ async function filesAt(root: string, path: string): Promise<readonly string[]> {
 
 const keptAt = (root: string, name: string) => join(root, 'node_modules/.cache/generated', name);
 
-/** The hash of files that were up to date when it was kept. */
+/** Returns the stored hash of files that were up to date. */
 export function readHash(root: string, name: string): Promise<string | undefined> {
   return readFileIfExists(keptAt(root, name));
 }

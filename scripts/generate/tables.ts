@@ -9,12 +9,12 @@ interface Column {
   readonly tableComment: string | null;
   readonly column: string;
   readonly comment: string | null;
-  /** As PostgreSQL names it. */
+  /** Type of the column, as PostgreSQL names it. */
   readonly type: string;
   readonly nullable: boolean;
-  /** Texts that a check allows. */
+  /** The texts that a check constraint allows. */
   readonly texts: readonly string[] | null;
-  /** JSON that a check keeps to objects. */
+  /** Whether a check constraint allows only JSON objects. */
   readonly isObject: boolean;
 }
 
@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
   uuid: 'string',
 };
 
-/** Partitions are their table's, and what knex keeps is its own. */
+/** Reads the columns of all tables, except partitions and the tables of knex. */
 const COLUMNS = `
   with checks as (
     select conrelid as table, conkey as columns, pg_get_constraintdef(oid) as text from pg_constraint where contype = 'c'
@@ -52,7 +52,7 @@ const COLUMNS = `
   order by c.relname, a.attnum`;
 
 /**
- * @returns the text of `generated/tables.ts`
+ * Returns the text of `generated/tables.ts`.
  * @throws Error when a column has an unknown type, or the database is not reachable
  */
 export async function describeTables(url: string): Promise<string> {

@@ -4,8 +4,8 @@ const OF_INSTANCE = /^\/instances\/\{id\}(?=\/)/;
 const INSTANCE_PARAMETER = '#/components/parameters/InstanceId';
 
 /**
- * Adds `/instances/…` beside `/instances/{id}/…`, for callers who name the instance by its token, for every operation that says so in
- * `x-causeway-by-token`. What it says there stands in the form only.
+ * Adds `/instances/…` beside `/instances/{id}/…` for callers who identify the instance by its token, for every operation with
+ * `x-causeway-by-token`. Only the form gets the members of `x-causeway-by-token`.
  */
 export function addTokenForms<Document extends ApiDocument>(document: Document): Document {
   const items = Object.entries(document.paths);
@@ -40,13 +40,13 @@ function byToken(operation: Operation): Operation | undefined {
     ...withoutForm(operation),
     operationId: operationId.replace(/^[a-z]+/, '$&This'),
     summary: `${summary}, by token`,
-    // At the end of its first paragraph.
+    // Inserted at the end of the first paragraph.
     description: description.replace(/(?=\n\n|\n?$)/, ' The instance is that of the `Element` token.'),
     'x-causeway-scopes': ['instance'],
     'x-causeway-same-as': operationId,
     security: [{ UserElement: [] }],
     ...own,
-    // Without a token the path is that of an instance, which may be looked for in an account that is not there.
+    // Without a token, the path is that of an instance in an account that may not exist.
     responses: { ...operation.responses, ...own.responses, 404: { $ref: '#/components/responses/NotFound' } },
   };
 }

@@ -1,8 +1,8 @@
-/** One instruction of a Dockerfile. */
+/** An instruction of a Dockerfile. */
 export interface Step {
-  /** In capitals. */
+  /** Name of the instruction in capitals. */
   readonly instruction: string;
-  /** The text behind the instruction, on one line. */
+  /** Text of the instruction on one line, without its name. */
   readonly text: string;
 }
 

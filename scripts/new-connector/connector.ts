@@ -1,7 +1,7 @@
 import { type Choices, idOf, titleOf } from './choices.ts';
 import { importList } from './import-list.ts';
 
-/** The source of `index.ts`: one toy object, `notes`. */
+/** Returns the source of `index.ts` with one toy object, `notes`. */
 export function connectorSource({ key, paging, filter, auth }: Choices): string {
   const isSorted = paging !== 'whole';
   const names = [

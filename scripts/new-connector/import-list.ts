@@ -1,4 +1,7 @@
-/** Imported names, one a line, in the order that the linter of this repository wants: by letter, of the same letter the large one first. */
+/**
+ * Prints imported names, one per line, in the order that the linter of this repository requires: alphabetical, capitals before small
+ * letters.
+ */
 export function importList(names: readonly string[]): string {
   const sorted = [...names].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   return sorted.map((name) => `  ${name},`).join('\n');

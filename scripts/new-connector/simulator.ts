@@ -1,7 +1,7 @@
 import { type Choices, titleOf } from './choices.ts';
 import { importList } from './import-list.ts';
 
-/** The source of `simulator.ts`: the provider of the toy, in memory. */
+/** Returns the source of `simulator.ts`, which implements the provider of the toy object in memory. */
 export function simulatorSource(choices: Choices): string {
   const { key, paging, filter, auth } = choices;
   const isSorted = paging !== 'whole';
@@ -193,7 +193,7 @@ const TESTS = {
   dayTo: ['day', '<='],
 } as const;
 
-/** Written from the provider's documentation, without a look at the connector. */
+/** Reads a filter. It is written from the provider's documentation, without a look at the connector. */
 function readFilter(query: URLSearchParams): FilterTree {
   const operands = Object.entries(TESTS).flatMap(([parameter, [field, operator]]): FilterTest[] => {
     const value = query.get(parameter);

@@ -1,7 +1,7 @@
 import service from '../../package.json' with { type: 'json' };
 import { type Choices, idOf, titleOf } from './choices.ts';
 
-/** The source of `suite.test.ts`. */
+/** Returns the source of `suite.test.ts`. */
 export function suiteSource({ key }: Choices): string {
   return `import { describeConnector } from '#connector/suite';
 import ${key} from './index.ts';
@@ -89,8 +89,8 @@ Then log in by \`GET /elements/{key}/oauth/url\`.`,
 };
 
 /**
- * The package runs on the Node.js of the service, whichever one the machine has, and uses the same tools.
- *
+ * Returns the `package.json` of a connector outside this repository. It runs on the Node.js of Causeway, whatever version the machine has,
+ * and uses the same tools.
  * @param causeway path from the folder of the package to Causeway
  */
 export function packageText({ key }: Choices, causeway: string): string {

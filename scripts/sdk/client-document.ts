@@ -6,23 +6,23 @@ import {
   type PathItem,
 } from '../generate/api-document.ts';
 
-/** How clients authorize: operations name these, and refer to none. */
+/** The ways in which clients authorize. Operations name these security schemes, although nothing refers to them. */
 const SCHEMES: ReadonlySet<string> = new Set(['UserOrganization', 'UserElement']);
-/** Scopes of what pages and browsers ask for. */
+/** Scopes of operations that only pages and browsers use. */
 const FOR_BROWSERS: ReadonlySet<string> = new Set(['root', 'connect']);
-/** Operations of these have no place in a client: a log-in of browsers, and paths that the thin part sends as they are. */
+/** Tags of operations that clients leave out: the log-in of browsers, and paths that the hand-written part sends unchanged. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['console', 'passthrough']);
 
 /**
- * The parameters that no operation of a client has: the account, which a client is created for and names in each request, and the form of
- * lists of objects, because each request of a client has `Elements-Version: Helium`.
+ * The parameters that clients leave out of all operations: the account, which a client is created for and sends in each request, and the
+ * form of lists of objects, because each request of a client has `Elements-Version: Helium`.
  */
 const SENT_BY_THE_CLIENT: ReadonlySet<string> = new Set(
   ['ActingAccount', 'ElementsVersion', 'ObjectDetails'].map((name) => `#/components/parameters/${name}`),
 );
 
 /**
- * The schemas of responses that depend on the form of a request, as they are for a client: without a token of an instance, and with that
+ * The schemas of responses that depend on the request, in the form that a client receives: without a token of an instance, and with that
  * header.
  */
 const SCHEMAS = {
@@ -31,12 +31,12 @@ const SCHEMAS = {
 };
 
 /**
- * The part of the API that programs call with their secrets. The forms by hub are left out, since each does what the operation
- * without the hub does, and second paths of an operation; so are pages, documents and receivers, which need no secrets. Of the description its first line stays, as
- * each file of a client repeats it.
+ * Returns the part of the API that programs call with their secrets. It leaves out the forms by hub and further paths of the same
+ * operation, because each repeats another operation, and pages, documents and receivers of webhooks, which need no secrets. Only the first
+ * line of the description stays, because each file of a client repeats it.
  */
 export function clientDocument(published: BundledDocument): object {
-  // What the service sends is no operation of a client.
+  // The requests that the service sends are no operations of a client.
   const { 'x-webhooks': _, ...document } = withSchemas(published);
   const [description] = published.info.description?.split('\n', 1) ?? [];
   const items = Object.entries(document.paths)
@@ -61,8 +61,8 @@ function isCalledByClients({ tags, ...operation }: Operation): boolean {
 }
 
 /**
- * With the token of an instance a path of the platform may name an object of the provider (decisions D2), so it is not sent there.
- * What is under one tag is authorized in one way.
+ * Returns an operation for a client. With the token of an instance, a path of the platform may name an object of the provider (decisions
+ * D2), so operations of the platform do not send it. All operations under one tag authorize in the same way.
  */
 function clientOperation({ parameters = [], tags, ...operation }: Operation): Operation {
   const isOfPlatform = operation['x-causeway-scopes'].includes('platform');
@@ -79,7 +79,10 @@ function withSchemas({ components, ...document }: ApiDocument): ApiDocument {
   return { ...document, components: { ...components, schemas: Object.fromEntries(schemas) } };
 }
 
-/** A client names the members that mean something. What the service tolerates beside them would hide every misspelt one. */
+/**
+ * Returns a schema that allows only the named members. A client that accepted the others, which the service ignores, would hide every
+ * misspelt one.
+ */
 function closed(schema: object): object {
   if (!('properties' in schema && 'additionalProperties' in schema) || schema.additionalProperties !== true)
     return schema;
@@ -91,7 +94,7 @@ function hasOperation(item: PathItem): boolean {
   return METHODS.some((method) => item[method] !== undefined);
 }
 
-/** Nothing is made of what no operation refers to, by whatever way. */
+/** Returns the components that an operation refers to, directly or through others. Nothing is generated from the other ones. */
 function usedComponents(document: ApiDocument, paths: ApiDocument['paths']): ApiDocument['components'] {
   const sections = Object.entries(document.components);
   const used = new Set<string>();

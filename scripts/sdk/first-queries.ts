@@ -7,7 +7,7 @@ const PAGE = resolve(HAND_WRITTEN, '../docs/how-to/sdks.md');
 const BEGIN = '<!-- first queries: made from sdk/*/README.md, checked by a test -->\n';
 const END = '<!-- end of first queries -->\n';
 
-/** The first example in the README of each client, which its check runs as a new user would. */
+/** Returns the first example in the README of each client. The check of a client runs the same example as a new user would. */
 export function firstQueries(): string {
   const readmes = LANGUAGES.map((language) => ({ language, file: join(HAND_WRITTEN, language, 'README.md') }));
   const queries = readmes
@@ -23,7 +23,7 @@ function titleOf(file: string): string {
   return /^# (.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? file;
 }
 
-/** In the language itself, not in that of a shell. */
+/** Returns the first example of a README in the language itself, not in that of a shell. */
 function firstExample(file: string, language: string): string {
   const fence = language === 'typescript' ? 'ts' : language;
   const [example] = new RegExp(`^\`\`\`${fence}\n.*?^\`\`\`$`, 'ms').exec(readFileSync(file, 'utf8')) ?? [];

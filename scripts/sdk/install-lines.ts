@@ -1,5 +1,6 @@
 /**
- * How a user installs a client, as its README says, for the checks to do: `node scripts/sdk/install-lines.ts go | bash -e` in a project.
+ * Prints how a user installs a client, as its README says, so that the checks can do the same: `node scripts/sdk/install-lines.ts go | bash
+ * -e` in a project.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,7 +8,7 @@ import { HAND_WRITTEN } from './languages.ts';
 
 const CLONE = resolve(HAND_WRITTEN, '..');
 
-/** The commands for the project of a user, the second block of *Install*; the first is for the clone. */
+/** Returns the commands for the project of a user: the second block of *Install*. The first block is for the clone. */
 function installLines(language: string): string {
   const file = join(HAND_WRITTEN, language, 'README.md');
   const [, section = ''] = readFileSync(file, 'utf8').split('\n## Install\n');

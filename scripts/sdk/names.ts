@@ -1,6 +1,6 @@
 /**
- * The names of the clients and of the command line: `sdk/names.json` is the one place that says them. `npm run sdk:names` writes
- * them into every file that has one: manifests, sources, checks, READMEs, and the snippets of the console and of `/docs`.
+ * The names of the clients and of the command line. `sdk/names.json` is their only source: `npm run sdk:names` writes them into every file
+ * that contains one: manifests, sources, checks, READMEs, and the snippets of the console and of `/docs`.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -8,14 +8,14 @@ import { dirname, join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 interface NamedFile {
-  /** The file, and the place in it, that says which name is written now. */
+  /** File, and the position in it, that contains the name as it is now. */
   readonly manifest: string;
   readonly pattern: RegExp;
-  /** Folders and files that have the name. */
+  /** Folders and files that contain the name. */
   readonly within: readonly string[];
-  /** How the name is written where it is too short to be distinguished from other words. */
+  /** Returns the name with the characters around it, for names that are too short to be distinguished from other words. */
   readonly spell?: (name: string) => string;
-  /** Folders that are named after it. */
+  /** Returns the folders that have the name. */
   readonly folders?: (name: string) => readonly string[];
 }
 
@@ -53,13 +53,13 @@ const PLACES = {
 
 export type Names = Readonly<Record<keyof typeof PLACES, string>>;
 
-/** The names as `sdk/names.json` says them. */
+/** Reads the names in `sdk/names.json`. */
 export function readNames(root = ROOT): Names {
   const { owned: _, ...names } = readTable(root);
   return names;
 }
 
-/** Names under which the packages are in a registry. */
+/** Reads the names under which the packages are published in a registry. */
 export function readOwned(root = ROOT): readonly string[] {
   return readTable(root).owned;
 }
@@ -79,7 +79,10 @@ export function readWrittenNames(root = ROOT): Names {
   ) as Names;
 }
 
-/** @throws Error when `npm run sdk:names` was not run after a change of `sdk/names.json` */
+/**
+ * Compares the names in the sources with `sdk/names.json`.
+ * @throws Error when `npm run sdk:names` was not run after a change of `sdk/names.json`
+ */
 export function assertNamesAreWritten(): void {
   const [wanted, written] = [readNames(), readWrittenNames()];
   const other = places().filter(([key]) => wanted[key] !== written[key]);
@@ -90,7 +93,7 @@ export function assertNamesAreWritten(): void {
   throw new Error(`In sdk/names.json ${differences.join('; ')}. Run: npm run sdk:names`);
 }
 
-/** Writes the names of `sdk/names.json` in the place of those that the files have. */
+/** Replaces the names in all files by those of `sdk/names.json`. */
 export function writeNames(root = ROOT): void {
   const [wanted, written] = [readNames(root), readWrittenNames(root)];
   for (const [key, place] of places()) {
@@ -117,7 +120,7 @@ function replaceName(
   });
 }
 
-/** Folders above the old one that are then empty go, too. */
+/** Moves a folder, and removes parent folders of the old one that are then empty. */
 function moveFolder(from: string, to: string): void {
   const files = readdirSync(from, { withFileTypes: true }).map(({ name }) => name);
   for (const name of files) {

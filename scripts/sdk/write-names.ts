@@ -1,4 +1,4 @@
-/** Writes the names of `sdk/names.json` wherever they stand: `npm run sdk:names`. */
+/** Writes the names in `sdk/names.json` into all files: `npm run sdk:names`. */
 import { writeFirstQueries } from './first-queries.ts';
 import { writeNames } from './names.ts';
 

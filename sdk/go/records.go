@@ -23,7 +23,7 @@ type Query struct {
 	PageSize int
 	// MaxProviderCalls is the maximum number of calls to the provider per page.
 	MaxProviderCalls int
-	// Mode can be QueryModePushdownOnly, which rejects a query that the provider cannot evaluate alone.
+	// Mode can be QueryModePushdownOnly, which rejects a query that the provider cannot evaluate completely.
 	Mode QueryMode
 }
 

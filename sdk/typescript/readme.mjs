@@ -1,4 +1,4 @@
-/** Takes the examples out of a README: the first into `first.ts`, all of them, as one program, into `examples.ts`. */
+/** Extracts the examples of a README: the first one into `first.ts`, and all of them, as one program, into `examples.ts`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const [readme] = process.argv.slice(2);

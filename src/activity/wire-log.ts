@@ -61,13 +61,13 @@ export function createWireLog(room: WireRoom, secrets: WireSecrets): WireLog {
     }
 
     function keepBody(body: Body): void {
-      const answered = show(body);
-      if (answered !== undefined) content.responseBody = answered;
+      const responseText = show(body);
+      if (responseText !== undefined) content.responseBody = responseText;
     }
 
     return {
       content,
-      answered: (response) => {
+      noteResponse: (response) => {
         keepHead(response);
         keepBody(bodyOf(response.headers, response.body));
       },

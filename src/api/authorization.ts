@@ -9,6 +9,7 @@ import type { PageSession } from '../connect/session.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError, cutText } from '../errors.ts';
+import type { FormulaResources } from '../formulas/resources.ts';
 import type { FailedAuthorizations } from '../http/failed-authorizations.ts';
 import type { CallerLimits, TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
@@ -70,6 +71,8 @@ export interface AuthorizationParts {
   readonly instances: Pick<Instances, 'findByToken' | 'getCached'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
   readonly listObjects: Resources['listObjects'];
+  /** Returns whether a formula instance of an account has a method and path. Each request on a record calls it, so it must be cheap. */
+  readonly isFormulaResource: FormulaResources['has'];
   readonly findPageSession: ConnectPage['find'];
   /** Rate limits of the requests from connect pages, per session. */
   readonly pageRequests: TokenBuckets;
@@ -108,7 +111,15 @@ interface Credentials {
 /** Creates the authorization. A caller that was seen a moment ago costs no query. */
 export function createAuthorization(parts: AuthorizationParts): Authorize {
   const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
-  const { listObjects, findPageSession, pageRequests, failedAuthorizations, callerLimits, innerCallers } = parts;
+  const {
+    listObjects,
+    isFormulaResource,
+    findPageSession,
+    pageRequests,
+    failedAuthorizations,
+    callerLimits,
+    innerCallers,
+  } = parts;
   const callers = createSecretCache<KnownCaller>();
   principals.subscribe(callers.forgetMisses);
   /** Parsed `Authorization` headers of known callers. Most of a caller's requests have the same header. */
@@ -155,7 +166,11 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     const instance = credentials.instance && (await findInstance(principal.accountId, credentials.instance));
     const caller: Caller = { principal, sent, redactor, session, instance };
     response.locals.caller = caller;
-    const mayBeOfPlatform = sought === 'record' && instance !== undefined && PLATFORM_SEGMENTS.has(first);
+    const { method, path } = request;
+    const mayBeOfPlatform =
+      sought === 'record' &&
+      instance !== undefined &&
+      (PLATFORM_SEGMENTS.has(first) || (await isFormulaResource(principal.accountId, method, path)));
     const isOfPlatform = mayBeOfPlatform && (await isNoObject({ instance, signal: signalEnd(response) }, first));
     const scope = isOfPlatform ? 'platform' : sought;
     response.locals.scope = scope;

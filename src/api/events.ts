@@ -27,17 +27,20 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
       const { instanceId, type = TEST_TYPE, data } = body;
       const source = await services.findSource(accountId, instanceId);
       if (source === undefined) throw instanceNotFound(instanceId);
-      const { callbackUrl } = source;
-      if (callbackUrl === undefined) throw eventsAreOff(instanceId);
-      const { id: subscriptionId, url, eventTypes } = await services.ensureSubscription(accountId, callbackUrl);
-      if (!wantsType(eventTypes, type)) throw unwanted(type, subscriptionId);
+      const { callbackUrl, isEnabled } = source;
+      if (!isEnabled) throw eventsAreOff(instanceId);
+      const subscription =
+        callbackUrl === undefined ? undefined : await services.ensureSubscription(accountId, callbackUrl);
+      const isDelivered = subscription !== undefined && wantsType(subscription.eventTypes, type);
       const { objectName, eventType } = splitType(type);
       const { eventIds } = await services.accept([
         { accountId, instanceId, type: eventType, objectName, object: data },
       ]);
       const [eventId] = eventIds;
-      if (eventId === undefined) throw eventsAreOff(instanceId);
-      return { body: { eventId, subscriptionId, config: { url } } };
+      if (eventId === undefined)
+        throw subscription === undefined ? noListener(instanceId, type) : unwanted(type, subscription.id);
+      if (!isDelivered) return { body: { eventId } };
+      return { body: { eventId, subscriptionId: subscription.id, config: { url: subscription.url } } };
     },
 
     listInstanceEvents: async ({ principal: { accountId }, path: { id }, query, url }) => {
@@ -71,6 +74,11 @@ function splitType(type: string): { readonly objectName: string; readonly eventT
 
 function eventsAreOff(instanceId: number): AppError {
   const message = `Events are off for instance ${instanceId}. Set event.notification.enabled and event.notification.callback.url in its configuration.`;
+  return new AppError('CONFLICT', message);
+}
+
+function noListener(instanceId: number, type: string): AppError {
+  const message = `Nothing receives the events of instance ${instanceId}. Set event.notification.callback.url in its configuration, or activate a formula instance that the type ${type} starts.`;
   return new AppError('CONFLICT', message);
 }
 

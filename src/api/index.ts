@@ -225,6 +225,7 @@ function composeOperations(
       instances,
       shares,
       listObjects: resources.listObjects,
+      isFormulaResource: services.formulaRuns.resources.has,
       findPageSession: services.connect.page.find,
       pageRequests: createTokenBuckets(clock, PAGE_REQUESTS),
       failedAuthorizations: createFailedAuthorizations(clock),

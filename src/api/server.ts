@@ -6,7 +6,7 @@ import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts
 import type { TenantIds } from '../accounts/store.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError, pointer, unknownName } from '../errors.ts';
-import type { NotedRequest } from '../formulas/request-triggers.ts';
+import type { EndRequest, NotedRequest, RequestPath } from '../formulas/request-triggers.ts';
 import { type HttpHandler, hasBody } from '../http/connection.ts';
 import { createCors } from '../http/cors.ts';
 import { isForm, readFileForm, readStreamedForm, type StreamedForm } from '../http/file-form.ts';
@@ -15,7 +15,6 @@ import { sendJson } from '../http/json-response.ts';
 import { signalEnd } from '../http/request-end.ts';
 import { logRequests, type RequestLogParts, type RequestLogPorts } from '../http/request-log.ts';
 import { assertAcceptsJson, type HandlerResponse, sendResponse } from '../http/response.ts';
-import type { Instance } from '../instances/instance.ts';
 import { assertFewParameters, MOST_PAIRS, searchOf } from '../pairs.ts';
 import type { FileForm } from '../resources/upload.ts';
 import { inSpan, type Trace } from '../trace.ts';
@@ -50,8 +49,8 @@ export interface ApiParts {
   /** Handles requests to paths that no operation has. */
   readonly handleFormulaResource: HandleFormulaResource;
   readonly idempotency: Pick<Idempotency, 'once'>;
-  /** Called after the response of each successful request on an instance. */
-  readonly noteRequest: (request: NotedRequest) => void;
+  /** Called before the response of each successful request on an instance. What it returns is called after the response. It does not reject. */
+  readonly noteRequest: (called: RequestPath, read: () => NotedRequest) => Promise<EndRequest | undefined>;
   /** Whether an `Authorization` header is a ticket of this process. */
   readonly isInner: (authorization: string) => boolean;
   /** Memory limit of this process for the bodies of requests. */
@@ -220,48 +219,48 @@ function createApi(api: ApiParts): Serve {
       signal,
       url: ownUrl + request.originalUrl,
     };
-    const send = (result: HandlerResponse) => {
-      sendResponse(response, result);
+    const note = async (result: HandlerResponse) => {
       if (principal === undefined || instance === undefined) return;
-      const note = () => api.noteRequest(toNoted(request, response, { principal, instance, body, result }));
-      if (response.writableFinished) note();
-      else response.once('finish', note);
+      const { method, path: requestPath } = request;
+      const called = { accountId: principal.accountId, instanceId: instance.id, method, path: requestPath };
+      const end = await api.noteRequest(called, () => toNoted(request, response, { called, body, result }));
+      if (end === undefined) return;
+      if (response.closed) end();
+      else response.once('close', end);
     };
-    if (principal === undefined || !endpoint.isNoted) return send(await endpoint.handle(call));
-    const work = () => runAs(principal, async () => endpoint.handle(call));
-    const key = endpoint.isRepeatable ? idempotencyKeyOf(request, id, { principal, instance }) : undefined;
-    if (key === undefined) return send(await work());
+    if (principal === undefined || !endpoint.isNoted) {
+      const result = await endpoint.handle(call);
+      await note(result);
+      return sendResponse(response, result);
+    }
     let isDone = false;
-    const result = await idempotency.once(key, () => {
+    const work = async () => {
       isDone = true;
-      return work();
-    });
+      const result = await runAs(principal, async () => endpoint.handle(call));
+      // Before the result is stored by its key: a repeated request gets that result, and starts nothing.
+      await note(result);
+      return result;
+    };
+    const key = endpoint.isRepeatable ? idempotencyKeyOf(request, id, { principal, instance }) : undefined;
+    const result = key === undefined ? await work() : await idempotency.once(key, work);
     if (!isDone && access.returnsSecret === true) {
       // A secret in a repeated response is shown once more, which the audit log must have.
       const shown = { ...access, ...(access.audit && { audit: { ...access.audit, action: 'show' } as const }) };
       const entry = audit.entryOf(request, response, { id, access: shown, principal, params, instance });
       await audit.run(entry, async () => {});
     }
-    if (isDone) send(result);
-    else sendResponse(response, result);
+    sendResponse(response, result);
   };
 
-  function toNoted(
-    request: Request,
-    response: Response,
-    { principal, instance, body, result }: Responded,
-  ): NotedRequest {
+  function toNoted(request: Request, response: Response, { called, body, result }: Responded): NotedRequest {
     return {
-      accountId: principal.accountId,
-      instanceId: instance.id,
-      method: request.method,
-      path: request.path,
+      ...called,
       query: request.query,
       headers: request.headers,
       body,
       response: {
-        code: response.statusCode,
-        headers: response.getHeaders(),
+        code: 'pieces' in result ? result.status : 200,
+        headers: headersOf(response, result),
         body: 'body' in result ? result.body : undefined,
       },
       isInner: api.isInner(request.headers.authorization ?? ''),
@@ -292,9 +291,18 @@ function createApi(api: ApiParts): Serve {
   }
 }
 
+/** The headers of a response that is not sent yet, with names in lower case. */
+function headersOf(response: Response, { headers = {} }: HandlerResponse): Readonly<Record<string, unknown>> {
+  const own = Object.entries(headers).filter(([, value]) => value !== undefined);
+  return {
+    ...response.getHeaders(),
+    'content-type': 'application/json; charset=utf-8',
+    ...Object.fromEntries(own.map(([name, value]) => [name.toLowerCase(), value])),
+  };
+}
+
 interface Responded {
-  readonly principal: TenantIds;
-  readonly instance: Instance;
+  readonly called: RequestPath;
   readonly body: unknown;
   readonly result: HandlerResponse;
 }

@@ -52,14 +52,14 @@ export function rejected(message: string): Error {
 }
 
 /** The error of a reader of the kit: it names what a response lacks. Its message holds no text of the response, so callers may read it. */
-export class AnswerError extends Error {
-  override readonly name = 'AnswerError';
+export class ResponseError extends Error {
+  override readonly name = 'ResponseError';
 }
 
 /** Returns the details of an error that callers may read: none of them holds a value of a response. */
 export function detailsOf(cause: unknown): readonly ErrorDetail[] {
   if (isAppError(cause)) return cause.details ?? [];
-  return cause instanceof AnswerError ? [{ message: cause.message }] : [];
+  return cause instanceof ResponseError ? [{ message: cause.message }] : [];
 }
 
 /**

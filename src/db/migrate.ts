@@ -36,6 +36,7 @@ import * as scriptNotes from './migrations/0052-script-notes.ts';
 import * as formulas from './migrations/0060-formulas.ts';
 import * as formulaUsage from './migrations/0061-formula-usage.ts';
 import * as formulaOutcomes from './migrations/0064-formula-outcomes.ts';
+import * as sharedFormulaResources from './migrations/0065-shared-formula-resources.ts';
 import * as schemaWatches from './migrations/0074-schema-watches.ts';
 
 interface Migration {
@@ -78,6 +79,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0060-formulas', statements: formulas.STATEMENTS },
   { name: '0061-formula-usage', statements: formulaUsage.STATEMENTS },
   { name: '0064-formula-outcomes', statements: formulaOutcomes.STATEMENTS },
+  { name: '0065-shared-formula-resources', statements: sharedFormulaResources.STATEMENTS },
   { name: '0074-schema-watches', statements: schemaWatches.STATEMENTS },
 ];
 

@@ -31,7 +31,7 @@ export interface NewEvent {
 }
 
 export interface Accepted {
-  /** The ids of committed events, `evt_…`, in the given order. Undefined for a duplicate, and for an event without subscriptions. */
+  /** The ids of committed events, `evt_…`, in the given order. Undefined for a duplicate, and for an event that no subscription and no formula wants. */
   readonly eventIds: readonly (string | undefined)[];
 }
 
@@ -43,6 +43,8 @@ export interface EventSource {
   readonly tags: readonly string[];
   readonly elementKey: string;
   readonly hub: string;
+  /** Whether the instance has events. Without a callback URL, they only start formulas. */
+  readonly isEnabled: boolean;
   /** URL that receives events; undefined when events are disabled. */
   readonly callbackUrl: string | undefined;
   /** Signing key for the additional header `Elements-Webhook-Signature`. */

@@ -6,7 +6,7 @@ export const DEFAULT_OPTIONS = {
   /** Time limit of one push, from waiting for a connection to the end of the response. */
   attemptTimeoutMs: 15_000,
   /** Part of a response that is stored; the rest is not read. */
-  maxAnswerBytes: 4096,
+  maxResponseBytes: 4096,
   schedules: SCHEDULES,
 
   /** Maximum number of events in one statement that stores accepted events. A call with more has a statement of its own. */

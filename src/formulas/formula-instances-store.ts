@@ -240,28 +240,22 @@ export function createFormulaInstanceStore(knex: Knex) {
     },
 
     /**
-     * Returns whether another formula or formula instance of an account has a method and path. Until the end of the transaction, no other
-     * one gets it.
+     * Returns whether another formula instance of an account has a method and path by its setting `api`, or, with `orFormula`, a formula.
+     * Formulas may share them: a request names its formula instance. Until the end of the transaction, no other instance gets them.
      */
     hasResource: async (
       accountId: number,
       { method, uri }: { readonly method: string; readonly uri: string },
-      except: { readonly formulaId?: number; readonly instanceId?: number } = {},
+      { instanceId, orFormula }: { readonly instanceId?: number | undefined; readonly orFormula: boolean },
     ): Promise<boolean> => {
       await knex('account').where({ id: accountId }).forNoKeyUpdate().select('id');
       const { rows } = await knex.raw<{ rows: { isThere: boolean }[] }>(
-        `select exists (select from formula
-             where account_id = :accountId and method = :method and uri = :uri and id is distinct from :formulaId)
+        `select (:orFormula and exists (select from formula
+             where account_id = :accountId and method = :method and uri = :uri))
            or exists (select from formula_instance
              where account_id = :accountId and api_method = :method and api_path = :uri and id is distinct from :instanceId)
            as "isThere"`,
-        {
-          accountId,
-          method,
-          uri,
-          formulaId: except.formulaId ?? null,
-          instanceId: except.instanceId ?? null,
-        },
+        { accountId, method, uri, orFormula, instanceId: instanceId ?? null },
       );
       return firstOf(rows).isThere;
     },

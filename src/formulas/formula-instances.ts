@@ -194,8 +194,8 @@ export function createFormulaInstances(
     if (found.length < elementInstanceIds.length) throw changedMeanwhile('An element instance');
     const { values, api } = draft;
     if (api !== undefined) {
-      const except = before === undefined ? {} : { instanceId: before.id };
-      if (await store.hasResource(caller.accountId, api, except)) throw apiTaken();
+      const isTaken = await store.hasResource(caller.accountId, api, { instanceId: before?.id, orFormula: true });
+      if (isTaken) throw apiTaken();
     }
     const now = new Date(clock.now());
     const isRunning = values.active && locked.active;

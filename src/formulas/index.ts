@@ -113,6 +113,7 @@ export function composeFormulas(
     answerStore,
     executions,
     answers,
+    programs,
     timeoutMs: options?.answerMs ?? ANSWER_MS,
   });
   const teller = createTeller(platform, {

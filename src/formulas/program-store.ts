@@ -17,6 +17,8 @@ export interface StoredFormulaInstance {
   readonly debugLoggingEnabled: boolean;
   readonly engine: EngineName;
   readonly version: number;
+  /** Methods with paths that run it as a resource, such as `POST /sync`: those of its template and of its setting `api`. */
+  readonly resources: readonly string[];
 }
 
 type InstanceRow = Omit<StoredFormulaInstance, 'formula'> & {
@@ -73,7 +75,8 @@ export function createProgramStore(knex: Knex) {
 const INSTANCES = `
   select i.account_id as "accountId", i.id, i.name, i.user_id as "userId", i.active, i.settings, i.configuration,
     f.account_id as "formulaAccountId", f.id as "formulaId", f.name as "formulaName", f.active as "formulaActive",
-    f.single_threaded as "singleThreaded", f.debug_logging_enabled as "debugLoggingEnabled", f.engine, f.version
+    f.single_threaded as "singleThreaded", f.debug_logging_enabled as "debugLoggingEnabled", f.engine, f.version,
+    array_remove(array[f.method || ' ' || f.uri, i.api_method || ' ' || i.api_path], null) as resources
   from formula_instance i join formula f on f.account_id = i.formula_account_id and f.id = i.formula_id`;
 
 const FORMULA = `

@@ -26,6 +26,8 @@ interface KnownInstances {
   readonly byId: ReadonlyMap<number, RunnableInstance>;
   /** Those that are active, and whose formulas are. It is the same value until one of them changes. */
   readonly running: readonly RunnableInstance[];
+  /** Methods with paths that run one of them, active or not. */
+  readonly resources: ReadonlySet<string>;
 }
 
 export type Programs = ReturnType<typeof createPrograms>;
@@ -58,6 +60,7 @@ export function createPrograms({ knex, notifier }: { readonly knex: Knex; readon
       return {
         byId: new Map(all.map((one) => [one.id, one])),
         running: all.filter(({ active, formulaActive }) => active && formulaActive),
+        resources: new Set(all.flatMap(({ resources }) => resources)),
       };
     },
   });
@@ -81,6 +84,10 @@ export function createPrograms({ knex, notifier }: { readonly knex: Knex; readon
     /** Returns the active instances of an account whose formulas are active. They are in memory, so this costs no query. The list is the same value until one of them changes. */
     listRunning: async (accountId: number): Promise<readonly RunnableInstance[]> =>
       (await instances.get(String(accountId)))?.running ?? [],
+
+    /** Returns whether a formula instance of an account, active or not, is a resource with a method and path. This costs no query. */
+    hasResource: async (accountId: number, method: string, path: string): Promise<boolean> =>
+      (await instances.get(String(accountId)))?.resources.has(`${method} ${path}`) ?? false,
 
     /** Returns the template that a sub-formula step names, if the account may run it. */
     findFormula: store.findFormula,

@@ -8,13 +8,17 @@ import { ORIGIN_HEADER } from './steps/api-requests.ts';
 import { showHeaders } from './steps/request-parts.ts';
 import { type Target, type Triggers, toExecution } from './triggers.ts';
 
-/** A successful request on an element instance, after its response was sent. */
-export interface NotedRequest {
+/** What a successful request on an element instance is about. */
+export interface RequestPath {
   readonly accountId: number;
   readonly instanceId: number;
   readonly method: string;
   /** Path below the base path, without the query. */
   readonly path: string;
+}
+
+/** A successful request on an element instance, before its response is sent. */
+export interface NotedRequest extends RequestPath {
   readonly query: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: unknown;
@@ -31,24 +35,40 @@ export interface RequestTriggerPorts {
   readonly triggers: Pick<Triggers, 'ofRequests'>;
   readonly runs: Pick<RunStore, 'start'>;
   readonly startLimit: StartLimit;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly log: Logger;
+  /** Called after the response of a request whose executions are stored. */
   readonly wake: () => void;
 }
+
+/** Notes a request whose executions are stored, and is called once after its response. */
+export type EndRequest = () => void;
 
 /** Maximum number of formulas that lead to one another by requests (formulas.md, 7). */
 const MOST_LINKS = 10;
 
-/** Creates the listener of requests. It does not throw: the request has its response. */
+/** Milliseconds that a response waits for the database, which is down or overloaded then. */
+const HOLD_MS = 2_000;
+
+/**
+ * Creates the listener of requests. It does not reject: the provider has done the work, so the request has succeeded.
+ *
+ * The executions are stored before the response is sent, so that no response is without them if the process ends. Their workers are woken
+ * after it, so that formulas do not delay it. A worker that happens to look in between may begin a moment earlier, which no caller can see.
+ * Other ways cost more: a note that is turned into executions after the response needs two statements, and a due time in the future delays
+ * each execution. A request that starts no formula costs no statement, because the triggers of its account are in memory.
+ */
 export function createRequestTriggers({ triggers, runs, startLimit, clock, log, wake }: RequestTriggerPorts) {
-  async function start(request: NotedRequest): Promise<void> {
-    const targets = await triggers.ofRequests(request.accountId, request.instanceId);
-    const matching = targets.filter(({ method, path }) => method === request.method && path.test(request.path));
-    if (matching.length === 0) return;
+  /** @returns whether there are executions */
+  async function store(called: RequestPath, read: () => NotedRequest): Promise<boolean> {
+    const targets = await triggers.ofRequests(called.accountId, called.instanceId);
+    const matching = targets.filter(({ method, path }) => method === called.method && path.test(called.path));
+    if (matching.length === 0) return false;
+    const request = read();
     const origin = request.isInner ? readOrigin(request.headers[ORIGIN_HEADER]) : undefined;
-    const chain = chainAfter(origin);
     const allowed = matching.filter((target) => !isSame(target, origin));
-    if (allowed.length === 0) return;
+    if (allowed.length === 0) return false;
+    const chain = chainAfter(origin);
     const createdAt = new Date(clock.now());
     const trigger = requestValues(request);
     const executions: NewExecution[] = [];
@@ -57,13 +77,20 @@ export function createRequestTriggers({ triggers, runs, startLimit, clock, log, 
       executions.push({ ...toExecution(target, trigger, createdAt), chain, refusal });
     }
     await runs.start(executions);
-    wake();
+    return true;
   }
 
-  return (request: NotedRequest): void => {
-    start(request).catch((error: unknown) => {
-      log.error({ err: error, accountId: request.accountId }, 'could not start the formulas of a request');
+  /** Stores the executions that a request starts. @returns what is to be called after the response; undefined: nothing */
+  return async (called: RequestPath, read: () => NotedRequest): Promise<EndRequest | undefined> => {
+    const stored = store(called, read).catch((error: unknown) => {
+      log.error({ err: error, accountId: called.accountId }, 'could not start the formulas of a request');
+      return false;
     });
+    const late = Promise.withResolvers<'late'>();
+    const endWait = clock.after(HOLD_MS, () => late.resolve('late'));
+    const outcome = await Promise.race([stored, late.promise]);
+    endWait();
+    return outcome === false ? undefined : () => void stored.then((isStored) => isStored && wake());
   };
 }
 
@@ -78,8 +105,10 @@ export function findChainFault(chain: number): string | undefined {
   return `${chain} formulas started one another in a chain; the maximum is ${MOST_LINKS}.`;
 }
 
+type Origin = NonNullable<ReturnType<typeof readOrigin>>;
+
 /** A formula does not start itself. */
-function isSame({ instance }: Target, origin: ReturnType<typeof readOrigin>): boolean {
+function isSame({ instance }: Target, origin: Origin | undefined): boolean {
   return origin !== undefined && instance.id === origin.formulaInstanceId && instance.formula.id === origin.formulaId;
 }
 

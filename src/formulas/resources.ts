@@ -5,6 +5,7 @@ import type { AnswerStore } from './executions/answer-store.ts';
 import type { Answers, AwaitedExecution } from './executions/answers.ts';
 import type { Executions } from './executions/executions.ts';
 import type { StepValue } from './executions/model.ts';
+import type { Programs } from './programs.ts';
 import { chainAfter, findChainFault, readOrigin } from './request-triggers.ts';
 import type { ResourceRequest, ResourceStore } from './resource-store.ts';
 import { ORIGIN_HEADER } from './steps/api-requests.ts';
@@ -33,6 +34,7 @@ export interface ResourcePorts {
   readonly answerStore: Pick<AnswerStore, 'findFault'>;
   readonly executions: Pick<Executions, 'startAwaited'>;
   readonly answers: Pick<Answers, 'wait'>;
+  readonly programs: Pick<Programs, 'hasResource'>;
   /** Milliseconds that a request waits for the end of its execution. */
   readonly timeoutMs: number;
 }
@@ -48,8 +50,18 @@ const MOST_STATUS = 599;
 export type FormulaResources = ReturnType<typeof createFormulaResources>;
 
 /** Runs formulas as resources of the API (formulas.md, 13). */
-export function createFormulaResources({ store, answerStore, executions, answers, timeoutMs }: ResourcePorts) {
+export function createFormulaResources({
+  store,
+  answerStore,
+  executions,
+  answers,
+  programs,
+  timeoutMs,
+}: ResourcePorts) {
   return {
+    /** Returns whether a formula instance of an account has a method and path. This costs no query. */
+    has: programs.hasResource,
+
     /**
      * Returns the id of the formula instance that a request runs. Undefined: nothing has this method and path.
      * @throws AppError REQUEST_INVALID without the header where one is needed; NOT_FOUND for an instance of another formula
@@ -57,12 +69,12 @@ export function createFormulaResources({ store, answerStore, executions, answers
     find: async (request: ResourceRequest): Promise<number | undefined> => {
       const found = await store.find(request);
       if (found === undefined) return undefined;
-      const { ownInstanceId, formulaId, namedInstanceId } = found;
+      const { ownInstanceId, formulaIds, namedInstanceId } = found;
       if (namedInstanceId !== null) return namedInstanceId;
       if (ownInstanceId !== null && [undefined, ownInstanceId].includes(request.instanceId)) return ownInstanceId;
-      if (formulaId === null) return undefined;
+      if (formulaIds.length === 0) return undefined;
       if (request.instanceId !== undefined) throw missing('instance of this formula', request.instanceId);
-      const message = `${request.method} ${request.path} runs formula ${formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
+      const message = `${request.method} ${request.path} runs formula ${formulaIds.join(' or ')}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`;
       throw new AppError('REQUEST_INVALID', message, {
         details: [{ path: pointer('headers', INSTANCE_HEADER), message }],
       });

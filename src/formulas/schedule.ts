@@ -51,6 +51,9 @@ const QUARTZ_FIELDS: readonly Field[] = [
 ];
 const CRON_FIELDS: readonly Field[] = [MINUTES, HOURS, DAYS_OF_MONTH, MONTHS_OF_YEAR, CRON_WEEKDAYS];
 
+/** Days before the last one of the longest month. */
+const MOST_BEFORE_LAST = 30;
+
 const FORM = 'is no Quartz expression of 6 or 7 fields, such as 0 0/15 * * * ?';
 
 /**
@@ -66,16 +69,19 @@ export function parseCron(text: string): CronSchedule {
     throw new CronError(`${FORM}: it has ${text.trim() === '' ? 0 : given.length} fields.`);
   const fields = isPlain ? CRON_FIELDS : QUARTZ_FIELDS;
   const parts = given.map((part, index) => readField(part, fields[index] ?? YEARS));
-  const cron = open(parts.join(' '), isPlain);
   const [seconds = '', minutes = '', hours = '', ...days] = isPlain ? ['0', ...parts] : parts;
+  const crons = readDays(days, isPlain).map((each) => open([seconds, minutes, hours, ...each].join(' '), isPlain));
   const times = {
     seconds: valuesOf(seconds, SECONDS),
     minutes: valuesOf(minutes, MINUTES),
     hours: valuesOf(hours, HOURS),
   };
   return {
-    nextAfter: (after) => cron.nextRun(after) ?? undefined,
-    shortestMs: shortestGap(times, () => hasDaysInARow(open(['0', '0', '0', ...days].join(' '), isPlain))) * SECOND_MS,
+    nextAfter: (after) => earliest(crons.map((cron) => cron.nextRun(after))),
+    // With several, each month has one day.
+    shortestMs:
+      shortestGap(times, () => crons.length === 1 && hasDaysInARow(open(['0', '0', '0', ...days].join(' '), isPlain))) *
+      SECOND_MS,
   };
 }
 
@@ -111,6 +117,48 @@ function open(pattern: string, isPlain: boolean): Cron {
   }
 }
 
+function hasLeapDay(year: number): boolean {
+  return new Date(Date.UTC(year, 1, 29)).getUTCDate() === 29;
+}
+
+function earliest(times: readonly (Date | null)[]): Date | undefined {
+  return times.filter((time) => time !== null).sort((one, other) => one.getTime() - other.getTime())[0];
+}
+
+/** The months by their number of days. */
+const MONTH_LENGTHS: readonly {
+  readonly days: number;
+  readonly months: readonly number[];
+  readonly isLeap?: boolean;
+}[] = [
+  { days: 31, months: [1, 3, 5, 7, 8, 10, 12] },
+  { days: 30, months: [4, 6, 9, 11] },
+  { days: 29, months: [2], isLeap: true },
+  { days: 28, months: [2], isLeap: false },
+];
+
+/**
+ * Returns the fields for days, months, weekdays and years that are to be combined. `L-3` and `L-3W`, days before the last one of a month,
+ * become one combination for each length of a month, because croner does not read them.
+ * @throws CronError
+ */
+function readDays(fields: readonly string[], isPlain: boolean): readonly (readonly string[])[] {
+  const [day = '', month = '', weekday = '', year = '*'] = fields;
+  const [, before, nearest = ''] = /^L-(\d+)(W?)$/.exec(day) ?? [];
+  if (before === undefined) return [fields];
+  if (weekday !== '?' && weekday !== '*') throw new CronError(`${FORM}: with ${day}, the day of week must be ?.`);
+  if (Number(before) > MOST_BEFORE_LAST) throw new CronError(`${FORM}: day of month cannot be ${day}.`);
+  open(['0', '0', '0', '1', month, weekday, year].join(' '), isPlain);
+  const [months, years] = [valuesOf(month, MONTHS_OF_YEAR), valuesOf(year, YEARS)];
+  return MONTH_LENGTHS.flatMap(({ days, months: ofLength, isLeap }) => {
+    const meant = months.filter((each) => ofLength.includes(each));
+    const ofYears = years.filter((each) => isLeap === undefined || isLeap === hasLeapDay(each));
+    const date = days - Number(before);
+    if (date < 1 || meant.length === 0 || ofYears.length === 0) return [];
+    return [[`${date}${nearest}`, meant.join(','), weekday, isLeap === undefined ? year : ofYears.join(',')]];
+  });
+}
+
 /** Returns a field with numbers for names, and a list for each range that passes the end, such as `FRI-MON` and `22-2`. */
 function readField(given: string, field: Field): string {
   const { names = [], min, max } = field;
@@ -119,6 +167,8 @@ function readField(given: string, field: Field): string {
     given,
   );
   const isWeekday = names === DAYS;
+  // In Quartz, the last day of a week.
+  if (part === 'L' && field === QUARTZ_WEEKDAYS) return String(max);
   if (/[LW]/.test(part) && field !== DAYS_OF_MONTH && !isWeekday)
     throw new CronError(`${FORM}: ${field.name} cannot be ${given}.`);
   return part

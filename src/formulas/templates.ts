@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { type ChangeNote, change, differences } from '../db/change.ts';
 import { listPage } from '../db/listing.ts';
-import { isReferenceViolation, isUniqueViolation } from '../db/violations.ts';
+import { isReferenceViolation } from '../db/violations.ts';
 import { AppError, invalidRequest, pointer } from '../errors.ts';
 import { createFaults } from '../mappings/faults.ts';
 import type { Platform } from '../platform.ts';
@@ -103,7 +103,7 @@ export function createTemplates(
       assertWhole({ values, content }, places);
       const isNew = JSON.stringify(content) !== JSON.stringify(contentOf(before));
       if (isNew) await assertNoCalledCircle(store, caller, { id, content, isWhole: places === WHOLE_BODY });
-      await assertFreeResource(via, before, values);
+      await assertFreeResource(via, before.accountId, values);
       const version = before.version + (isNew ? 1 : 0);
       const after = await store.update(before, values, { version, content });
       if (isNew) await store.addVersion(after, { version, userId: caller.userId, content });
@@ -113,7 +113,7 @@ export function createTemplates(
       await announceChange(notifier, via, [after.accountId, ...accountIds]);
       return { before, after };
     };
-    const { after } = await orTaken(change(knex, inTransaction, noteOf));
+    const { after } = await change(knex, inTransaction, noteOf);
     await notifier.settle();
     return after;
   }
@@ -144,14 +144,14 @@ export function createTemplates(
       const { accountId, userId } = caller;
       const insert = async (via: Knex): Promise<Step & { readonly after: Formula }> => {
         const store = createTemplateStore(via);
-        await assertFreeResource(via, { accountId }, values);
+        await assertFreeResource(via, accountId, values);
         const content = withIds(draft, NO_CONTENT, await store.nextPartIds(countParts(draft)));
         const after = await store.insert({ accountId, userId }, values, content);
         await store.addVersion(after, { version: after.version, userId, content });
         await announceChange(notifier, via, [accountId]);
         return { after };
       };
-      const { after } = await orTaken(change(knex, insert, noteOf));
+      const { after } = await change(knex, insert, noteOf);
       noteCreated(accountId);
       await notifier.settle();
       return after;
@@ -259,27 +259,14 @@ function notOwn({ id, accountId }: FormulaKey): AppError {
 }
 
 /** @throws AppError CONFLICT */
-async function assertFreeResource(
-  via: Knex,
-  { accountId, id }: { readonly accountId: number; readonly id?: number },
-  { method, uri }: TemplateValues,
-): Promise<void> {
+async function assertFreeResource(via: Knex, accountId: number, { method, uri }: TemplateValues): Promise<void> {
   if (method === null || uri === null) return;
-  const except = id === undefined ? {} : { formulaId: id };
-  if (await createFormulaInstanceStore(via).hasResource(accountId, { method, uri }, except)) throw taken();
-}
-
-async function orTaken<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (isUniqueViolation(error)) throw taken();
-    throw error;
-  }
+  const instances = createFormulaInstanceStore(via);
+  if (await instances.hasResource(accountId, { method, uri }, { orFormula: false })) throw taken();
 }
 
 function taken(): AppError {
-  const message = 'Another formula of the account has this method and uri. Choose another uri.';
+  const message = 'A formula instance of the account has this method and uri in its setting api. Choose another uri.';
   return new AppError('CONFLICT', message, { details: [{ path: pointer('body', 'uri'), message }] });
 }
 

@@ -61,7 +61,6 @@ export function createSources(
         const {
           format,
           hydrate: _,
-          isEnabled: ___,
           vendorType: __,
           ...source
         } = toSource(assertReadable(await records.get(accountId, instanceId)));

@@ -11,13 +11,13 @@ import { createMappingStore, type StoredTransformation } from './store.ts';
 export type KnownMappings = ReturnType<typeof createKnownMappings>;
 
 /** The definitions and transformations of one owner, without those above and below it. */
-interface Part {
+interface OwnerMappings {
   /** Differs for any two contents. */
   readonly version: string;
   readonly size: number;
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly transformationsOf: ReadonlyMap<string, ReadonlyMap<string, Transformation>>;
-  /** The instances of an account that have a part of their own; most have none. */
+  /** Ids of the account's instances that have mappings of their own. Most have none. */
   readonly instanceIds: ReadonlySet<number>;
 }
 
@@ -35,7 +35,7 @@ interface Merged {
 }
 
 /** Maximum sizes of what is in memory, in characters of JSON. */
-const MOST_PARTS = 64 * 1024 * 1024;
+const MOST_OWNED = 64 * 1024 * 1024;
 const MOST_MERGED = 64 * 1024 * 1024;
 const TOPIC = 'mappings';
 /** The least size of an entry. */
@@ -45,18 +45,18 @@ const NOTHING: ReadonlyMap<string, Transformation> = new Map();
 
 export function createKnownMappings({ knex, notifier }: Pick<Platform, 'knex' | 'notifier'>) {
   const store = createMappingStore(knex);
-  const parts = createAnnouncedCache<Part>({
+  const owners = createAnnouncedCache<OwnerMappings>({
     notifier,
     topic: TOPIC,
-    load: (key) => loadPart(toOwner(key)),
-    sizes: { of: ({ size }) => size, max: MOST_PARTS },
+    load: (key) => loadOwner(toOwner(key)),
+    sizes: { of: ({ size }) => size, max: MOST_OWNED },
   });
   const merged = new LRUCache<string, Merged>({
     maxSize: MOST_MERGED,
     sizeCalculation: ({ mappings }) => sizeOfMerged(mappings),
   });
 
-  async function loadPart(owner: Owner): Promise<Part> {
+  async function loadOwner(owner: Owner): Promise<OwnerMappings> {
     const [definitions, transformations, instanceIds] = await Promise.all([
       store.listDefinitions(owner),
       store.listTransformations(owner),
@@ -72,22 +72,22 @@ export function createKnownMappings({ knex, notifier }: Pick<Platform, 'knex' | 
     };
   }
 
-  async function partOf(owner: Owner): Promise<Part> {
-    return (await parts.get(ownerKey(owner))) ?? loadPart(owner);
+  async function mappingsOf(owner: Owner): Promise<OwnerMappings> {
+    return (await owners.get(ownerKey(owner))) ?? loadOwner(owner);
   }
 
   /** Returns the owners that have something stored, the lowest first. */
-  async function partsOf({ organizationId, accountId, instanceId }: MappedAt) {
+  async function listOwners({ organizationId, accountId, instanceId }: MappedAt) {
     const organization: Owner = { level: 'organization', organizationId };
     const account: Owner = { level: 'account', organizationId, accountId };
-    const [ofOrganization, ofAccount] = await Promise.all([partOf(organization), partOf(account)]);
+    const [ofOrganization, ofAccount] = await Promise.all([mappingsOf(organization), mappingsOf(account)]);
     const found = [
-      { owner: account, part: ofAccount },
-      { owner: organization, part: ofOrganization },
-    ].filter(({ part }) => !isEmpty(part));
+      { owner: account, own: ofAccount },
+      { owner: organization, own: ofOrganization },
+    ].filter(({ own }) => !isEmpty(own));
     if (instanceId === undefined || !ofAccount.instanceIds.has(instanceId)) return found;
     const instance: Owner = { level: 'instance', organizationId, accountId, instanceId };
-    return [{ owner: instance, part: await partOf(instance) }, ...found];
+    return [{ owner: instance, own: await mappingsOf(instance) }, ...found];
   }
 
   return {
@@ -97,17 +97,17 @@ export function createKnownMappings({ knex, notifier }: Pick<Platform, 'knex' | 
      */
     inForce: async (at: MappedAt): Promise<MappingsInForce> => {
       const { elementKey } = at;
-      const found = await partsOf(at);
+      const found = await listOwners(at);
       const [lowest] = found;
       const key = `${lowest === undefined ? '' : ownerKey(lowest.owner)} ${elementKey}`;
-      const versions = found.map(({ part }) => part.version).join(' ');
+      const versions = found.map(({ own }) => own.version).join(' ');
       const known = merged.get(key);
       if (known?.versions === versions) return known.mappings;
       const levels = found.map(
-        ({ owner: { level }, part }): LevelMappings => ({
+        ({ owner: { level }, own }): LevelMappings => ({
           level,
-          definitions: part.definitions,
-          transformations: part.transformationsOf.get(elementKey) ?? NOTHING,
+          definitions: own.definitions,
+          transformations: own.transformationsOf.get(elementKey) ?? NOTHING,
         }),
       );
       const mappings = mergeMappings(levels, known?.mappings);
@@ -128,9 +128,9 @@ export function createKnownMappings({ knex, notifier }: Pick<Platform, 'knex' | 
 
     /** Announces a change of what an owner has: at the commit of the transaction (`via`). */
     changed: async (owner: Owner, via: Knex): Promise<void> => {
-      await parts.changed(ownerKey(owner), via);
-      // The part of the account says which of its instances have one.
-      if (owner.level === 'instance') await parts.changed(ownerKey({ ...owner, level: 'account' }), via);
+      await owners.changed(ownerKey(owner), via);
+      // The account's entry lists the instances that have mappings of their own.
+      if (owner.level === 'instance') await owners.changed(ownerKey({ ...owner, level: 'account' }), via);
     },
   };
 }
@@ -143,7 +143,7 @@ function toOwner(key: string): Owner {
   return { level: 'instance', organizationId, accountId, instanceId };
 }
 
-function isEmpty({ definitions, transformationsOf }: Part): boolean {
+function isEmpty({ definitions, transformationsOf }: OwnerMappings): boolean {
   return definitions.size === 0 && transformationsOf.size === 0;
 }
 

@@ -171,7 +171,7 @@ export function startCall(
       input: Input,
       bytes: AsyncIterable<Buffer>,
     ) => judged(records, client.upload(operation, { input, bytes }, call)),
-    /** Returns the error of a call whose response would have been `answer`. */
+    /** Returns the error of a call whose response would have been `response`. */
     judge: (response: Pick<ProviderResponse, 'status' | 'body'>) => client.judge(call, response),
     execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) =>
       judged(records, client.execute(operation, input, call)),

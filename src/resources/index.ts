@@ -86,7 +86,7 @@ export interface ListRequest {
   readonly pageSize: number;
   readonly nextPage?: string | undefined;
   readonly maxProviderCalls: number;
-  /** Whether to reject a query that the provider cannot evaluate alone. */
+  /** Whether to reject a query that the provider cannot evaluate completely. */
   readonly pushdownOnly: boolean;
 }
 

@@ -58,7 +58,7 @@ export async function judgeResults(
     if (pacer.isDue()) await pacer.pause();
     const { value } = next;
     if (value.kind !== 'failed') judged.push(value);
-    else judged.push({ kind: 'failed', row: value.row, error: call.judge(value.answer) });
+    else judged.push({ kind: 'failed', row: value.row, error: call.judge(value.response) });
   }
   return judged;
 }

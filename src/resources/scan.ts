@@ -47,12 +47,12 @@ const COUNTED_BYTES = MB;
 
 /** Counts the memory of the records of one response. */
 function createKept(call: InstanceCall) {
-  let answered = 0;
+  let responseBytes = 0;
   let counted = 0;
   return {
     /** The records may take as many bytes as the provider's response, and slightly more. */
     noteResponse: (bytes: number): void => {
-      answered += bytes;
+      responseBytes += bytes;
     },
     /**
      * Counts the memory of all records so far.
@@ -65,7 +65,7 @@ function createKept(call: InstanceCall) {
       return true;
     },
     /** Returns the maximum memory of the records in bytes. */
-    mostBytes: () => Math.min(MAX_KEPT_BYTES, answered + MAX_FILLED_BYTES),
+    mostBytes: () => Math.min(MAX_KEPT_BYTES, responseBytes + MAX_FILLED_BYTES),
     /** Releases the responses, because only the records are needed now. */
     keep: (bytes: number): void => {
       call.keep(bytes);

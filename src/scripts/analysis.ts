@@ -9,7 +9,7 @@ export interface ScriptAnalysis {
    * first index of an array.
    */
   readonly writes: 'anything' | readonly string[];
-  /** Why the answer is `anything`, for the author of the script. */
+  /** Reason for the result `anything`, for the author of the script. */
   readonly why?: string;
   /** Whether the script may drop a record: it calls `done` with nothing, null or an object without members. */
   readonly mayDrop: boolean;
@@ -33,12 +33,12 @@ const READERS: ReadonlySet<string> = new Set([
 ]);
 const READER_NAMES: ReadonlySet<string> = new Set([...READERS].map((name) => name.split('.')[0] ?? ''));
 
-/** A node with the nodes above it. */
-interface Place {
+/** A node with its position in the tree: the nodes above it. */
+interface NodePosition {
   readonly node: AnyNode;
   /** The member of the parent that the node is in. */
   readonly role: string;
-  readonly parent?: Place;
+  readonly parent?: NodePosition;
 }
 
 /** The effect of one mention of the object. */
@@ -57,12 +57,12 @@ const NONE: Effect = { kind: 'none' };
 const DROP = { kind: 'drop' } as const;
 
 /**
- * Finds which members of `transformedObject` a script may change. When in doubt, the answer is more than what happens: when the object is
- * passed on, assigned, or used in any way that this function does not know, the answer is `anything`.
+ * Finds which members of `transformedObject` a script may change. When in doubt, the result includes more than what happens: when the object is
+ * passed on, assigned, or used in any way that this function does not know, the result is `anything`.
  * @param parameters the names of the parameters of the script's function, without `done`
  */
 export function analyse(body: string, parameters: readonly string[]): ScriptAnalysis {
-  return withRoot(body, parameters, (root) => judge(listPlaces(root)));
+  return withRoot(body, parameters, (root) => judge(listPositions(root)));
 }
 
 /**
@@ -113,7 +113,7 @@ function parseScript(prefix: string, body: string): AnyNode | undefined {
   }
 }
 
-/** With lines, which are those of the body because the text before it has none. */
+/** The options include lines. These are the lines of the body, because the text before it has none. */
 const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script', locations: true };
 
 function onlyFunction(text: string): AnyNode | undefined {
@@ -124,40 +124,40 @@ function onlyFunction(text: string): AnyNode | undefined {
   return expression.type === 'FunctionExpression' && expression.end === text.length - 1 ? expression : undefined;
 }
 
-/** What acorn says when the call stack ends. */
+/** Message of acorn when the call stack is full. */
 const NO_STACK = 'Not enough stack space to parse input';
 
 function readSyntaxError(error: SyntaxError, body: string, offset: number): ScriptAnalysis {
   const at = 'pos' in error && typeof error.pos === 'number' ? error.pos - offset : 0;
   const position = Math.min(Math.max(at, 0), body.length);
   const before = body.slice(0, position).split('\n');
-  const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+  const lineAndColumn = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
   return fault(
-    `${error.message.replace(/ \(\d+:\d+\)$/, '').replace(NO_STACK, 'The script is nested too deeply')} (${place})`,
+    `${error.message.replace(/ \(\d+:\d+\)$/, '').replace(NO_STACK, 'The script is nested too deeply')} (${lineAndColumn})`,
     position,
   );
 }
 
 /** Returns all nodes. A stack of its own instead of recursion, because a long sum is nested as deeply as it is long. */
-function listPlaces(root: AnyNode): readonly Place[] {
-  const places: Place[] = [];
-  const open: Place[] = [{ node: root, role: 'root' }];
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    places.push(place);
-    for (const [role, member] of Object.entries(place.node))
+function listPositions(root: AnyNode): readonly NodePosition[] {
+  const positions: NodePosition[] = [];
+  const open: NodePosition[] = [{ node: root, role: 'root' }];
+  for (let position = open.pop(); position !== undefined; position = open.pop()) {
+    positions.push(position);
+    for (const [role, member] of Object.entries(position.node))
       for (const node of Array.isArray(member) ? member : [member])
-        if (isNode(node)) open.push({ node, role, parent: place });
+        if (isNode(node)) open.push({ node, role, parent: position });
   }
-  return places;
+  return positions;
 }
 
 function isNode(value: unknown): value is AnyNode {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
-function judge(places: readonly Place[]): ScriptAnalysis {
-  const trusted = trustedReaders(places);
-  const found = places.map((place) => judgePlace(place, trusted));
+function judge(positions: readonly NodePosition[]): ScriptAnalysis {
+  const trusted = trustedReaders(positions);
+  const found = positions.map((position) => judgePosition(position, trusted));
   const opaque = found.find((effect) => effect.kind === 'opaque');
   const mayDrop = opaque !== undefined || found.includes(DROP);
   if (opaque !== undefined) return { writes: 'anything', why: opaque.why, mayDrop };
@@ -175,27 +175,27 @@ function withoutCovered(paths: readonly string[]): readonly string[] {
   return [...all].filter((path) => !isCovered(path)).sort();
 }
 
-function judgePlace(place: Place, trusted: ReadonlySet<string>): Effect {
-  const { node } = place;
-  if (node.type === 'WithStatement') return opaque(place, 'The script uses with');
-  if (node.type === 'Literal') return judgeText(place, node.value);
-  if (node.type === 'TemplateElement') return judgeText(place, node.value.cooked ?? node.value.raw);
+function judgePosition(position: NodePosition, trusted: ReadonlySet<string>): Effect {
+  const { node } = position;
+  if (node.type === 'WithStatement') return opaque(position, 'The script uses with');
+  if (node.type === 'Literal') return judgeText(position, node.value);
+  if (node.type === 'TemplateElement') return judgeText(position, node.value.cooked ?? node.value.raw);
   if (node.type !== 'Identifier') return NONE;
-  if (OPAQUE_NAMES.has(node.name)) return opaque(place, `The script uses ${node.name}`);
-  if (isOnlyName(place) || isParameter(place)) return NONE;
-  if (node.name === 'done') return judgeDone(place);
-  return node.name === OBJECT ? judgeMention(place, trusted) : NONE;
+  if (OPAQUE_NAMES.has(node.name)) return opaque(position, `The script uses ${node.name}`);
+  if (isOnlyName(position) || isParameter(position)) return NONE;
+  if (node.name === 'done') return judgeDone(position);
+  return node.name === OBJECT ? judgeMention(position, trusted) : NONE;
 }
 
-function judgeText(place: Place, text: unknown): Effect {
+function judgeText(position: NodePosition, text: unknown): Effect {
   const name = typeof text === 'string' ? OPAQUE_TEXT.exec(text)?.[0] : undefined;
   // Such words occur in sentences, which are no names of members.
   const isName = name !== undefined && typeof text === 'string' && !/\s/.test(text);
-  return isName ? opaque(place, `The script has the text '${name}'`) : NONE;
+  return isName ? opaque(position, `The script has the text '${name}'`) : NONE;
 }
 
 /** Returns whether an identifier names a member or a label, so it refers to no variable. */
-function isOnlyName({ role, parent }: Place): boolean {
+function isOnlyName({ role, parent }: NodePosition): boolean {
   if (role === 'label') return true;
   if (parent === undefined) return false;
   const { node } = parent;
@@ -206,43 +206,43 @@ function isOnlyName({ role, parent }: Place): boolean {
 }
 
 /** The parameters of the script's own function are no mention. */
-function isParameter({ role, parent }: Place): boolean {
+function isParameter({ role, parent }: NodePosition): boolean {
   return role === 'params' && parent?.role === 'root';
 }
 
-function opaque({ node }: Place, what: string): Opaque {
+function opaque({ node }: NodePosition, what: string): Opaque {
   return { kind: 'opaque', why: `${what} (line ${node.loc?.start.line ?? 1})` };
 }
 
 /** Only a call with the object, or one that drops the record, leaves the result to the writes that are found. */
-function judgeDone(place: Place): Effect {
-  const call = place.parent?.node;
-  const isCall = call?.type === 'CallExpression' && place.role === 'callee';
-  if (!isCall) return opaque(place, 'The script uses done in another way than by a call');
+function judgeDone(position: NodePosition): Effect {
+  const call = position.parent?.node;
+  const isCall = call?.type === 'CallExpression' && position.role === 'callee';
+  if (!isCall) return opaque(position, 'The script uses done in another way than by a call');
   const [given, ...others] = call.arguments;
   if (given === undefined) return DROP;
-  if (others.length > 0) return opaque(place, 'The script calls done with more than one argument');
+  if (others.length > 0) return opaque(position, 'The script calls done with more than one argument');
   if (given.type === 'Identifier' && given.name === OBJECT) return NONE;
   if (given.type === 'Literal' && given.raw === 'null') return DROP;
   if (given.type === 'ObjectExpression' && given.properties.length === 0) return DROP;
-  return opaque(place, `The script calls done with something else than ${OBJECT}`);
+  return opaque(position, `The script calls done with something else than ${OBJECT}`);
 }
 
 /** Returns the readers whose first name occurs in nothing but calls of a reader. */
-function trustedReaders(places: readonly Place[]): ReadonlySet<string> {
+function trustedReaders(positions: readonly NodePosition[]): ReadonlySet<string> {
   const changed = new Set(
-    places.flatMap((place) => {
-      const { node } = place;
-      const isReader = node.type === 'Identifier' && READER_NAMES.has(node.name) && !isOnlyName(place);
-      return isReader && calleeOf(place) === undefined ? [node.name] : [];
+    positions.flatMap((position) => {
+      const { node } = position;
+      const isReader = node.type === 'Identifier' && READER_NAMES.has(node.name) && !isOnlyName(position);
+      return isReader && calleeOf(position) === undefined ? [node.name] : [];
     }),
   );
   return new Set([...READERS].filter((name) => !changed.has(name.split('.')[0] ?? '')));
 }
 
 /** Returns `String` or `Object.keys` for the first identifier of a call of it. */
-function calleeOf(place: Place): string | undefined {
-  const { node, role, parent } = place;
+function calleeOf(position: NodePosition): string | undefined {
+  const { node, role, parent } = position;
   if (node.type !== 'Identifier' || parent === undefined) return undefined;
   if (parent.node.type === 'CallExpression') return role === 'callee' ? node.name : undefined;
   const member = parent.node;
@@ -252,11 +252,11 @@ function calleeOf(place: Place): string | undefined {
 }
 
 /** Returns what a mention of the object does, from the path that follows it and the use of what the path leads to. */
-function judgeMention(mention: Place, trusted: ReadonlySet<string>): Effect {
-  const { place, path, isComputed } = followPath(mention);
+function judgeMention(mention: NodePosition, trusted: ReadonlySet<string>): Effect {
+  const { end, path, isComputed } = followPath(mention);
   if (isComputed && path.length === 0) return opaque(mention, 'The script computes the name of a member');
   if (isComputed) return { kind: 'write', path: cutPath(path) };
-  const use = climb(place);
+  const use = climb(end);
   if (path.length === 0) return judgeObject(use, mention, trusted);
   const isMethod = isMethodOf(use);
   const special = path.slice(0, isMethod ? -1 : undefined).find((name) => OBJECT_METHODS.has(name));
@@ -267,28 +267,28 @@ function judgeMention(mention: Place, trusted: ReadonlySet<string>): Effect {
 }
 
 interface Followed {
-  readonly place: Place;
+  readonly end: NodePosition;
   readonly path: readonly string[];
   /** The next member is computed. */
   readonly isComputed: boolean;
 }
 
 /** Follows `.a`, `['a']`, `[0]`, `?.a` from a mention upward. */
-function followPath(mention: Place): Followed {
+function followPath(mention: NodePosition): Followed {
   const path: string[] = [];
-  let place = mention;
-  for (let { parent } = place; parent !== undefined; { parent } = place) {
+  let end = mention;
+  for (let { parent } = end; parent !== undefined; { parent } = end) {
     const { node } = parent;
-    const isMember = node.type === 'MemberExpression' && place.role === 'object';
+    const isMember = node.type === 'MemberExpression' && end.role === 'object';
     if (!isMember && node.type !== 'ChainExpression') break;
     if (isMember) {
       const name = nameOf(node.computed, node.property);
-      if (name === undefined) return { place: parent, path, isComputed: true };
+      if (name === undefined) return { end: parent, path, isComputed: true };
       path.push(name);
     }
-    place = parent;
+    end = parent;
   }
-  return { place, path, isComputed: false };
+  return { end, path, isComputed: false };
 }
 
 function nameOf(isComputed: boolean, property: AnyNode): string | undefined {
@@ -306,23 +306,23 @@ function cutPath(path: readonly string[]): readonly string[] {
 }
 
 /** Follows a value upward through expressions whose value it may be: `a || b`, `c ? a : b`, `(x, a)`, `await a`. */
-function climb(from: Place): Place {
-  let place = from;
-  for (let { parent } = place; parent !== undefined; { parent } = place) {
+function climb(from: NodePosition): NodePosition {
+  let position = from;
+  for (let { parent } = position; parent !== undefined; { parent } = position) {
     const { type } = parent.node;
     const passes =
       type === 'LogicalExpression' ||
       type === 'SequenceExpression' ||
       type === 'AwaitExpression' ||
-      (type === 'ConditionalExpression' && place.role !== 'test');
-    if (!passes) return place;
-    place = parent;
+      (type === 'ConditionalExpression' && position.role !== 'test');
+    if (!passes) return position;
+    position = parent;
   }
-  return place;
+  return position;
 }
 
 /** The object itself: passed to `done` or looked at. */
-function judgeObject(use: Place, mention: Place, trusted: ReadonlySet<string>): Effect {
+function judgeObject(use: NodePosition, mention: NodePosition, trusted: ReadonlySet<string>): Effect {
   const parent = use.parent?.node;
   const isPassed = parent?.type === 'CallExpression' && use.role === 'arguments';
   if (isPassed && use === mention && parent.callee.type === 'Identifier' && parent.callee.name === 'done') return NONE;
@@ -340,28 +340,28 @@ const OBJECT_METHODS: ReadonlySet<string> = new Set([
   'toString',
   'valueOf',
 ]);
-/** Those of them that change nothing. */
+/** Names of these methods that change nothing. */
 const HARMLESS_METHODS: readonly string[] = ['hasOwnProperty', 'propertyIsEnumerable'];
 
-function judgeMethod(mention: Place, [name = '']: readonly string[]): Effect {
+function judgeMethod(mention: NodePosition, [name = '']: readonly string[]): Effect {
   if (HARMLESS_METHODS.includes(name)) return NONE;
   return opaque(mention, `The script calls ${OBJECT}.${name}`);
 }
 
-function isMethodOf({ role, parent }: Place): boolean {
+function isMethodOf({ role, parent }: NodePosition): boolean {
   const type = parent?.node.type;
   return (type === 'CallExpression' && role === 'callee') || (type === 'TaggedTemplateExpression' && role === 'tag');
 }
 
 /** Whether a member is used only as a value that nobody can change through it. */
-function isReading(use: Place, trusted: ReadonlySet<string>): boolean {
+function isReading(use: NodePosition, trusted: ReadonlySet<string>): boolean {
   const parent = use.parent?.node;
   const isText = parent?.type === 'TemplateLiteral' && use.parent?.parent?.node.type !== 'TaggedTemplateExpression';
   return parent?.type === 'BinaryExpression' || isText || isTested(use) || isReadBy(use, trusted);
 }
 
 /** Whether only its truth, its type or its identity matters. */
-function isTested({ role, parent }: Place): boolean {
+function isTested({ role, parent }: NodePosition): boolean {
   if (parent === undefined) return false;
   const { node } = parent;
   if (node.type === 'UnaryExpression') return node.operator !== 'delete' && node.operator !== 'void';
@@ -371,7 +371,7 @@ function isTested({ role, parent }: Place): boolean {
 
 const IDENTITY: ReadonlySet<string> = new Set(['===', '!==', 'in']);
 
-function isReadBy({ role, parent }: Place, trusted: ReadonlySet<string>): boolean {
+function isReadBy({ role, parent }: NodePosition, trusted: ReadonlySet<string>): boolean {
   if (parent?.node.type !== 'CallExpression' || role !== 'arguments') return false;
   const { callee, arguments: given } = parent.node;
   if (callee.type === 'Identifier') return trusted.has(callee.name);

@@ -12,15 +12,15 @@ export interface PoolLimits {
   readonly threads: number;
   /** Maximum number of characters of all scripts that wait for a thread or are in one, with the arguments that are printed for it. */
   readonly maxWaiting: number;
-  /** The same for one account. */
+  /** Maximum number of these characters for one account. */
   readonly maxWaitingOfOwner: number;
   /** Minimum number of characters that a job counts for, so that the number of small jobs is limited too. */
   readonly minWaiting: number;
-  /** A thread without work ends after this time. */
+  /** Milliseconds without a task after which a thread ends. */
   readonly idleMs: number;
-  /** How long one step may exceed the CPU time of a call before its thread is ended. */
+  /** Milliseconds by which one step may exceed the CPU time of a call before its thread is ended. */
   readonly graceMs: number;
-  /** How often the progress of a busy thread is looked at. */
+  /** Interval at which the progress of a busy thread is checked. */
   readonly checkMs: number;
 }
 
@@ -45,7 +45,8 @@ const WORTH_A_THREAD_MS = 1000;
 const RETRY_SECONDS = 5;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
-interface Work {
+/** A job while it waits or runs. */
+interface Task {
   readonly job: ScriptJob;
   /** Pauses as the caller does whose job it is. */
   readonly pacer: Pacer;
@@ -57,7 +58,7 @@ interface Work {
   /** Maximum number of calls of the next slice: twice as many as the last one reached. More would be printed in vain. */
   reach: number;
   isOver: boolean;
-  /** The thread that runs a slice of it. */
+  /** The thread that runs a slice of the task now. */
   thread?: Thread;
   readonly succeed: (results: readonly ScriptResult[]) => void;
   readonly fail: (reason: unknown) => void;
@@ -75,12 +76,12 @@ export interface SandboxPorts {
 export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
   const limits: PoolLimits = { ...LIMITS, ...given };
   /** The first owner is the one whose turn is next. */
-  const waiting = new Map<number, Work[]>();
+  const waiting = new Map<number, Task[]>();
   const busyOwners = new Set<number>();
   const sizes = new Map<number, number>();
   const idle = new Map<Thread, EndWait>();
   const threads = new Set<Thread>();
-  const underWay = new Set<Work>();
+  const tasks = new Set<Task>();
   let size = 0;
   /** Resolves when no thread handles a large call. */
   let largeTurn: Promise<void> = Promise.resolve();
@@ -91,66 +92,66 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
       if (isClosed) throw closed();
       job.signal?.throwIfAborted();
       assertNames(job);
-      const work: Work = {
+      const task: Task = {
         ...{ job, isOver: false, size: Math.max(limits.minWaiting, job.body.length), characters: 0 },
         pacer: createPacer(job.signal ?? NEVER),
         time: job.time ?? { leftMs: job.limits.batchMs },
         reach: SLICE_INPUT.calls,
         results: new Array<ScriptResult | undefined>(job.calls.length).fill(undefined),
-        succeed: (results) => end(work, giveUp, () => resolve(results)),
-        fail: (reason) => end(work, giveUp, () => reject(reason)),
+        succeed: (results) => end(task, giveUp, () => resolve(results)),
+        fail: (reason) => end(task, giveUp, () => reject(reason)),
       };
       const giveUp = () => {
-        work.fail(job.signal?.reason);
-        if (job.limits.recordMs > WORTH_A_THREAD_MS) void work.thread?.close();
+        task.fail(job.signal?.reason);
+        if (job.limits.recordMs > WORTH_A_THREAD_MS) void task.thread?.close();
       };
-      assertRoom(work);
+      assertRoom(task);
       job.signal?.addEventListener('abort', giveUp, { once: true });
-      underWay.add(work);
-      count(work, work.size);
-      enqueue(work);
+      tasks.add(task);
+      count(task, task.size);
+      enqueue(task);
       startNext();
     });
   }
 
-  function assertRoom({ job: { owner }, size: own }: Work): void {
+  function assertRoom({ job: { owner }, size: own }: Task): void {
     if (size + own <= limits.maxWaiting && (sizes.get(owner) ?? 0) + own <= limits.maxWaitingOfOwner) return;
     throw new AppError('OVERLOADED', `Too many records are waiting for scripts. Try again in ${RETRY_SECONDS} s.`, {
       retryAfterSeconds: RETRY_SECONDS,
     });
   }
 
-  function count({ job: { owner } }: Work, change: number): void {
+  function count({ job: { owner } }: Task, change: number): void {
     size += change;
     const left = (sizes.get(owner) ?? 0) + change;
     if (left === 0) sizes.delete(owner);
     else sizes.set(owner, left);
   }
 
-  function end(work: Work, giveUp: () => void, tell: () => void): void {
-    if (work.isOver) return;
-    work.isOver = true;
-    work.job.signal?.removeEventListener('abort', giveUp);
-    underWay.delete(work);
-    count(work, -work.size);
-    remove(work);
-    tell();
+  function end(task: Task, giveUp: () => void, respond: () => void): void {
+    if (task.isOver) return;
+    task.isOver = true;
+    task.job.signal?.removeEventListener('abort', giveUp);
+    tasks.delete(task);
+    count(task, -task.size);
+    remove(task);
+    respond();
   }
 
-  function enqueue(work: Work): void {
-    const { owner } = work.job;
-    waiting.set(owner, [...(waiting.get(owner) ?? []), work]);
+  function enqueue(task: Task): void {
+    const { owner } = task.job;
+    waiting.set(owner, [...(waiting.get(owner) ?? []), task]);
   }
 
-  function remove(work: Work): void {
-    const { owner } = work.job;
-    const left = (waiting.get(owner) ?? []).filter((other) => other !== work);
+  function remove(task: Task): void {
+    const { owner } = task.job;
+    const left = (waiting.get(owner) ?? []).filter((other) => other !== task);
     if (left.length === 0) waiting.delete(owner);
     else waiting.set(owner, left);
   }
 
-  /** Takes the next work of an owner who has no thread. He is last in the next round. */
-  function takeNext(): Work | undefined {
+  /** Removes and returns the next task of an owner who has no thread. The owner is last in the next round. */
+  function takeNext(): Task | undefined {
     for (const [owner, [first, ...others]] of waiting) {
       if (busyOwners.has(owner) || first === undefined) continue;
       waiting.delete(owner);
@@ -162,45 +163,45 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
 
   function startNext(): void {
     while (busyOwners.size < limits.threads) {
-      const work = takeNext();
-      if (work === undefined) return;
-      busyOwners.add(work.job.owner);
-      void runSlice(work);
+      const task = takeNext();
+      if (task === undefined) return;
+      busyOwners.add(task.job.owner);
+      void runSlice(task);
     }
   }
 
-  async function runSlice(work: Work): Promise<void> {
+  async function runSlice(task: Task): Promise<void> {
     try {
-      const chosen = await chooseCalls(work);
-      if (chosen.length > 0 && !work.isOver) await runCalls(work, chosen);
+      const chosen = await chooseCalls(task);
+      if (chosen.length > 0 && !task.isOver) await runCalls(task, chosen);
     } catch (error) {
       // The caller hung up, or a value cannot be printed.
-      work.fail(error);
+      task.fail(error);
     }
-    busyOwners.delete(work.job.owner);
-    finish(work);
+    busyOwners.delete(task.job.owner);
+    finish(task);
     startNext();
   }
 
-  async function runCalls(work: Work, chosen: readonly ChosenCall[]): Promise<void> {
+  async function runCalls(task: Task, chosen: readonly ChosenCall[]): Promise<void> {
     const printed = chosen.reduce((sum, { texts }) => sum + charactersOf(texts), 0);
-    count(work, printed);
+    count(task, printed);
     const isLarge = chosen.some(({ texts }) => charactersOf(texts) > LARGE_CHARACTERS);
-    const how = await (isLarge ? inLargeTurn(() => runInThread(work, chosen)) : runInThread(work, chosen));
-    count(work, -printed);
-    if (how !== undefined && !work.isOver) await settle(work, chosen, how);
+    const ended = await (isLarge ? inLargeTurn(() => runInThread(task, chosen)) : runInThread(task, chosen));
+    count(task, -printed);
+    if (ended !== undefined && !task.isOver) await settle(task, chosen, ended);
   }
 
-  /** Returns undefined for work that is over. */
-  async function runInThread(work: Work, chosen: readonly ChosenCall[]): Promise<ThreadEnd | undefined> {
-    if (work.isOver) return undefined;
+  /** Runs calls of a task in a thread. Returns undefined if the task is over. */
+  async function runInThread(task: Task, chosen: readonly ChosenCall[]): Promise<ThreadEnd | undefined> {
+    if (task.isOver) return undefined;
     const thread = takeThread();
-    work.thread = thread;
-    const how = await thread.run(toSlice(work, chosen));
-    delete work.thread;
-    if (how.kind === 'done') keepThread(thread);
+    task.thread = thread;
+    const ended = await thread.run(toSlice(task, chosen));
+    delete task.thread;
+    if (ended.kind === 'done') keepThread(thread);
     else await closeThread(thread);
-    return how;
+    return ended;
   }
 
   /** Lets one thread at a time handle a large call, which may need 300 MB. */
@@ -216,18 +217,18 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
     }
   }
 
-  function finish(work: Work): void {
-    if (work.isOver) return;
-    const known = firstResults(work);
-    const { enoughCharacters = Number.POSITIVE_INFINITY } = work.job;
-    const isEnough = known.length > 0 && work.characters >= enoughCharacters;
-    if (known.length === work.results.length || isEnough) work.succeed(known);
+  function finish(task: Task): void {
+    if (task.isOver) return;
+    const known = firstResults(task);
+    const { enoughCharacters = Number.POSITIVE_INFINITY } = task.job;
+    const isEnough = known.length > 0 && task.characters >= enoughCharacters;
+    if (known.length === task.results.length || isEnough) task.succeed(known);
     else {
       // Before the other jobs of the owner, whose turn comes after those of all other owners.
-      const { owner } = work.job;
+      const { owner } = task.job;
       const others = waiting.get(owner) ?? [];
       waiting.delete(owner);
-      waiting.set(owner, [work, ...others]);
+      waiting.set(owner, [task, ...others]);
     }
   }
 
@@ -262,7 +263,7 @@ export function createSandbox({ clock, limits: given }: SandboxPorts): Sandbox {
     isClosed = true;
     for (const endWait of idle.values()) endWait();
     idle.clear();
-    for (const work of underWay) work.fail(closed());
+    for (const task of tasks) task.fail(closed());
     await Promise.all([...threads].map(closeThread));
   }
 
@@ -291,21 +292,21 @@ interface ChosenCall {
 }
 
 /** Returns the next calls without a result, as many as one message takes. A call whose arguments are too large fails here. */
-async function chooseCalls(work: Work): Promise<readonly ChosenCall[]> {
-  const { job, results, pacer, reach } = work;
+async function chooseCalls(task: Task): Promise<readonly ChosenCall[]> {
+  const { job, results, pacer, reach } = task;
   const chosen: ChosenCall[] = [];
   let characters = 0;
   for (const [index, call] of job.calls.entries()) {
     if (results[index] !== undefined) continue;
     if (chosen.length === reach || characters > SLICE_INPUT.characters) break;
     const texts = await printArguments(job, call, pacer);
-    if (typeof texts === 'string') setResult(work, index, { kind: 'failed', reason: texts, console: [] });
+    if (typeof texts === 'string') setResult(task, index, { kind: 'failed', reason: texts, console: [] });
     else {
       characters += charactersOf(texts);
       chosen.push({ index, texts, digits: await collectDigits(Object.values(call.values), pacer) });
     }
     if (pacer.isDue()) await pacer.pause();
-    if (work.isOver) return [];
+    if (task.isOver) return [];
   }
   return chosen;
 }
@@ -325,7 +326,7 @@ async function printArguments(
   return texts;
 }
 
-function toSlice({ job, time }: Work, chosen: readonly ChosenCall[]): Slice {
+function toSlice({ job, time }: Task, chosen: readonly ChosenCall[]): Slice {
   const { owner, body, parameters, limits } = job;
   return {
     ...{ owner, body, parameters, limits },
@@ -335,45 +336,45 @@ function toSlice({ job, time }: Work, chosen: readonly ChosenCall[]): Slice {
   };
 }
 
-async function settle(work: Work, chosen: readonly ChosenCall[], how: ThreadEnd): Promise<void> {
-  const { limits } = work.job;
-  if (how.kind === 'broken') work.fail(how.error);
-  if (how.kind === 'done') {
-    work.time.leftMs -= how.result.cpuMs;
-    work.reach = Math.min(SLICE_INPUT.calls, Math.max(1, 2 * how.result.outcomes.length));
-    await keepResults(work, chosen, how.result.outcomes);
+async function settle(task: Task, chosen: readonly ChosenCall[], ended: ThreadEnd): Promise<void> {
+  const { limits } = task.job;
+  if (ended.kind === 'broken') task.fail(ended.error);
+  if (ended.kind === 'done') {
+    task.time.leftMs -= ended.result.cpuMs;
+    task.reach = Math.min(SLICE_INPUT.calls, Math.max(1, 2 * ended.result.outcomes.length));
+    await keepResults(task, chosen, ended.result.outcomes);
   }
-  if (how.kind !== 'ended') return;
+  if (ended.kind !== 'ended') return;
   // The calls before this one run again, because their results are lost with the thread.
-  work.time.leftMs -= limits.recordMs;
-  const reason = STOPPED[how.reason](limits);
-  const isForAll = how.call < 0;
+  task.time.leftMs -= limits.recordMs;
+  const reason = STOPPED[ended.reason](limits);
+  const isForAll = ended.call < 0;
   for (const [at, { index }] of chosen.entries())
-    if (isForAll || at === how.call) setResult(work, index, { kind: 'failed', reason, console: [] });
-  if (work.time.leftMs > 0) return;
-  for (const index of work.results.keys())
-    if (work.results[index] === undefined)
-      setResult(work, index, { kind: 'failed', reason: STOPPED.batchTime(limits), console: [] });
+    if (isForAll || at === ended.call) setResult(task, index, { kind: 'failed', reason, console: [] });
+  if (task.time.leftMs > 0) return;
+  for (const index of task.results.keys())
+    if (task.results[index] === undefined)
+      setResult(task, index, { kind: 'failed', reason: STOPPED.batchTime(limits), console: [] });
 }
 
-async function keepResults(work: Work, chosen: readonly ChosenCall[], outcomes: readonly Outcome[]): Promise<void> {
-  const { pacer } = work;
+async function keepResults(task: Task, chosen: readonly ChosenCall[], outcomes: readonly Outcome[]): Promise<void> {
+  const { pacer } = task;
   pacer.begin();
   for (const [at, outcome] of outcomes.entries()) {
     const call = chosen[at];
     if (call === undefined) return;
     if (pacer.isDue()) await pacer.pause();
-    setResult(work, call.index, await toResult(outcome, call, pacer));
-    if (outcome.kind === 'done') work.characters += outcome.json?.length ?? 0;
+    setResult(task, call.index, await toResult(outcome, call, pacer));
+    if (outcome.kind === 'done') task.characters += outcome.json?.length ?? 0;
   }
 }
 
-function setResult({ results }: Work, index: number, result: ScriptResult): void {
+function setResult({ results }: Task, index: number, result: ScriptResult): void {
   results[index] = result;
 }
 
 /** Returns the results of the first calls, up to the first one without a result. */
-function firstResults({ results }: Work): readonly ScriptResult[] {
+function firstResults({ results }: Task): readonly ScriptResult[] {
   const end = results.indexOf(undefined);
   return results.slice(0, end < 0 ? results.length : end).filter((result) => result !== undefined);
 }

@@ -195,7 +195,7 @@ function assertRequired(
 
 /**
  * Asserts that the provider evaluates the whole filter and order.
- * @throws AppError WHERE_UNSUPPORTED that names the predicates it does not
+ * @throws AppError WHERE_UNSUPPORTED that names the predicates and the fields of the order that it does not evaluate
  */
 export function assertFullyPushed(plan: Plan): void {
   if (plan.residual === undefined && plan.sortPushed) return;
@@ -210,7 +210,7 @@ export function assertFullyPushed(plan: Plan): void {
   const sort = plan.sortPushed ? [] : [{ message: 'The provider cannot sort by these fields.' }];
   throw new AppError(
     'WHERE_UNSUPPORTED',
-    'The provider cannot answer this query alone, and the request demands pushdown-only. Change the filter, or leave out pushdown-only.',
+    'The provider cannot evaluate this query completely, as pushdown-only requires. Change the parts that the details name, or leave out pushdown-only.',
     {
       details: listFaults([...details, ...sort]),
     },

@@ -95,6 +95,34 @@ describe('executions of formulas over HTTP', function overHttp() {
     await change('DELETE', `/instances/${id}`);
   });
 
+  it('begin with a test event, also where only a formula listens', async () => {
+    const { id } = await service.createInstance('servicenow', SERVICENOW);
+    const send = (type: string) => service.call('/events/test', { method: 'POST', body: { instanceId: id, type } });
+    const onEvent = { type: 'event', properties: { ...ON_DESK, objectTypes: 'incident' }, onSuccess: ['end'] };
+    const instanceId = await createFormula({ configuration: [DESK], triggers: [onEvent], steps: [END] }, { desk: id });
+    expectProblem(await send('incident.created'), 'CONFLICT', /^Events are off/);
+    const configure = (configuration: object) => change('PATCH', `/instances/${id}/configuration`, configuration);
+    await configure({ 'event.notification.enabled': true });
+    const sent = await send('incident.created');
+    expect(ok(sent)).to.have.all.keys('eventId');
+    const [execution] = await untilExecutions(instanceId, 1);
+    expect(await valuesOf(execution?.id ?? 0, 'trigger')).to.include({ 'trigger.eventId': sent.body.eventId });
+    expectProblem(
+      await send('problem.created'),
+      'CONFLICT',
+      `Nothing receives the events of instance ${id}. Set event.notification.callback.url in its configuration, or activate a formula instance that the type problem.created starts.`,
+    );
+    const url = 'http://127.0.0.1:9/formulas';
+    await configure({ 'event.notification.callback.url': url });
+    const delivered = ok(await send('incident.created'));
+    expect(delivered).to.have.all.keys('eventId', 'subscriptionId', 'config');
+    const subscription = `/notifications/subscriptions/${delivered.subscriptionId}`;
+    await change('PATCH', subscription, { eventTypes: ['problem.created'] });
+    expect(ok(await send('incident.created'))).to.have.all.keys('eventId');
+    expectProblem(await send('change.created'), 'CONFLICT', /does not receive events of the type change.created/);
+    expect(await untilExecutions(instanceId, 3)).to.have.lengthOf(3);
+  });
+
   it('begin after a successful request of the method and path, by anybody but themselves', async () => {
     const { id, token } = await service.createInstance('servicenow', SERVICENOW);
     const properties = { ...ON_DESK, method: 'POST', api: '/hubs/helpdesk/incident' };
@@ -130,6 +158,45 @@ describe('executions of formulas over HTTP', function overHttp() {
     expect(await untilExecutions(instanceId, 2)).to.have.lengthOf(2);
   });
 
+  it('are stored before the response of their request is sent, and once for a repeated request', async () => {
+    const { id, token } = await service.createInstance('servicenow', SERVICENOW);
+    const properties = { ...ON_DESK, method: 'POST', api: '/incident' };
+    const instanceId = await createFormula(
+      { configuration: [DESK], triggers: [{ type: 'elementRequest', properties, onSuccess: ['end'] }], steps: [END] },
+      { desk: id },
+    );
+    const [{ caller_id }] = ok(await service.call('/incident', { token, query: { pageSize: '1' } }));
+    const headers = { 'Idempotency-Key': 'stored-before' };
+    const create = () =>
+      service.call('/incident', { method: 'POST', token, headers, body: { short_description: 'Broken', caller_id } });
+    let hasResponse = false;
+    const responded = await withDatabase(service, (knex) =>
+      knex.transaction(async (via) => {
+        await via.raw('lock table formula_execution in share row exclusive mode');
+        const sent = create().finally(() => {
+          hasResponse = true;
+        });
+        await until(async () => {
+          const { rows } = await knex.raw(
+            "select from pg_locks where relation = 'formula_execution'::regclass and not granted",
+          );
+          return rows.length > 0;
+        });
+        // Another request has its response meanwhile.
+        ok(await service.call('/incident', { token, query: { pageSize: '1' } }));
+        expect(hasResponse).to.equal(false);
+        return { sent };
+      }),
+    );
+    const first = ok(await responded.sent);
+    const stored = await withDatabase(service, (knex) =>
+      knex('formula_execution').where({ formula_instance_id: instanceId }),
+    );
+    expect(stored).to.have.lengthOf(1);
+    expect(ok(await create())).to.deep.equal(first);
+    expect(await untilExecutions(instanceId, 1)).to.have.lengthOf(1);
+  });
+
   it('begin by hand, with one execution for each event of a notification', async () => {
     const { id } = await service.createInstance('servicenow', SERVICENOW);
     const instanceId = await createFormula(
@@ -143,6 +210,82 @@ describe('executions of formulas over HTTP', function overHttp() {
     const found = await untilExecutions(instanceId, 3);
     expect(found.map(({ status }) => status)).to.deep.equal(['success', 'success', 'success']);
     expectProblem(await service.call(path, { method: 'POST', body: {} }), 'REQUEST_INVALID', /"events"/);
+  });
+
+  it('have the body as their arguments, whatever JSON it is', async () => {
+    const instanceId = await createFormula({
+      triggers: [{ type: 'manual', onSuccess: ['end'] }],
+      steps: [{ ...END, properties: { body: 'done({ seen: trigger.args, type: typeof trigger.args });' } }],
+    });
+    const seen: Record<string, readonly (string | undefined)[]> = {};
+    const bodies = ['{"a":[null]}', '[]', '[1,{"b":null},null]', '"text"', '"7"', '""', '7', '-1.5e3', 'true', 'false'];
+    for (const body of [...bodies, 'null', '{}']) {
+      const [{ id }] = await change('POST', `/formulas/instances/${instanceId}/executions`, body);
+      await until(async () => (await get(`/formulas/instances/executions/${id}`)).status === 'success');
+      const [trigger, end] = [await valuesOf(id, 'trigger'), await valuesOf(id, 'end')];
+      seen[body] = [trigger['trigger.args'], end['end.seen'], end['end.type']];
+    }
+    expect(seen).to.deep.equal({
+      '{"a":[null]}': ['{"a":[null]}', '{"a":[null]}', 'object'],
+      '[]': ['[]', '[]', 'object'],
+      '[1,{"b":null},null]': ['[1,{"b":null},null]', '[1,{"b":null},null]', 'object'],
+      '"text"': ['"text"', 'text', 'string'],
+      '"7"': ['"7"', '7', 'string'],
+      '""': ['""', '', 'string'],
+      '7': ['7', '7', 'number'],
+      '-1.5e3': ['-1500', '-1500', 'number'],
+      true: ['true', 'true', 'boolean'],
+      false: ['false', 'false', 'boolean'],
+      null: ['null', 'null', 'object'],
+      '{}': ['{}', '{}', 'object'],
+    });
+    const [{ id }] = await change('POST', `/formulas/instances/${instanceId}/executions`);
+    await until(async () => (await get(`/formulas/instances/executions/${id}`)).status === 'success');
+    expect(await valuesOf(id, 'trigger')).to.deep.equal({ 'trigger.args': '{}' });
+  });
+
+  it('say of each step whether it made them fail', async () => {
+    const script = (name: string, body: string, more: object) => ({
+      name,
+      type: 'script',
+      properties: { body },
+      ...more,
+    });
+    const instanceId = await createFormula({
+      triggers: [{ type: 'manual', onSuccess: ['no'] }],
+      steps: [
+        { ...script('no', 'done(false);', { onFailure: ['each'] }), type: 'filter' },
+        {
+          name: 'each',
+          type: 'loop',
+          properties: { list: `\${trigger.args}` },
+          onSuccess: ['in'],
+          onFailure: ['bad'],
+        },
+        script('in', 'done();', { onSuccess: ['each'] }),
+        script('bad', "throw('No'); done();", { onFailure: ['after'] }),
+        script('after', 'done();', {}),
+      ],
+    });
+    const [{ id }] = await change('POST', `/formulas/instances/${instanceId}/executions`, [1]);
+    await untilExecutions(instanceId, 1);
+    type Shown = { readonly id: number; readonly stepName: string; readonly status: string; readonly fault: boolean };
+    const shown = (steps: readonly Shown[]) => steps.map(({ stepName, status, fault }) => [stepName, status, fault]);
+    const path = `/formulas/instances/executions/${id}`;
+    const { stepExecutions } = await get(path);
+    expect(shown(stepExecutions)).to.deep.equal([
+      ['trigger', 'success', false],
+      ['no', 'failed', false],
+      ['each', 'success', false],
+      ['in', 'success', false],
+      ['each', 'failed', false],
+      ['bad', 'failed', true],
+      ['after', 'success', false],
+    ]);
+    expect(shown(await get(`${path}/steps`))).to.deep.equal(shown(stepExecutions));
+    expect(shown(await get(`${path}/errors`))).to.deep.equal([['bad', 'failed', true]]);
+    const [, no] = stepExecutions;
+    expect((await get(`/formulas/instances/executions/steps/${no.id}`)).fault).to.equal(false);
   });
 
   it('are counted, paged and kept from other formulas', async () => {

@@ -289,6 +289,7 @@ describe('formula instances', () => {
           uri: '/of-an-instance',
         }),
         'CONFLICT',
+        'A formula instance of the account has this method and uri in its setting api. Choose another uri.',
       );
     });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { BAMBOOHR } from './support/simulated.ts';
 import { authorizationOf, useTenants } from './support/tenants.ts';
 
 const script = (name: string, body: string, more: object = {}) => ({
@@ -59,6 +60,8 @@ describe('formulas as resources', () => {
     expect((await run('/sync-request', id, { body: { request: 7 } })).body).to.deep.equal({ args: { request: 7 } });
     expect((await run('/sync-request', id, { body: [1, 'a'] })).body).to.deep.equal({ args: [1, 'a'] });
     expect((await run('/sync-request', id, { body: '"plain"' })).body).to.deep.equal({ args: 'plain' });
+    for (const body of ['null', '[]', '[null]', '7', 'false', '""'])
+      expect((await run('/sync-request', id, { body })).body, body).to.deep.equal({ args: JSON.parse(body) });
     expect((await run('/sync-request', id)).body.args).to.have.all.keys('request');
   });
 
@@ -171,6 +174,40 @@ describe('formulas as resources', () => {
     );
     await ok(`/formulas/${formulaId}`, { method: null, uri: null }, 'PATCH');
     expectProblem(await run('/sync-refused', id), 'NOT_FOUND');
+  });
+
+  it('share a method and path, and run the instance that the request names', async () => {
+    const one = await createResource('/sync-shared', [script('end', 'done({ n: 1 });')]);
+    const two = await createResource('/sync-shared', [script('end', 'done({ n: 2 });')]);
+    expect((await run('/sync-shared', one.id)).body).to.deep.equal({ n: 1 });
+    expect((await run('/sync-shared', two.id)).body).to.deep.equal({ n: 2 });
+    expectProblem(
+      await run('/sync-shared', undefined),
+      'REQUEST_INVALID',
+      `POST /sync-shared runs formula ${one.formulaId} or ${two.formulaId}. Send the header Elements-Formula-Instance-Id with the id of one of its instances.`,
+    );
+    await ok(`/formulas/${one.formulaId}`, { method: null, uri: null }, 'PATCH');
+    expectProblem(await run('/sync-shared', one.id), 'NOT_FOUND');
+    expect((await run('/sync-shared', two.id)).body).to.deep.equal({ n: 2 });
+  });
+
+  it('answer with the token of an element instance, too', async () => {
+    const { token } = await service.createInstance('bamboohr', BAMBOOHR);
+    const { id } = await createResource('/sync-token/deep/er/path', [script('end', 'done({ a: trigger.args.a });')]);
+    const { id: own } = await createResource('/sync-token-own', [script('end', 'done({ own: 1 });')], 'POST', {
+      settings: { api: 'GET /sync-token' },
+    });
+    const { organizationSecret, userSecret } = service;
+    const authorization = `User ${userSecret}, Organization ${organizationSecret}, Element ${token}`;
+    const headers = { authorization };
+    const named = await run('/sync-token/deep/er/path', id, { headers, body: { a: 1 } });
+    expect([named.status, named.body]).to.deep.equal([200, { a: 1 }]);
+    expect((await service.call('/sync-token', { headers })).body).to.deep.equal({ own: 1 });
+    expect((await run('/sync-token-own', own, { headers })).body).to.deep.equal({ own: 1 });
+    expectProblem(await run('/sync-token-own', undefined, { headers }), 'REQUEST_INVALID', /Send the header/);
+    // Other paths stay those of the element, and the organization must vouch for the caller.
+    expectProblem(await service.call('/sync-tokens', { headers }), 'NOT_FOUND', /no object 'sync-tokens'/);
+    expectProblem(await run('/sync-token-own', own, { token }), 'UNAUTHENTICATED', /also needs `Organization/);
   });
 
   it('belong to their account alone', async () => {

@@ -162,7 +162,7 @@ describe('queries', () => {
     it('are refused with the place that it cannot', async () => {
       const response = await products({ where: "Stock > 5 AND Name LIKE '%x_y%'" }, headers);
       const message =
-        'The provider cannot answer this query alone, and the request demands pushdown-only. Change the filter, or leave out pushdown-only.';
+        'The provider cannot evaluate this query completely, as pushdown-only requires. Change the parts that the details name, or leave out pushdown-only.';
       expectProblem(response, 'WHERE_UNSUPPORTED', message);
       expect(response.body.details[0]).to.include({ position: 14, length: 17 });
       const query = { orderBy: 'amount' };

@@ -108,7 +108,7 @@ function createProvider() {
   function results({ rows, done }: FakeJob): readonly IngestResult[] {
     const all = rows.map(({ key, name }, index): IngestResult => {
       if (index >= done) return { row: index, kind: 'unprocessed' };
-      if (name === 'refused') return { row: index, kind: 'failed', answer: { status: 400, body: 'No!' } };
+      if (name === 'refused') return { row: index, kind: 'failed', response: { status: 400, body: 'No!' } };
       return { row: faults.lies ? undefined : index, kind: 'written', id: `p${key}`, isNew: true };
     });
     return all.toReversed();

@@ -57,7 +57,7 @@ function readingFeed(
 }
 
 const CHANGES = /^reports every change/;
-const CLAIMS = /^has measured every declared operator/;
+const CLAIMS = /^measures every declared operator/;
 const FILTERS = /^returns exactly the rows/;
 
 const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
@@ -103,12 +103,12 @@ const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
   'a time of changes that does not move': {
     make: (employees) => ({ ...employees, changes: { updated: 'hireDate' } }),
     check: CHANGES,
-    fault: /employees: \d+ was updated, and no poll reports it; polls find its changes by 'hireDate'/,
+    fault: /employees: \d+ was updated, but no poll reports it; polls find its changes by 'hireDate'/,
   },
   'a feed that passes over deletions': {
     make: readingFeed((page) => ({ ...page, changes: page.changes.filter(({ action }) => action !== 'deleted') })),
     check: CHANGES,
-    fault: /employees: \d+ was deleted, and no poll reports it/,
+    fault: /employees: \d+ was deleted, but no poll reports it/,
   },
   'a feed that has another time for a change each time': {
     make: readingFeed((page) => ({
@@ -123,7 +123,7 @@ const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
       read({ ...response, headers: { ...response.headers, date: 'Fri, 31 Dec 9999 00:00:00 GMT' } }, input),
     ),
     check: CHANGES,
-    fault: /employees: \d+ was updated, and no poll reports it/,
+    fault: /employees: \d+ was updated, but no poll reports it/,
   },
 };
 
@@ -177,7 +177,7 @@ interface Slip {
   readonly samples?: Partial<Samples>;
 }
 
-const TROUBLES = /^reports what goes wrong/;
+const TROUBLES = /^reports each failure of the provider/;
 
 const SLIPS: Readonly<Record<string, Slip>> = {
   'a refusal of credentials that it takes for one of the request': {
@@ -187,12 +187,12 @@ const SLIPS: Readonly<Record<string, Slip>> = {
     }),
     check: TROUBLES,
     fault:
-      /'401' at a list is taken for PROVIDER_REJECTED, not INSTANCE_CREDENTIALS_FAILED: .*\n.*wrong credentials at the probe/s,
+      /'401' at a list is reported as PROVIDER_REJECTED instead of INSTANCE_CREDENTIALS_FAILED: .*\n.*wrong credentials at the probe/s,
   },
   'failures that it takes for successes': {
     make: (connector) => ({ ...connector, classify: () => null }),
     check: TROUBLES,
-    fault: /'429; retry-after=7' at a list is taken for PROVIDER_PROTOCOL, not PROVIDER_RATE_LIMITED/,
+    fault: /'429; retry-after=7' at a list is reported as PROVIDER_PROTOCOL instead of PROVIDER_RATE_LIMITED/,
   },
   'a secret in an address': {
     make: (connector) => ({
@@ -200,7 +200,7 @@ const SLIPS: Readonly<Record<string, Slip>> = {
       probe: { ...connector.probe, query: { ...connector.probe.query, key: SECRET } },
     }),
     check: /^leaves no secret/,
-    fault: /^the value of 'username' stands in an address$/m,
+    fault: /^the value of 'username' occurs in a URL$/m,
   },
   'a signature that it takes whatever it is': {
     make: (connector) => ({

@@ -84,7 +84,7 @@ describeInBrowser('the activity in a browser', () => {
     const query = { kind: 'poll', where: 'status >= 400' };
     await until(async () => (await service.call(`/instances/${polled.id}/activity`, { query })).body.length === 1);
     const page = await open(`/console/activity?instance=${polled.id}`);
-    await page.getByRole('combobox', { name: 'What' }).selectOption('poll');
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('poll');
     await page.waitForURL(/kind=poll/);
     const failed = rowsOf(page).filter({ hasText: 'PROVIDER_PROTOCOL' });
     await failed.first().waitFor();

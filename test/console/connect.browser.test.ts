@@ -157,7 +157,7 @@ describeInBrowser('the connect page on a page of a product', () => {
       const frame = await begin(page);
       await outcome(page, `unregistered: The page's origin is ${product.origin}`);
       await frame.getByRole('heading', { name: 'You cannot connect an account here yet' }).waitFor();
-      const makers = frame.getByRole('region', { name: 'For those who made the page' });
+      const makers = frame.getByRole('region', { name: 'For the developers of the page' });
       expect(await makers.textContent())
         .to.include(product.origin)
         .and.to.include(register);

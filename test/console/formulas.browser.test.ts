@@ -251,7 +251,7 @@ describeInBrowser('the formulas of the console in a browser', () => {
     await dialog.getByLabel('Mail about failures to').fill('ops@example.com');
     await dialog.getByRole('button', { name: 'Create the instance' }).click();
     await page.getByRole('heading', { name: 'Picked' }).waitFor();
-    await page.getByText('Nothing ran yet.').waitFor();
+    await page.getByText('There are no executions yet.').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Change…' }).click();
     await dialog.getByLabel('Mail about failures to').fill('');
@@ -360,7 +360,7 @@ describeInBrowser('the formulas of the console in a browser', () => {
     await expectAccessible(page);
     await rows.first().getByRole('link').click();
     await page.getByRole('heading', { name: /retry$/ }).waitFor();
-    await page.getByRole('button', { name: 'Forget the planned retry' }).click();
+    await page.getByRole('button', { name: 'Cancel the planned retry' }).click();
     await page.getByRole('heading', { name: /cancelled$/ }).waitFor();
   });
 

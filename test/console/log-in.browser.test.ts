@@ -23,7 +23,7 @@ describeInBrowser('the log-in in a browser', () => {
   afterEach(() => context.close());
 
   it('leads with the file of secrets while nobody has a password, and says where it is', async () => {
-    await page.getByText('Its start prints the path').waitFor();
+    await page.getByText('It prints the path when it starts').waitFor();
     await expectAccessible(page);
     const secrets = { userSecret: USER_SECRET, organizationSecret: ORGANIZATION_SECRET };
     await page.getByLabel('The file credentials.json').setInputFiles({

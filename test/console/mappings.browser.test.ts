@@ -150,7 +150,7 @@ describeInBrowser('the mappings of the console in a browser', () => {
     expect(await page.getByRole('textbox', { name: 'Your people' }).inputValue()).to.not.include('"key"');
     await page.getByRole('textbox', { name: 'Your people' }).fill('{ "nothing": ');
     await page.getByRole('button', { name: 'Transform', exact: true }).click();
-    await result.getByRole('alert').getByText('This is no JSON').waitFor();
+    await result.getByRole('alert').getByText('The record is not JSON').waitFor();
     await page.getByRole('textbox', { name: 'Your people' }).fill('{ "firstName": "Ada" }');
     await page.getByRole('button', { name: 'Transform', exact: true }).click();
     await result.getByText('"given_name": "Ada"').waitFor();
@@ -178,7 +178,7 @@ describeInBrowser('the mappings of the console in a browser', () => {
   it('override one field on an instance, and inherit the others', async () => {
     const page = await open(`/console/mappings/definitions/people/instance/${keap.id}`);
     await page.getByLabel('Object of the provider').fill('contacts');
-    await page.getByLabel('Fields that a higher level maps hold too').check();
+    await page.getByLabel('Inherit the fields that a higher level maps').check();
     await pathOf(page, 'firstName').fill('family_name');
     await save(page);
     await page.getByRole('button', { name: 'Override mail' }).waitFor();

@@ -254,7 +254,7 @@ describeInBrowser('the organization in a browser', () => {
     await page.getByRole('alert').getByText('NOT_FOUND').waitFor();
     await page.getByRole('textbox', { name: 'User', exact: true }).fill('');
     await page.getByLabel('Where').fill("action = 'delete'");
-    await page.getByLabel('What').selectOption('everything');
+    await page.getByLabel('Kind').selectOption('everything');
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByRole('row').filter({ hasText: 'delete account' }).waitFor();
     await page.getByRole('row').filter({ hasText: 'delete user' }).waitFor();

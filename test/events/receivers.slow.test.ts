@@ -23,7 +23,7 @@ import {
 } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
 
-const OPTIONS = { attemptTimeoutMs: 300, schedules: quickSchedules(1), maxAnswerBytes: 4096 };
+const OPTIONS = { attemptTimeoutMs: 300, schedules: quickSchedules(1), maxResponseBytes: 4096 };
 
 const FAILING: readonly { readonly name: string; readonly behaviour: Behaviour; readonly error: RegExp }[] = [
   {

@@ -110,6 +110,18 @@ describe('executions whose processes die', function crashes() {
     });
   }
 
+  it('continue ten seconds after their process died', async () => {
+    const formula: ModelFormula = { first: ['s1'], steps: [{ ...request, name: 's1', ...leadsTo(), sees: 's1' }] };
+    const key = await addModelFormula(bench, formula, createWorld());
+    const mortal = createMortalStore(bench.knex, { at: 1, when: 'after' });
+    const [id = 0] = await bench.executions.start(key, INPUT);
+    bench.startWorker({ store: mortal.store });
+    await mortal.died;
+    bench.startWorker();
+    bench.pass(10_500);
+    await bench.untilStatus(1, id, 'success');
+  });
+
   it('are not changed any more by a process that was taken for dead', async () => {
     const formula: ModelFormula = {
       first: ['s1'],

@@ -19,6 +19,43 @@ describe('a schedule', () => {
     expect(next('0 0 0 1 1 ? 2099')).to.equal('2099-01-01T00:00:00.000Z');
   });
 
+  it('reads the days before the last one of a month, and the last day of a week', () => {
+    const times = (cron: string, count: number, from = new Date('2027-01-30T00:00:00Z')) => {
+      const found: string[] = [];
+      for (let after = from; found.length < count; ) {
+        const time = nextRun(cron, after);
+        if (time === undefined) break;
+        found.push(time.toISOString().slice(0, 10));
+        after = time;
+      }
+      return found;
+    };
+    expect(times('0 0 12 L-3 * ?', 4)).to.deep.equal(['2027-02-25', '2027-03-28', '2027-04-27', '2027-05-28']);
+    expect(times('0 0 12 L-3 2 ?', 2)).to.deep.equal(['2027-02-25', '2028-02-26']);
+    expect(times('0 0 12 L-28 FEB ? 2027-2030', 9)).to.deep.equal(['2028-02-01']);
+    expect(times('0 0 12 L-30 * ? 2027', 9)).to.deep.equal([
+      '2027-03-01',
+      '2027-05-01',
+      '2027-07-01',
+      '2027-08-01',
+      '2027-10-01',
+      '2027-12-01',
+    ]);
+    // March 28, 2027 is a Sunday.
+    expect(times('0 0 12 L-3W 1/2 ? 2027', 2)).to.deep.equal(['2027-03-29', '2027-05-28']);
+    expect(times('0 12 L-3 * *', 1)).to.deep.equal(['2027-02-25']);
+    expect(times('0 0 12 ? * L', 2)).to.deep.equal(['2027-01-30', '2027-02-06']);
+    const fault = (text: string) => findCronFault(text, 15 * MINUTE_MS);
+    expect(fault('0 0,55 0,23 L-3 * ?')).to.equal(undefined);
+    expect(fault('0 0/5 0 L-3 * ?')).to.equal('fires every 5 minutes; the least is 15 minutes.');
+    const form = 'is no Quartz expression of 6 or 7 fields, such as 0 0/15 * * * ?';
+    expect(fault('0 0 12 L-31 * ?')).to.equal(`${form}: day of month cannot be L-31.`);
+    expect(fault('0 0 12 L-3 * MON')).to.equal(`${form}: with L-3, the day of week must be ?.`);
+    expect(fault('0 0 12 L-3,15 * ?')).to.match(/^is no Quartz expression.*L-3,15/);
+    expect(fault('0 0 12 L-3 13 ?')).to.match(/^is no Quartz expression/);
+    expect(fault('0 0 12 ? * 6#6')).to.match(/nth weekday out of range/);
+  });
+
   it('reads plain cron expressions of 5 fields, with Sunday as day 0 and 7', () => {
     expect(next('0 12 * * 1')).to.equal('2026-11-30T12:00:00.000Z');
     expect(next('0 12 * * 0')).to.equal('2026-11-29T12:00:00.000Z');

@@ -9,11 +9,11 @@ import { createLogger } from '../../src/log.ts';
 import { SYSTEM_RANDOM } from '../../src/platform.ts';
 import { copyDatabase, createTemporaryFolder, createTestDatabase, execute, silentLog } from './database.ts';
 
-/** An answer of the API. */
+/** A response of the API. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
-  // Tests look into answers whose shape the spec has already been checked against.
+  // Tests read bodies whose shape has already been validated against the spec.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any;
 }
@@ -21,31 +21,31 @@ export interface ApiAnswer {
 export interface ApiCall {
   readonly method?: string;
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
-  /** Sent as JSON; a string and a form are sent as they are. */
+  /** Body of the request. It is sent as JSON; a string and a form are sent unchanged. */
   readonly body?: unknown;
-  /** The body of the answer becomes a Buffer. */
+  /** Whether the body of the response is returned as a Buffer. */
   readonly asBytes?: boolean;
-  /** An empty `authorization` is left out. */
+  /** Headers of the request. An empty `authorization` is left out. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** With the token of an instance: the call is on the instance. */
+  /** Token of an instance. With it, the call is on the instance. */
   readonly token?: string;
 }
 
-/** A running service with every answer checked against the spec, and the credentials that it is called with. */
+/** A running service whose responses are validated against the spec, with the credentials for calls. */
 export interface TestApp extends FirstCredentials {
   readonly app: App;
-  /** Every line that was logged. */
+  /** All lines that the service has logged. */
   readonly logged: readonly string[];
   readonly databaseUrl: string;
   /** Path below the base path. */
   readonly call: (path: string, call?: ApiCall) => Promise<ApiAnswer>;
-  /** @returns the record of a new instance. @throws when the answer is not 200 */
+  /** Creates an instance. @returns the response. @throws when the status is not 200 */
   readonly createInstance: (element: string, configuration: object, more?: object) => Promise<ApiAnswer['body']>;
 }
 
 export const ORGANIZATION_SECRET = 'organization-secret-of-the-tests';
 export const USER_SECRET = 'user-secret-of-the-tests';
-/** What a service of its own is called with. */
+/** The credentials of a service that a test starts. */
 export const FIRST_CREDENTIALS: FirstCredentials = {
   organizationSecret: ORGANIZATION_SECRET,
   userSecret: USER_SECRET,
@@ -55,7 +55,7 @@ export const FIRST_CREDENTIALS: FirstCredentials = {
 };
 export const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** What is no variable of the environment, such as shorter times. */
+/** Options that are no environment variables, such as shorter times. */
 export type AppOverrides = Pick<
   AppPorts,
   | 'engineOptions'
@@ -69,7 +69,10 @@ export type AppOverrides = Pick<
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Starts a service before the tests of the suite that calls this, and stops it after. `environment`: may be made when the servers that it names have started. */
+/**
+ * Starts a service before the tests of the calling suite, and stops it after them. `environment` can be a function, which is called after
+ * the servers that it names have started.
+ */
 export function useApp(environment: Environment | (() => Environment) = {}, overrides: AppOverrides = {}): TestApp {
   let started: StartedApp | undefined;
 
@@ -80,19 +83,19 @@ export function useApp(environment: Environment | (() => Environment) = {}, over
 
   after(async () => {
     await started?.stop();
-    // What a service has in memory goes with it: a run starts hundreds of them.
+    // Releases the memory of the service, because a run starts hundreds of them.
     started = undefined;
   });
 
   return onceStarted(() => started, FIRST_CREDENTIALS);
 }
 
-/** What sets a service apart from others of the process. Functions would not. */
+/** Options that distinguish a shared service from others of the process. Functions could not be compared. */
 type SharedOverrides = Pick<AppOverrides, 'engineOptions' | 'pollerOptions' | 'formulaOptions' | 'recorderOptions'>;
 
 const shared = new Map<string, Promise<StartedApp>>();
 
-// Mocha's workers end all at once after their last file, and the database goes with the server of the run.
+// Mocha's workers are ended after their last file, and the database ends with the server of the run.
 if (typeof after === 'function' && process.env.MOCHA_WORKER_ID === undefined) {
   after(async function stopShared() {
     this.timeout(60_000);
@@ -101,9 +104,9 @@ if (typeof after === 'function' && process.env.MOCHA_WORKER_ID === undefined) {
 }
 
 /**
- * Gives the suite an organization of its own, with one account and one administrator, on a service that all suites of this process
- * share. It is for suites that neither change nor count what belongs to the whole service, such as the records of the simulators.
- * `logged` begins with the suite.
+ * Gives the suite its own organization, with one account and one administrator, on a service that all suites of this process share. It is
+ * for suites that neither change nor count what belongs to the whole service, such as the records of the simulators. `logged` begins with
+ * the suite.
  */
 export function useSharedApp(environment: Environment = {}, overrides: SharedOverrides = {}): TestApp {
   let started: StartedApp | undefined;
@@ -140,7 +143,7 @@ async function addOrganization(databaseUrl: string, name: string): Promise<First
   }
 }
 
-/** A service that is used after it has started, with these secrets. */
+/** Returns a service with these secrets that can be used after it has started. */
 function onceStarted(find: () => StartedApp | undefined, credentials: FirstCredentials): TestApp {
   const current = (): StartedApp => {
     const started = find();
@@ -178,7 +181,7 @@ function onceStarted(find: () => StartedApp | undefined, credentials: FirstCrede
   };
 }
 
-/** Creates instances by these calls. @throws Error with the whole answer when one is refused */
+/** Creates instances with these calls. @throws Error with the whole response if one is rejected */
 export function createInstanceBy(call: TestApp['call']): TestApp['createInstance'] {
   return async (element, configuration, more = {}) => {
     const body = { element: { key: element }, name: 'Test', configuration, ...more };
@@ -191,7 +194,7 @@ export function createInstanceBy(call: TestApp['call']): TestApp['createInstance
 
 export type StartedApp = TestApp & { readonly logged: string[]; readonly stop: () => Promise<void> };
 
-/** For tests that start more than one service; pass the same `DATABASE_URL` to share a database. */
+/** Starts a service, for tests that start more than one. Pass the same `DATABASE_URL` to share a database. */
 export async function startTestApp(
   environment: Readonly<Record<string, string>> = {},
   overrides: AppOverrides = {},
@@ -227,7 +230,10 @@ export async function startTestApp(
 
 let started: Promise<string> | undefined;
 
-/** An empty database with the partitions and queues that a service makes at its first start. Making them costs more than the rest of a start. */
+/**
+ * Creates an empty database with the partitions and queues that a service creates at its first start, because creating them costs more than
+ * the rest of a start.
+ */
 async function createServiceDatabase(): Promise<string> {
   started ??= startOnce();
   return copyDatabase(await started);
@@ -244,7 +250,7 @@ async function startOnce(): Promise<string> {
   return url;
 }
 
-/** `truncate` would make the files of all tables and indexes anew, which takes as long as the start. */
+/** Deletes all rows. `truncate` would create the files of all tables and indexes again, which takes as long as the start. */
 const EMPTY_TABLES = `do $$
 declare each record;
 begin

@@ -9,13 +9,13 @@ interface TokenRequest {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** What happens to a token request. The server has done its work in every case but `refuse`. */
+/** A mishap of a token request. The server has done its work in every case except `refuse`. */
 export interface TokenMishap {
-  /** Instead of doing the work: this answer. */
+  /** The response that is sent instead of doing the work. */
   readonly refuse?: { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> };
-  /** Waits before the answer is sent. */
+  /** Waits before the response is sent. */
   readonly until?: Promise<void>;
-  /** Changes the answer, e.g. its `expires_in`. */
+  /** Changes the response, such as its `expires_in`. */
   readonly rewrite?: (response: Record<string, unknown>) => unknown;
 }
 
@@ -67,7 +67,7 @@ const CONFIGURATION: Configuration = {
   cookies: { keys: ['of the tests'] },
 };
 
-/** A real authorization server (npm oidc-provider) with an API of its own: PKCE is required, refresh tokens are used once. */
+/** Starts a real authorization server (npm oidc-provider) with an API of its own. PKCE is required, and refresh tokens are used once. */
 export async function startAuthorizationServer() {
   const tokenRequests: TokenRequest[] = [];
   const apiTokens: string[] = [];
@@ -115,7 +115,7 @@ export async function startAuthorizationServer() {
       return sendJson(response, status, body, headers);
     }
     changeAnswer(response, mishap);
-    // oidc-provider takes a body that was read already from here.
+    // oidc-provider reads a body that was parsed already from this member.
     await serveProvider(Object.assign(request, { body: parameters }), response);
   }
 
@@ -132,15 +132,15 @@ export async function startAuthorizationServer() {
   }
 
   return {
-    /** Without a slash at the end. Below it: /auth, /token, and the API /api/me and /api/items. */
+    /** URL without a slash at the end. Below it are /auth, /token, and the API /api/me and /api/items. */
     url,
     clientId: CLIENT_ID,
     clientSecret: CLIENT_SECRET,
-    /** Registered for the client; nobody listens there. */
+    /** The callback URL that is registered for the client. Nothing listens there. */
     callbackUrl: CALLBACK_URL,
-    /** Registers one more, e.g. the URL of a proxy. */
+    /** Registers a further callback URL, such as that of a proxy. */
     addCallbackUrl: (callbackUrl: string) => void callbackUrls.add(callbackUrl),
-    /** At the server; `clientSecret` stays what it was. */
+    /** Changes the secret at the server. `clientSecret` keeps the old one. */
     changeClientSecret: (secret: string) => {
       clientSecret = secret;
     },
@@ -151,13 +151,13 @@ export async function startAuthorizationServer() {
     apiTokens,
     /** Plays the user's browser: logs in, and consents or denies. @returns the URL that the browser is sent back to */
     authorize: (oauthUrl: string, decision: 'allow' | 'deny' = 'allow') => browse(url, oauthUrl, decision),
-    /** For the next token requests, in turn. */
+    /** Applies mishaps to the next token requests, in turn. */
     mishap: (...more: readonly TokenMishap[]) => void mishaps.push(...more),
-    /** The API refuses every access token issued so far; refresh tokens stay good. */
+    /** Makes the API reject every access token issued so far. Refresh tokens stay valid. */
     expireAccessTokens: () => {
       for (const id of issued) expired.add(id);
     },
-    /** Everything granted so far is refused, refresh tokens included. */
+    /** Revokes everything that was granted so far, including refresh tokens. */
     revokeGrants: async () => {
       for (const grantId of grants) {
         await provider.RefreshToken.revokeByGrantId(grantId);
@@ -168,7 +168,7 @@ export async function startAuthorizationServer() {
   };
 }
 
-/** The user at the login and the consent page. */
+/** Submits the login page and the consent page as the user. */
 async function decide(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { prompt, params, grantId } = await provider.interactionDetails(request, response);
   if (request.headers[DENY_HEADER] !== undefined) {
@@ -208,7 +208,7 @@ async function browse(server: string, start: string, decision: 'allow' | 'deny')
   throw new Error('The authorization server redirects in circles.');
 }
 
-/** Holds the answer back or changes it; everything else of the response is the server's. */
+/** Delays or changes the body of a response. The rest of the response is the server's. */
 function changeAnswer(response: ServerResponse, { until, rewrite }: TokenMishap): void {
   const end = response.end.bind(response);
   response.end = ((body?: unknown) => {

@@ -1,18 +1,18 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { findChromium } from './chromium.ts';
 
-/** Where there is no Chromium nothing of this runs, and the reporter says so. */
+/** `describe`, but skipped where there is no Chromium, which the reporter shows. */
 export const describeInBrowser = findChromium() === undefined ? describe.skip : describe;
 
 /** A browser for the suite of `describeInBrowser` that calls this. */
 export interface TestBrowser {
-  /** Nobody is logged in there. */
+  /** Opens a context in which nobody is logged in. */
   readonly newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
-  /** A page of a context of its own. */
+  /** Opens a page in a context of its own. */
   readonly newPage: () => Promise<Page>;
-  /** What pages did wrong, in the words of the browser. That the service refused something is nothing wrong: pages show it. */
+  /** Errors of pages in the words of the browser. An error response of the service is none, because pages show it. */
   readonly complaints: readonly string[];
-  /** The addresses that were asked for. */
+  /** The URLs that pages have requested. */
   readonly requests: readonly string[];
 }
 

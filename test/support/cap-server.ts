@@ -11,8 +11,8 @@ const PROJECT = fileURLToPath(new URL('./cap/', import.meta.url));
 const SERVE = createRequire(import.meta.url).resolve('@sap/cds/bin/serve.js');
 
 /**
- * A real OData 4 server: SAP CAP on an SQLite database in memory, with the model and the rows of `cap/`.
- * @throws Error with what the server printed when it ends before it listens
+ * Starts a real OData 4 server: SAP CAP on an SQLite database in memory, with the model and the rows of `cap/`.
+ * @throws Error with the output of the server if it ends before it listens
  */
 export async function startCapServer() {
   const server = spawn(process.execPath, [SERVE, 'all', '--from', 'shop.cds', '--port', '0'], {
@@ -20,7 +20,7 @@ export async function startCapServer() {
     env: { ...process.env, NO_COLOR: '1', NODE_ENV: 'test' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // A test run that is cut off leaves no server behind.
+  // An interrupted test run must not leave a server behind.
   process.once('exit', () => server.kill('SIGKILL'));
   const stop = () => stopProcess(server);
   try {
@@ -34,7 +34,7 @@ export async function startCapServer() {
   }
 }
 
-/** The server prints its address when it is ready. */
+/** Returns the origin, which the server prints when it is ready. */
 async function listeningOrigin(server: ChildProcess): Promise<string> {
   const printed: string[] = [];
   const output = [server.stdout, server.stderr].flatMap((stream) => (stream === null ? [] : [stream]));
@@ -52,7 +52,7 @@ async function listeningOrigin(server: ChildProcess): Promise<string> {
   return found;
 }
 
-/** One JSON batch for each entity set. */
+/** Sends the first rows, with one JSON batch for each entity set. */
 async function seed(url: string): Promise<void> {
   for (const [set, records] of Object.entries(rows)) {
     const requests = records.map((body, id) => ({

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 
-/** Where Chromium is on this machine: `CHROMIUM`, or the usual place; undefined where there is none. */
+/** Returns the path of Chromium: `CHROMIUM`, or the usual place. Undefined if there is none. */
 export function findChromium(): string | undefined {
   return [process.env.CHROMIUM, '/usr/bin/chromium'].find((path) => path !== undefined && existsSync(path));
 }
 
-/** Who logs in to the console. */
+/** A user who logs in to the console. */
 export interface ConsoleUser {
-  /** Of the service, without a slash at the end. */
+  /** Origin of the service, without a slash at the end. */
   readonly origin: string;
   readonly secrets: Readonly<Record<'userSecret' | 'organizationSecret', string>>;
 }
 
-/** Logs in to the console by secrets, and is on its first page then. */
+/** Logs in to the console with secrets, and waits for its first page. */
 export async function logInToConsole(page: Page, { origin, secrets }: ConsoleUser): Promise<void> {
   await page.goto(`${origin}/console`);
   await page.getByRole('heading', { name: 'Log in to Causeway' }).waitFor();

@@ -1,11 +1,11 @@
 /** A fenced block of a Markdown file. */
 export interface CodeBlock {
-  /** What stands behind the fence; empty where nothing does. */
+  /** The language after the fence. Empty if there is none. */
   readonly language: string;
   readonly code: string;
 }
 
-/** The fenced blocks of a text in their order, those in lists without their indent. */
+/** Returns the fenced blocks of a text in their order. Blocks in lists lose their indent. */
 export function codeBlocks(markdown: string): readonly CodeBlock[] {
   return [...markdown.matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)].map(
     ([, indent = '', language = '', code = '']) => ({

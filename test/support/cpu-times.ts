@@ -2,7 +2,10 @@ import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Context } from 'mocha';
 
-/** Appends the CPU seconds of each test file, loading included, to the file that TEST_TIMES names: `mocha --require test/support/cpu-times.ts`. */
+/**
+ * Appends the CPU seconds of each test file, including its loading, to the file that TEST_TIMES names: `mocha --require
+ * test/support/cpu-times.ts`.
+ */
 let spent = 0;
 
 export const mochaHooks = {

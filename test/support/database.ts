@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/index.ts';
+import { signalProcess } from '../../embedded/postmaster.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { firstOf } from '../../src/db/row.ts';
@@ -18,13 +20,13 @@ export interface TestDatabase {
 }
 
 interface Server {
-  /** Of a superuser's database that the tests leave alone. */
+  /** URL of a database of a superuser that tests don't use. */
   readonly url: string;
   readonly stop: () => Promise<void>;
 }
 
 interface TestServer extends Server {
-  /** The name of a migrated database to copy. */
+  /** Name of a migrated database to copy. */
   readonly template: string;
 }
 
@@ -32,7 +34,7 @@ const template = `causeway_template_${randomBytes(4).toString('hex')}`;
 let server: Promise<TestServer> | undefined;
 let created = 0;
 
-// Where a file is run by itself, without the server of the run (server.ts). Mocha has no hooks where that is started.
+// Needed where a file runs without the server of the run (server.ts). Mocha has no hooks where that server is started.
 if (typeof after === 'function') {
   after(async function stopServer() {
     this.timeout(30_000);
@@ -41,9 +43,8 @@ if (typeof after === 'function') {
 }
 
 /**
- * A database for the tests of the suite that calls this, migrated unless `migrated` is false. Its properties can be
- * read in tests and in hooks that come after. The server is shared by the whole run: TEST_DATABASE_URL, or an
- * embedded one.
+ * Creates a database for the tests of the calling suite, migrated unless `migrated` is false. Its properties can be read in tests and in
+ * later hooks. The whole run shares the server: TEST_DATABASE_URL, or an embedded one.
  */
 export function useDatabase({ migrated = true } = {}): TestDatabase {
   let url: string | undefined;
@@ -69,14 +70,14 @@ export function useDatabase({ migrated = true } = {}): TestDatabase {
   };
 }
 
-/** The first that the statement finds. @throws when there is none */
+/** Returns the first row of a query. @throws when there is none */
 export async function theRow<Result>(query: PromiseLike<readonly Result[]>): Promise<Result> {
   return firstOf(await query);
 }
 
 /**
- * For tests that need more than one database. It goes with the run: files that were just deleted make new ones slow (ext4 looks through
- * them), and there are hundreds in a database.
+ * Creates a database, for tests that need more than one. It is deleted with the run: files that were just deleted make new ones slow (ext4
+ * looks through them), and a database has hundreds of them.
  * @returns the URL
  */
 export async function createTestDatabase({ migrated = true } = {}): Promise<string> {
@@ -85,30 +86,30 @@ export async function createTestDatabase({ migrated = true } = {}): Promise<stri
   return copyDatabase(withDatabase(url, migrated ? copied : 'template0'));
 }
 
-/** Nothing may be connected to the one that is copied. @returns the URL of the copy */
+/** Copies a database. No connection to it may be open. @returns the URL of the copy */
 export async function copyDatabase(copied: string): Promise<string> {
   server ??= findTestServer();
   const { url, template: prefix } = await server;
   created += 1;
   const name = `${prefix}_${process.pid}_${created}`;
-  // Copied through the log, which is the default, it costs three times as much.
+  // The default strategy copies through the log, which costs three times as much.
   await execute(url, `create database ${name} template ${nameIn(copied)} strategy file_copy`);
   return withDatabase(url, name);
 }
 
-/** For tests of a database that is gone. */
+/** Deletes a database, for tests of one that is gone. */
 export async function dropTestDatabase(url: string): Promise<void> {
   if (server === undefined) return;
   await execute((await server).url, `drop database if exists ${nameIn(url)} with (force)`);
 }
 
-/** That of the run, or one for this process. */
+/** Returns the server of the run, or starts one for this process. */
 async function findTestServer(): Promise<TestServer> {
   const { TEST_DATABASE_URL: url, TEST_DATABASE_TEMPLATE: given } = process.env;
   return url && given ? { url, template: given, stop: async () => {} } : startTestServer();
 }
 
-/** @internal An embedded server, or TEST_DATABASE_URL, with a migrated database to copy. */
+/** @internal Returns an embedded server, or TEST_DATABASE_URL, with a migrated database to copy. */
 export async function startTestServer(): Promise<TestServer> {
   const { url, stop } = await openServer();
   await execute(url, `create database ${template} template template0`);
@@ -116,7 +117,7 @@ export async function startTestServer(): Promise<TestServer> {
   return { url, template, stop };
 }
 
-/** All databases of this run. */
+/** Deletes all databases of this run. */
 async function dropDatabases(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -134,7 +135,7 @@ async function dropDatabases(url: string): Promise<void> {
 async function openServer(): Promise<Server> {
   const given = process.env.TEST_DATABASE_URL;
   if (given) return { url: given, stop: () => dropDatabases(given) };
-  const dataDir = await createTemporaryFolder();
+  const dataDir = (await createFolderInMemory()) ?? (await createTemporaryFolder());
   const { url, stop } = await startEmbeddedPostgres({ dataDir, log: silentLog, durable: false });
   return {
     url,
@@ -145,14 +146,38 @@ async function openServer(): Promise<Server> {
   };
 }
 
-/** Other users may pass through: when root runs the tests, the server's user is another. */
-export async function createTemporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'causeway-test-'));
+/** Linux keeps these files in memory. */
+const MEMORY = '/dev/shm';
+/** Bytes that must be free there: a run makes some hundred databases of 6 MB. Containers often have 64 MB. */
+const ROOM = 6 * 2 ** 30;
+const IN_MEMORY = /^causeway-test-(?<pid>\d+)-/;
+
+/** A database is a copy of 700 files, for which a disk needs ten times the CPU time. */
+async function createFolderInMemory(): Promise<string | undefined> {
+  if (process.platform !== 'linux' || !existsSync(MEMORY)) return undefined;
+  await removeFoldersOfKilledRuns();
+  const { bavail, bsize } = await statfs(MEMORY);
+  return bavail * bsize < ROOM ? undefined : createTemporaryFolder(MEMORY, `causeway-test-${process.pid}-`);
+}
+
+/** Frees the memory that killed runs left. */
+async function removeFoldersOfKilledRuns(): Promise<void> {
+  for (const name of await readdir(MEMORY)) {
+    const pid = IN_MEMORY.exec(name)?.groups?.pid;
+    const folder = join(MEMORY, name);
+    if (pid === undefined || (await stat(folder)).uid !== process.getuid?.() || signalProcess(Number(pid), 0)) continue;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Creates a folder that other users may enter: when root runs the tests, the server runs as another user. */
+export async function createTemporaryFolder(parent = tmpdir(), prefix = 'causeway-test-'): Promise<string> {
+  const folder = await mkdtemp(join(parent, prefix));
   await chmod(folder, 0o711);
   return folder;
 }
 
-/** @internal One statement on a connection of its own. Names are our own, so they need no quoting. */
+/** @internal Runs one statement on a connection of its own. The names in it are our own, so they need no quoting. */
 export async function execute(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

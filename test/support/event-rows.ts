@@ -1,17 +1,17 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
 
-/** Rows as tests look at them. */
+/** A row of the deliveries, as tests read it. */
 export type DeliveryRow = Tables['delivery'];
 export type AttemptRow = Tables['delivery_attempt'];
 
-/** The account of the tests, with the id 1. */
+/** Adds the account of the tests, with id 1. */
 export async function addAccount(knex: Knex): Promise<void> {
   await knex('organization').insert({ name: 'Test' });
   await knex('account').insert({ organization_id: 1, name: 'Test', external_id: 'Test' });
 }
 
-/** Users and instances of accounts, which have no secrets. */
+/** Adds a user to an account. Users of tests have no secrets. */
 export async function addUser(knex: Knex, accountId = 1): Promise<void> {
   const user = { organization_id: 1, account_id: accountId, email_address: `${accountId}@b.example` };
   await knex('app_user').insert({ ...user, first_name: 'A', last_name: 'B' });

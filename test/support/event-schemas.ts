@@ -10,7 +10,7 @@ formats.default(ajv);
 /** The names of the schemas that the body of an event may have. */
 export const EVENT_SCHEMAS: readonly string[] = SCHEMAS.map(({ $ref }) => $ref.replace('#/components/schemas/', ''));
 
-/** What is wrong with the body of an event; no members are allowed but those that its schema names. */
+/** Returns the faults of the body of an event. Members that its schema does not name are faults. */
 export function faultsOfEvent(body: unknown, schema = schemaOf(Object(body).type)): string {
   ajv.validate({ $ref: `api#/components/schemas/${schema}` }, body);
   return ajv.errorsText();
@@ -18,17 +18,17 @@ export function faultsOfEvent(body: unknown, schema = schemaOf(Object(body).type
 
 export const NO_FAULTS = 'No errors';
 
-/** The schema that names the type; other types are those of records. */
+/** Returns the schema that names the type. Other types are those of records. */
 function schemaOf(type: string): string {
   return EVENT_SCHEMAS.find((name) => typesOf(name).includes(type)) ?? 'RecordEvent';
 }
 
-/** The types that a schema names. */
+/** Returns the types that a schema names. */
 export function typesOf(schema: string): readonly string[] {
   return Object(document.components.schemas)[schema].properties.type.enum ?? [];
 }
 
-/** The document with no members in an object but those that it names. */
+/** Returns a schema in which objects accept only the members that it names. */
 function closed(node: unknown): object {
   if (Array.isArray(node)) return node.map((each) => (isObject(each) ? closed(each) : each));
   const members = Object.entries(Object(node)).map(([name, child]) => [name, isObject(child) ? closed(child) : child]);

@@ -18,7 +18,7 @@ import { type MisbehavingServer, startMisbehavingServer } from './misbehaving-se
 export const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
 export const ACCOUNT_ID = 1;
 
-/** Told in a transaction of the engine. */
+/** A notification that the engine has sent in a transaction. */
 export interface Told {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ interface TestEngineInput extends Partial<EngineRole> {
   readonly egress?: EnginePlatform['egress'];
 }
 
-/** Of the service itself. */
+/** Creates the stores of the service. */
 export function createStores(knex: Knex) {
   return {
     accepted: createAcceptStore(knex),
@@ -42,7 +42,7 @@ export function createStores(knex: Knex) {
   };
 }
 
-/** An engine with neighbours that are as simple as can be: instance n delivers to `urls[n]`. */
+/** Creates an engine with minimal neighbours: instance n delivers to `urls[n]`. */
 function createTestEngine(input: TestEngineInput) {
   const { knex, clock = SYSTEM_CLOCK, delivers = true, options } = input;
   const metrics = createMetrics({ processMetrics: false });
@@ -79,13 +79,13 @@ function createTestEngine(input: TestEngineInput) {
     events,
     metrics,
     urls,
-    /** For sources that are not plain. */
+    /** Sources that differ from a plain one, by instance. */
     sources,
     told,
     set settings(given: DeliverySettings) {
       settings = given;
     },
-    /** Value of a counter or gauge, over all labels unless some are given. */
+    /** Returns the value of a counter or gauge, summed over all labels unless some are given. */
     measure: async (name: string, labels: Readonly<Record<string, string>> = {}) => {
       const found = await metrics.registry.getSingleMetric(name)?.get();
       const values = found?.values.filter(({ labels: own }) =>
@@ -99,7 +99,7 @@ function createTestEngine(input: TestEngineInput) {
   };
 }
 
-/** Engines over one database, and a receiver. Everything is stopped and emptied after each test. */
+/** Creates engines over one database, and a receiver. Everything is stopped and emptied after each test. */
 export function useEngines() {
   const database = useDatabase();
   let receiver: MisbehavingServer | undefined;
@@ -112,10 +112,10 @@ export function useEngines() {
   afterEach(async () => {
     const stopping = engines;
     engines = [];
-    // One whose process died in the test cannot say good-bye.
+    // An engine whose process died in the test cannot stop gracefully.
     await Promise.allSettled(stopping.map(({ events }) => events.stop(200)));
     await emptyTables(database.knex);
-    // Those that hang end when the receiver lets them go.
+    // Requests that hang end when the receiver closes their connections.
     receiver?.dropConnections();
     await Promise.all(stopping.map(({ close }) => close()));
   });
@@ -142,7 +142,7 @@ export function useEngines() {
       return current();
     },
     start,
-    /** With instance 1 delivering to this path of the receiver. */
+    /** Starts an engine in which instance 1 delivers to this path of the receiver. */
     startFor: async (path: string, input?: Partial<TestEngineInput>) => {
       const engine = await start(input);
       engine.urls.set(1, current().url + path);
@@ -152,7 +152,7 @@ export function useEngines() {
   };
 }
 
-/** As many retries as asked for, each so many milliseconds after the one before. */
+/** Returns schedules with this number of retries, each at this interval after the one before. */
 export function quickSchedules(retries: number, intervalMs = 30): EngineOptions['schedules'] {
   const offsetsMs = Array.from({ length: retries }, (_, index) => (index + 1) * intervalMs);
   return { 5: { offsetsMs, shortestIntervalMs: intervalMs }, 9: { offsetsMs, shortestIntervalMs: intervalMs } };
@@ -162,7 +162,7 @@ export function newEvent(instanceId: number, more: Partial<NewEvent> = {}): NewE
   return { accountId: ACCOUNT_ID, instanceId, type: 'orders.created', objectName: 'orders', objectId: '7', ...more };
 }
 
-/** A source without peculiarities, which delivers nowhere. */
+/** Returns a source that delivers nowhere. */
 export function plainSource(accountId: number, instanceId: number): EventSource {
   return {
     accountId,
@@ -172,12 +172,13 @@ export function plainSource(accountId: number, instanceId: number): EventSource 
     elementKey: 'odata',
     hub: 'general',
     callbackUrl: undefined,
+    isEnabled: true,
     signatureKey: undefined,
     ordered: false,
   };
 }
 
-/** Kept in the table, read each time but for the id of a URL. */
+/** Creates subscriptions on the table. They read it for each call, except for the id of a URL. */
 export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscriptions'] {
   const cached = new Map<string, Promise<ReadySubscription | undefined>>();
 
@@ -233,7 +234,7 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
   };
 }
 
-/** As one process sees it: what it publishes it hears. */
+/** Creates a notifier within one process, which receives its own messages. */
 function silentNotifier(): EnginePlatform['notifier'] {
   const handlers = new Map<string, Set<(payload: string) => void>>();
   return {

@@ -4,8 +4,8 @@ import { AppError, type ErrorCode } from '../../src/errors.ts';
 type Kind<Failure extends Error> = abstract new (...given: never[]) => Failure;
 
 /**
- * The failure of work that must fail: an error of the service, unless another kind is named.
- * @throws when the work succeeds or fails otherwise
+ * Returns the failure of work that must fail: an error of the service, unless another class is given.
+ * @throws when the work succeeds or fails with another error
  */
 export function failureOf(work: PromiseLike<unknown>): Promise<AppError>;
 export function failureOf<Failure extends Error>(work: PromiseLike<unknown>, kind: Kind<Failure>): Promise<Failure>;
@@ -17,7 +17,7 @@ export async function failureOf(work: PromiseLike<unknown>, kind: Kind<Error> = 
   return errorIn(end, kind);
 }
 
-/** The failure of work that must fail by this code, with this message where it matters. */
+/** Checks that work fails with this code and, if a message is given, with this message. */
 export async function expectFailure(
   work: PromiseLike<unknown>,
   code: ErrorCode,
@@ -32,7 +32,7 @@ export async function expectFailure(
 
 export const anyFailureOf = (work: PromiseLike<unknown>): Promise<Error> => failureOf(work, Error);
 
-/** As `failureOf`, of work that throws at once. */
+/** Returns the error that a function throws synchronously. */
 export function thrownBy(work: () => unknown): AppError;
 export function thrownBy<Failure extends Error>(work: () => unknown, kind: Kind<Failure>): Failure;
 export function thrownBy(work: () => unknown, kind: Kind<Error> = AppError): Error {

@@ -6,7 +6,7 @@ export type Interceptor = (
   bindings: readonly Knex.RawBinding[],
 ) => Promise<unknown>;
 
-/** Passes every statement that is written as SQL, in transactions too, through a function, which may do something else instead. */
+/** Passes every raw SQL statement, including those in transactions, through a function, which may replace it. */
 export function interceptRaw<Connection extends Knex>(knex: Connection, intercept: Interceptor): Connection {
   const { raw } = knex;
   const intercepted = (sql: string, bindings: Knex.RawBinding[] = []) => {
@@ -24,7 +24,7 @@ export function interceptRaw<Connection extends Knex>(knex: Connection, intercep
   });
 }
 
-/** Runs every statement that is written as SQL, and keeps the plan that PostgreSQL makes of it. `options`: of EXPLAIN. */
+/** Runs every raw SQL statement, and collects the plan that PostgreSQL makes for it. `options` are those of EXPLAIN. */
 export function explainRaw(knex: Knex, plans: string[], options = ''): Knex {
   return interceptRaw(knex, async (statement, sql, bindings) => {
     const { rows } = await knex.raw(`explain ${options} ${sql}`, [...bindings]);

@@ -1,7 +1,7 @@
 import type { Connector, OAuth2Auth } from '../../src/connector/contract.ts';
 import type { OAuthConnector } from '../../src/instances/oauth/fields.ts';
 
-/** The least that a connector declares, with what a test changes: a shop that sells nothing. */
+/** Returns a connector with the least that one must declare, with the changes of a test: a shop that sells nothing. */
 export function leastConnector(changes: Partial<Connector> & { readonly auth: OAuth2Auth }): OAuthConnector;
 export function leastConnector(changes?: Partial<Connector>): Connector;
 export function leastConnector(changes: Partial<Connector> = {}): Connector {

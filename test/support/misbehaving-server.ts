@@ -6,7 +6,7 @@ import { stopServer } from '../../suite/stop-server.ts';
 
 export interface ReceivedRequest {
   readonly method: string;
-  /** Path and query as sent. */
+  /** Path and query of the request, unchanged. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
@@ -17,15 +17,15 @@ export type Behaviour = (response: ServerResponse, request: IncomingMessage) => 
 export type MisbehavingServer = Awaited<ReturnType<typeof startMisbehavingServer>>;
 
 export interface MisbehavingServerOptions {
-  /** Default 127.0.0.1. */
+  /** Address to listen on. Default: 127.0.0.1. */
   readonly address?: string;
-  /** Default: any free one. */
+  /** Port to listen on. Default: any free one. */
   readonly port?: number;
-  /** What paths do that were given no behaviour. Default: a 404. */
+  /** Behaviour of paths without one of their own. Default: a 404. */
   readonly otherwise?: Behaviour;
 }
 
-/** A provider that does what providers do on their worst days. */
+/** Starts a server that misbehaves as providers do on their worst days. */
 export async function startMisbehavingServer(options: MisbehavingServerOptions = {}) {
   const requests: ReceivedRequest[] = [];
   const scripts = new Map<string, Behaviour[]>();
@@ -56,18 +56,18 @@ export async function startMisbehavingServer(options: MisbehavingServerOptions =
   const host = `${address}:${getPort(server.address())}`;
 
   return {
-    /** Without a slash at the end. */
+    /** URL without a slash at the end. */
     url: `http://${host}`,
     host,
     requests,
-    /** Over all connections so far. */
+    /** Returns the bytes that were sent on all connections so far. */
     bytesSent: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, bytesOfClosed),
     openConnections: () => sockets.size,
-    /** Over the server's whole life. */
+    /** Returns the number of connections so far. */
     connections: () => connections,
-    /** Answers a path (without its query) with these in turn; the last one stays. Other paths are a 404. */
+    /** Sets the behaviours of a path (without its query), which apply in turn; the last one stays. Other paths respond with 404. */
     answer: (path: string, ...behaviours: Behaviour[]) => void scripts.set(path, behaviours),
-    /** Ends every connection at once, those of answers that hang too. */
+    /** Closes every connection immediately, including those of hanging responses. */
     dropConnections: () => server.closeAllConnections(),
     close: () => stopServer(server),
   };
@@ -83,7 +83,7 @@ async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   return { method, url, headers, body: await text(request) };
 }
 
-/** A client that gives up while it sends is not this server's failure. */
+/** Ignores the error of a client that gives up while it sends. */
 function ignoreBrokenUpload(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ECONNRESET') throw error;
 }
@@ -123,10 +123,10 @@ export function redirect(location: string, code = 302): Behaviour {
   return status(code, { location });
 }
 
-/** The headers never come. */
+/** Never sends the headers. */
 export const hang: Behaviour = () => undefined;
 
-/** The body stops in the middle, and the connection stays open. */
+/** Stops in the middle of the body, and leaves the connection open. */
 export const stallInBody: Behaviour = (response) => {
   response.setHeader('content-type', 'application/json');
   response.write('{"rows":[');
@@ -136,7 +136,7 @@ export const resetBeforeAnswer: Behaviour = (response) => {
   response.socket?.resetAndDestroy();
 };
 
-/** The connection breaks after a part of the announced length. */
+/** Breaks the connection after a part of the announced length. */
 export const resetInBody: Behaviour = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"rows":[', () => response.socket?.destroy());
@@ -146,7 +146,7 @@ export const garbage: Behaviour = (response) => {
   response.socket?.end('220 mail.example.com ESMTP ready\r\n');
 };
 
-/** A body of unknown length, sent as fast as it is taken. */
+/** Sends a body of unknown length, as fast as the client reads it. */
 export function endless(totalBytes: number, headers: Headers = { 'content-type': 'application/json' }): Behaviour {
   return (response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -163,7 +163,7 @@ export function endless(totalBytes: number, headers: Headers = { 'content-type':
   };
 }
 
-/** A short body that says it is long to the one who unpacks it. */
+/** Creates a short compressed body that claims to be long when it is decompressed. */
 export async function createGzipBomb(totalBytes: number): Promise<Behaviour> {
   const gzip = createGzip({ level: 9 });
   const packed = buffer(gzip);

@@ -3,20 +3,20 @@ import type { Egress, EgressRequest, EgressResponse } from '../../src/egress/ind
 import { interceptRaw } from './intercepted-knex.ts';
 
 export interface Fate {
-  /** Dies when the database has done a statement like this, before it hears so. */
+  /** The process dies after the database has executed a statement like this, before it gets the result. */
   readonly afterStatement?: RegExp;
-  /** Dies instead of sending a statement like this. */
+  /** The process dies instead of sending a statement like this. */
   readonly beforeStatement?: RegExp;
-  /** Dies instead of making its first push. */
+  /** Whether the process dies instead of sending its first push. */
   readonly beforePush?: boolean;
-  /** Dies when the receiver has answered, before it hears so. */
+  /** Whether the process dies after the receiver has responded, before it gets the response. */
   readonly afterPush?: boolean;
 }
 
-/** Whoever waits for a dead process waits for ever. */
+/** The promise of a dead process, which never resolves. */
 const never = <Value>(): Promise<Value> => new Promise(() => undefined);
 
-/** What a process reaches the world by; dead, it reaches nothing any more, and hears no answer. */
+/** Returns the database and the egress of a process that may die. After its death, statements are rejected and requests never resolve. */
 export function createMortal(knex: Knex, egress: Pick<Egress, 'request'>, fate: Fate) {
   let dead = false;
 

@@ -5,7 +5,7 @@ import { stopServer } from '../../suite/stop-server.ts';
 
 export type ODataService = Awaited<ReturnType<typeof startODataService>>;
 
-/** An OData service of its own kind, outside of the platform. `requests`: `GET /odata/v4/shop/Products?…`, decoded. */
+/** Starts an OData service outside of the platform. `requests` contains `GET /odata/v4/shop/Products?…`, decoded. */
 export async function startODataService(options: Partial<ODataSimulatorOptions> = {}) {
   const requests: string[] = [];
   const server = createServer((request, response) => {

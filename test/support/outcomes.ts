@@ -3,14 +3,14 @@ import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts
 
 type WithoutLease<Kind> = Kind extends unknown ? Omit<Kind, 'lease'> : never;
 
-/** What came of a push, without saying which. */
+/** The outcome of a push, without its delivery. */
 export type Result = WithoutLease<DeliveryOutcome>;
 
 export type Ending =
   | { readonly kind: 'delivered'; readonly durationMs: number }
   | { readonly kind: 'failed'; readonly isHard: boolean };
 
-/** An outcome as the dispatcher sees it; what is only stored of it is made up. */
+/** Returns an outcome as the dispatcher receives it. Members that are only stored have arbitrary values. */
 export function ended(ending: Ending): Result {
   const durationMs = ending.kind === 'delivered' ? ending.durationMs : 1;
   const attempt = { attemptedAt: new Date(0), durationMs, statusCode: 200, error: undefined, answer: undefined };
@@ -21,7 +21,7 @@ export function ended(ending: Ending): Result {
 
 let lastId = 0;
 
-/** A delivery that a dispatcher may push. */
+/** Returns a delivery that a dispatcher may push. */
 export function newLease(more: Partial<DeliveryLease> = {}): DeliveryLease {
   return {
     accountId: 1,

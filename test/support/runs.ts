@@ -2,7 +2,7 @@ import type { ActivityEntry } from '../../src/activity/entry.ts';
 import { createOpenRun, type OpenRun } from '../../src/activity/runs.ts';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 
-/** Keeps the activity of runs, whose instances may be less than whole ones. */
+/** Keeps the entries of runs, whose instances may be incomplete. */
 export function keepRuns(records: ActivityEntry[] = []): OpenRun {
   const recorder = {
     record: (record: ActivityEntry) => void records.push(record),
@@ -14,5 +14,5 @@ export function keepRuns(records: ActivityEntry[] = []): OpenRun {
   return (subject) => ({ ...openRun(subject), attach: () => undefined });
 }
 
-/** Tells nobody. */
+/** Prepares a notification that is never sent. */
 export const prepareNoNotice = async () => async () => undefined;

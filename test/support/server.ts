@@ -2,8 +2,9 @@ import { rm } from 'node:fs/promises';
 import { createTemporaryFolder, startTestServer } from './database.ts';
 
 /**
- * One PostgreSQL and one folder of temporary files for all the processes of a run: mocha calls these in the first one, and the others
- * inherit its environment. A run that is broken off takes the server with it, since ending by `exit` stops what is embedded.
+ * Starts one PostgreSQL server and one folder of temporary files for all processes of a run. Mocha calls these functions in the first
+ * process, and the others inherit its environment. An interrupted run stops the server too, because the exit of the process stops an
+ * embedded one.
  */
 let stop: (() => Promise<void>) | undefined;
 

@@ -18,9 +18,9 @@ interface AccessToken {
 }
 
 /**
- * An authorization server's book of tokens, as strict as the strictest: a refresh token is good for one use, and a
- * second one, unless it comes within the grace period, ends everything that was ever granted to its family.
- * `lifeSeconds`: of an access token.
+ * Issues and verifies tokens as the strictest authorization server does. A refresh token can be used once. A second use, except within the
+ * grace period, revokes everything that was granted to its family.
+ * `lifeSeconds` is the lifetime of an access token.
  */
 export function createStrictTokens({ now, lifeSeconds }: { readonly now: () => number; readonly lifeSeconds: number }) {
   const refreshTokens = new Map<string, RefreshToken>();
@@ -48,9 +48,12 @@ export function createStrictTokens({ now, lifeSeconds }: { readonly now: () => n
   }
 
   return {
-    /** A new family; the first tokens of one instance. */
+    /** Creates a new family with the first tokens of an instance. */
     issue: ({ graceMs = -1 } = {}) => grant({ graceMs, isAlive: true }),
-    /** @throws TokenError `refused` with `invalid_grant` */
+    /**
+     * Exchanges a refresh token for new tokens.
+     * @throws TokenError `refused` with `invalid_grant`
+     */
     refresh: (refreshToken: string) => {
       presentations++;
       const token = refreshTokens.get(refreshToken);
@@ -61,16 +64,16 @@ export function createStrictTokens({ now, lifeSeconds }: { readonly now: () => n
       const token = accessTokens.get(accessToken);
       return token?.family.isAlive === true && now() < token.expiresAtMs;
     },
-    /** The access tokens issued so far are refused from now on; refresh tokens stay good. */
+    /** Rejects the access tokens issued so far. Refresh tokens stay valid. */
     endAccess: () => accessTokens.clear(),
-    /** Everything that belongs to the family of this token is refused from now on. */
+    /** Revokes everything that belongs to the family of this token. */
     revoke: (token: string) => {
       const family = (refreshTokens.get(token) ?? accessTokens.get(token))?.family;
       if (family !== undefined) family.isAlive = false;
     },
-    /** How often refresh tokens were presented. */
+    /** Returns how often refresh tokens were presented. */
     presentations: () => presentations,
-    /** How often tokens that had been used were presented, within a grace period or not. */
+    /** Returns how often used tokens were presented again, within a grace period or not. */
     reuses: () => reuses,
   };
 }

@@ -38,12 +38,12 @@ function readStep(sentence: string, language: string, code: string): TutorialSte
   return { kind: 'file', name, code };
 }
 
-/** Whether a step is to be taken. A text without a command before it is a picture. */
+/** Returns whether a step is executed. A text without a command before it is a picture. */
 function isTaken({ kind }: TutorialStep, index: number, steps: readonly TutorialStep[]): boolean {
   return kind !== 'output' || steps.slice(0, index).some((step) => step.kind === 'command');
 }
 
-/** Whether the output of a command is what a page shows. `…` stands for any text, and a line of `…` for any lines. */
+/** Returns whether the output of a command is what the page shows. `…` stands for any text, and a line of `…` for any lines. */
 export function isShown(output: string, shown: string): boolean {
   const parts = shown.trim().split('…').map(RegExp.escape);
   return new RegExp(`^${parts.join('[\\s\\S]*?')}$`).test(output.replaceAll('\r', '').trim());

@@ -1,13 +1,13 @@
 import type { Clock } from '../../src/clock.ts';
 
-/** A clock that stands until it is told to go on. */
+/** A clock that stands until a test advances it. */
 export interface VirtualClock extends Clock {
   /**
-   * Goes on by so many milliseconds and makes the calls that are due on the way, in the order of their times and each at its own. After each
-   * call `settle` is awaited, so that what the call began can end or wait in its turn.
+   * Advances the clock and makes the calls that become due, each at its own time and in the order of their times. After each call `settle`
+   * is awaited, so that the work of the call can end or wait in turn.
    */
   readonly advance: (ms: number, settle?: () => Promise<unknown>) => Promise<void>;
-  /** How long until the next call; undefined: nothing waits. */
+  /** Returns the milliseconds until the next call. Undefined if nothing waits. */
   readonly untilNext: () => number | undefined;
 }
 
@@ -15,7 +15,7 @@ export function createVirtualClock(startMs = Date.UTC(2030, 0, 1)): VirtualClock
   let nowMs = startMs;
   const waiting = new Map<object, { readonly atMs: number; readonly call: () => void }>();
 
-  /** Of those that are due at the same time the one that began to wait first. */
+  /** Returns the next call. Of calls that are due at the same time, the one that began to wait first. */
   function next() {
     let first: [object, { readonly atMs: number; readonly call: () => void }] | undefined;
     for (const one of waiting) if (first === undefined || one[1].atMs < first[1].atMs) first = one;

@@ -256,7 +256,7 @@ describe('pushdown-only', () => {
     const plan = planOf('e = 1 AND s = 1 AND e > 5', queryable, 's');
     const error = faultOf(() => assertFullyPushed(plan), 'WHERE_UNSUPPORTED');
     expect(error.message).to.equal(
-      'The provider cannot answer this query alone, and the request demands pushdown-only. Change the filter, or leave out pushdown-only.',
+      'The provider cannot evaluate this query completely, as pushdown-only requires. Change the parts that the details name, or leave out pushdown-only.',
     );
     expect(error.details).to.deep.equal([
       {

@@ -28,7 +28,7 @@ const REQUESTS = times(120, (index) => {
   const end = dayAfter(start, index % 4);
   const type = TYPES[index % TYPES.length];
   return {
-    // Texts throughout, although the schema has numbers.
+    // All values are texts, although the schema has numbers.
     id: String(1300 + index),
     employeeId: String(FIRST_ID + ((index * 7) % EMPLOYEE_COUNT)),
     status: { lastChanged: '2024-12-01', lastChangedByUserId: '2340', status: STATUSES[index % STATUSES.length] },
@@ -55,7 +55,7 @@ function listRequests(employees: Table, { query }: Call): SimulatedResponse {
     const { firstName = '', lastName = '' } = employees.find(request.employeeId) ?? {};
     return { ...request, name: `${firstName} ${lastName}` };
   });
-  // The order is not documented, and not that of the ids.
+  // The order is not documented, and differs from the order of ids.
   return json(named.reverse());
 }
 
@@ -71,7 +71,7 @@ const COMPANY_FILES = [
 ];
 
 function companyFile(id: number, name: string, originalFileName: string, shareWithEmployees: 'yes' | 'no') {
-  // The size is a text here, a number in the files of an employee.
+  // The size is a text here, but a number in the files of an employee.
   const made = { size: String(id * 1000), dateCreated: '2025-02-11T22:30:07+0000', createdBy: "Pat O'Brien" };
   return { id, name, originalFileName, ...made, shareWithEmployees, canRenameFile: 'yes', canDeleteFile: 'no' };
 }
@@ -87,7 +87,7 @@ const employeeFile = (employee: number, number: number) => ({
   ...{ canRenameFile: 'yes', canDeleteFile: 'yes' },
 });
 
-/** One employee in three has files. */
+/** Lists the files of an employee. One employee in three has files. */
 function listEmployeeFiles(employees: Table, { params }: Call): SimulatedResponse {
   const id = Number(findEmployee({ table: employees }, params.id).eeid);
   if (id % 3 !== 0) throw refusal(404, 'The employee has no accessible file categories');
@@ -99,7 +99,7 @@ function listEmployeeFiles(employees: Table, { params }: Call): SimulatedRespons
   });
 }
 
-/** Time off, and files. */
+/** Returns the routes for time off and files. */
 export function companyRoutes(employees: Table): Routes {
   const categories = [
     { id: 112, name: 'New Hire Docs', files: COMPANY_FILES },

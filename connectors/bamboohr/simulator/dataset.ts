@@ -15,9 +15,9 @@ import { COLUMNS, type Column, DAYS, FIRST_NAMES, textOf } from './employees.ts'
 import { Problem } from './fault.ts';
 import { COLUMN_BY_NAME, compileRowFilter } from './filter.ts';
 
-/** The `employee` dataset: its columns, which have no number and no type, and queries. */
+/** Returns the routes of the `employee` dataset: its columns, which have no number and no type, and its queries. */
 export function datasetRoutes(employees: Table): Routes {
-  // A benchmark asks the same again and again; it is not meant to measure this.
+  // A benchmark repeats the same queries, and must not measure the time of the simulator.
   const selections = new LRUCache<string, readonly TableRow[]>({ max: 1000 });
   const printed = new WeakMap<TableRow, Readonly<Record<string, string>>>();
   let calls = 0;
@@ -25,7 +25,7 @@ export function datasetRoutes(employees: Table): Routes {
   function select({ orderBy, filter }: Query): readonly TableRow[] {
     const rows = employees.rows();
     const start = (++calls * 7) % rows.length;
-    // "With no orderBy the row order is unspecified": every call begins somewhere else.
+    // "With no orderBy the row order is unspecified": every call begins at another row.
     if (orderBy === '') return matching([...rows.slice(start), ...rows.slice(0, start)], filter);
     const key = JSON.stringify([employees.version(), orderBy, filter]);
     const known = selections.get(key);
@@ -73,7 +73,10 @@ function matching(rows: readonly TableRow[], filter: string): readonly TableRow[
   return filter === '' ? rows : rows.filter(compileRowFilter(filter));
 }
 
-/** A column of dependents makes a row of each of them: of two, of one, or of none with nothing in it. */
+/**
+ * Joins the rows with their dependents if a column of dependents is among the fields. Each dependent becomes a row. Employees have two, one
+ * or no dependents; without dependents the columns are empty.
+ */
 function joinDependents(rows: readonly TableRow[], fields: readonly string[]): readonly TableRow[] {
   if (!fields.some((field) => COLUMN_BY_NAME.get(field)?.section === 'hrisDependents')) return rows;
   return rows.flatMap((row) => {

@@ -21,16 +21,16 @@ import {
 import official from '../official.json' with { type: 'json' };
 import { isDay, refusal } from './fault.ts';
 
-/** A field as the account has it: in the `employee` dataset, and among the employee fields where it has a number. */
+/** A field of the account: a column of the `employee` dataset, and an employee field if it has a number. */
 export type Column = (typeof official.columns)[number];
 
-/** Names, labels, numbers, aliases and types are those of a real account, save the custom fields. */
+/** All columns. Their names, labels, numbers, aliases and types come from a real account, except the custom fields. */
 export const COLUMNS: readonly Column[] = official.columns;
 
-/** Without those of sections of which an employee has many entries. */
+/** The columns of sections with a single entry per employee. */
 const SINGLE = COLUMNS.filter(({ section }) => !official.tables.includes(section));
 
-/** By alias and by number, which the employee endpoints take alike. */
+/** The columns by alias and by number. The employee endpoints accept both. */
 const COLUMN_BY_REFERENCE: ReadonlyMap<string, Column> = new Map(
   SINGLE.flatMap((column) => {
     const { id, alias } = column.field ?? {};
@@ -43,7 +43,7 @@ const COLUMN_BY_REFERENCE: ReadonlyMap<string, Column> = new Map(
 const KINDS: Readonly<Record<string, Member['type']>> = { date: 'date', bool: 'boolean', currency: 'number' };
 const OPTIONS: Readonly<Record<string, readonly string[]>> = official.options;
 
-/** What is calculated, and one field that is not the caller's to change, is passed over without a word. */
+/** The writable members. Calculated values, and one field that the caller may not change, are ignored without an error. */
 const MEMBERS = Object.fromEntries(
   SINGLE.map(({ dataset, type, section, locked }): [string, Member] => {
     const isReadOnly = locked === true || /^(?:calculated|defaultStatus)$/.test(section);
@@ -54,7 +54,7 @@ const MEMBERS = Object.fromEntries(
 export const FIRST_ID = 101;
 export const EMPLOYEE_COUNT = 300;
 
-/** Made so that a filter that quotes, encodes or compares carelessly meets a row that shows it. */
+/** First names that reveal errors of a filter in quoting, encoding and comparison. */
 export const FIRST_NAMES = [
   ...['Ashley', 'ASHLEY', 'ashley', 'Zoë', 'Zoe\u0308', 'Ignác', '李', 'Мария', '👩‍🚀 Sally', 'Ana María', "D'Arcy"],
   ...['"Quoted"', '`tick`', '‘curly’ “double”', 'back\\slash', '100%_real', 'Nil', 'null', 'eq', "it''s"],
@@ -63,7 +63,7 @@ const LAST_NAMES = [
   ...["O'Brien", "O''Brien", 'Smith', 'smith', 'van der Berg', 'Núñez', 'Jr., Bob', 'and', "' or 1 eq 1 or '"],
   ...['Two\nLines', 'Müller-Lüdenscheidt', '山田', 'Ω', 'a+b=c&d'],
 ];
-/** Days around which zones and calendars differ. */
+/** Days around which time zones and calendars differ. */
 export const DAYS = [
   ...['1999-12-31', '2000-01-01', '2000-02-29', '2024-02-29', '2024-03-10', '2024-12-31', '2025-01-01', '2038-01-19'],
 ];
@@ -75,7 +75,7 @@ const option = (name: string) => cycle(OPTIONS[name] ?? []);
 const firstName = cycle(FIRST_NAMES);
 const lastName = cycle(LAST_NAMES, 5, 2);
 
-/** What tests look for, and texts of the length that people write; all others are made from the members. */
+/** Values that tests search for, and texts of realistic length. The members determine all other values. */
 const CELLS: Readonly<Record<string, Cell>> = {
   employeeNumber: (index) => (index % 10 === 0 ? '' : String(FIRST_ID + index + 9000)),
   ...{ firstName, lastName, name: (index) => `${firstName(index)} ${lastName(index)}` },
@@ -112,8 +112,8 @@ interface AccountOptions {
   readonly notify: (change: TableChange) => void;
 }
 
-/** The same employees every time, and the webhooks of the owner of the key, who keeps them over a restart. */
-export function createAccount({ clock, memory, notify: tell }: AccountOptions): Account {
+/** Creates the account: the same employees every time, and the webhooks of the owner of the key, which survive a restart. */
+export function createAccount({ clock, memory, notify: report }: AccountOptions): Account {
   return createCollections<keyof Account, CollectionSpec>({
     clock,
     read: {
@@ -128,7 +128,7 @@ export function createAccount({ clock, memory, notify: tell }: AccountOptions): 
     refuse: ([first]) =>
       first?.reason === 'other' ? refusal(400, first.message) : refusal(409, `Invalid value for ${first?.member}`),
     absent: (_, id) => refusal(404, `No webhook was found with ID: ${id}.`),
-    onChange: (name, change) => name === 'employees' && tell(change),
+    onChange: (name, change) => name === 'employees' && report(change),
     of: {
       employees: {
         members: MEMBERS,
@@ -137,7 +137,7 @@ export function createAccount({ clock, memory, notify: tell }: AccountOptions): 
         key: 'eeid',
         makeId: (index) => FIRST_ID + index,
         initial: { status: 'Active' },
-        // When each was changed first and last: of those of the beginning nothing was recorded.
+        // The times of the first and the last change. Employees of the initial data have none.
         ...{ created: ['inserted'], changed: ['changed'], deleted: 'isDeleted' },
         ...{ label: 'city', made: { firstName: 'New' } },
         check: (row, isNew) =>
@@ -150,7 +150,7 @@ export function createAccount({ clock, memory, notify: tell }: AccountOptions): 
         initial: () => ({ privateKey: randomBytes(16).toString('hex') }),
         created: ['created'],
         memory,
-        // BambooHR takes https alone; who tries things on one machine has none.
+        // BambooHR accepts only https, but local tests have no certificate, so http is accepted for loopback.
         check: ({ url }) =>
           /^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])/.test(String(url))
             ? []
@@ -162,28 +162,34 @@ export function createAccount({ clock, memory, notify: tell }: AccountOptions): 
 
 const complaint = (member: string, message: string) => [{ reason: 'other', member, message } as const];
 
-/** 0 is the employee the key belongs to. */
+/**
+ * Finds an employee. The id 0 is the owner of the key.
+ * @throws Fault 404
+ */
 export function findEmployee({ table }: Pick<Collection, 'table'>, id = ''): TableRow {
   const row = table.find(id === '0' ? String(FIRST_ID) : id);
   if (row === undefined || row.isDeleted === true) throw refusal(404, 'Employee not found');
   return row;
 }
 
-/** Values are text or nothing; a date that was never set is 0000-00-00 where people leave. */
+/** Prints a value as the dataset does: a text or null. An unset date of termination is 0000-00-00. */
 export function textOf({ dataset, type }: Column, row: TableRow): string | null {
   const value = row[dataset] ?? null;
   if (value === null) return dataset === 'terminationDate' ? '0000-00-00' : null;
   return type === 'bool' ? (value ? 'yes' : 'no') : String(value);
 }
 
-/** The employee endpoints' spelling. */
+/** Prints a value as the employee endpoints do. */
 function present(column: Column, row: TableRow): string | null {
   const text = textOf(column, row);
   if (text === null) return column.type === 'date' ? '' : null;
   return column.type === 'currency' ? `${text} USD` : text;
 }
 
-/** "Unknown or unauthorized fields are silently dropped from the response", and from what is written. */
+/**
+ * Returns the routes of employees. Fields that the account does not have are ignored, also in writes: "Unknown or unauthorized fields are
+ * silently dropped from the response".
+ */
 export function employeeRoutes(employees: Collection): Routes {
   const columnsOf = (references: readonly string[]) =>
     references.flatMap((reference) => {
@@ -217,7 +223,7 @@ export function employeeRoutes(employees: Collection): Routes {
   };
 }
 
-/** The last change of each employee that changed since then. */
+/** Lists the last change of each employee that changed since a time. */
 function listChanged({ table }: Collection, { query }: Call) {
   const sinceMs = Date.parse(query.get('since') ?? '');
   const changed = table.rows(true).filter((row) => Date.parse(String(row.changed)) >= sinceMs);
@@ -226,6 +232,6 @@ function listChanged({ table }: Collection, { query }: Call) {
     const id = String(row.eeid);
     return [id, { id, action, lastChanged: String(row.changed).replace('Z', '+00:00') }];
   });
-  // Of nothing the other language makes a list.
+  // The language of BambooHR's server prints an empty map as an empty list.
   return json({ employees: entries.length === 0 ? [] : Object.fromEntries(entries) });
 }

@@ -13,14 +13,14 @@ import { invalidFilter, isDay, Problem } from './fault.ts';
 
 export const COLUMN_BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map((each) => [each.dataset, each]));
 
-/** What columns are compared as, and the operators for each; of the others there are none. */
+/** The operators for each type of column. Types that are missing here have no operators. */
 const OPERATORS: Readonly<Record<string, string>> = official.operators;
 
 /**
- * Compiles the filter of a dataset query, as strict as its description: known fields, the operators of their types, `and` or `or`
- * but not both. What the description leaves open is decided against the caller: text ignores case and blanks at its end, an
- * empty literal finds nothing, and a missing value differs from everything and counts as 0000-00-00 or 0.
- * @throws Problem 400 for an unknown field, 422 for anything else.
+ * Compiles the filter of a dataset query as strictly as its description: known fields, the operators of their types, and `and` or `or` but
+ * not both. Where the description is open, the filter behaves in the least convenient way for the caller: text ignores case and blanks at
+ * its end, an empty literal matches nothing, and a missing value differs from every value and counts as 0000-00-00 or 0.
+ * @throws Problem 400 for an unknown field, 422 for other errors
  */
 export function compileRowFilter(text: string): (row: TableRow) => boolean {
   return compileFilter(readFilter(text), {
@@ -50,7 +50,7 @@ type Binds = readonly unknown[];
 
 function parse(text: string): { readonly tree: unknown; readonly binds: Binds } {
   try {
-    // The parser expects a part of a URL and decodes it; a filter in a JSON body is not encoded.
+    // The parser expects a part of a URL and decodes it, but a filter in a JSON body is not encoded.
     return odata.parse(text.replaceAll('%', '%25'), { startRule: 'ProcessRule', rule: 'FilterByExpression' });
   } catch (error) {
     throw invalidFilter(`The filter cannot be parsed: ${error instanceof Error ? error.message : error}`);
@@ -68,7 +68,7 @@ const WORDS: Readonly<Record<string, FilterTest['operator']>> = {
 };
 
 const FIELDS: Readonly<Record<string, Reader>> = {
-  // As texts: the day that stands for none is no day.
+  // Dates compare as texts, because 0000-00-00, which stands for a missing date, is not a valid day.
   date: (name) => ({ type: 'string', read: (row) => row[name] ?? '0000-00-00' }),
   int: (name) => ({ type: 'integer', read: (row) => row[name] ?? 0 }),
 };

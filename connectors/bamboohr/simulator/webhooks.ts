@@ -16,7 +16,7 @@ interface NotificationContext extends Partial<Pick<SimulatorOptions, 'send'>> {
   readonly clock: MovableClock;
 }
 
-/** An employee that is made is also changed: BambooHR tells both. */
+/** Sends the webhooks for a change of an employee. BambooHR reports a created employee also as changed. */
 export function notify(
   { key: employeeId, before, after }: TableChange,
   { webhooks, clock, send }: NotificationContext,
@@ -50,7 +50,7 @@ export function webhookRoutes(webhooks: Collection): Routes {
     'GET /api/v1/webhooks/monitor_fields': () => json({ fields }),
     ...recordRoutes('/api/v1/webhooks', webhooks, {
       list: () => json({ webhooks: webhooks.table.rows().map(({ id, name, url }) => ({ id, name, url })) }),
-      // The key is shown once.
+      // Only the response to the creation shows the key.
       show: ({ privateKey, ...row }, _, status) => json(status === 201 ? { ...row, privateKey } : row, status),
       can: ['get', 'create', 'remove'],
       removed: () => typed('text/plain', 'Web hook has been deleted.'),

@@ -18,7 +18,7 @@ import { show } from './show.ts';
 export const MOST_BYTES = 20_000_000;
 const DOWNLOAD_MS = 15 * 60_000;
 
-/** Routes for uploads and downloads. Calls `tell` after each download. */
+/** Returns the routes for uploads and downloads. They call `notify` after each download. */
 export function createContent(drive: Drive, clock: MovableClock, notify: (row: Row) => void) {
   const { contents, items } = drive;
   const makeId = () => randomBytes(24).toString('base64url');
@@ -35,14 +35,14 @@ export function createContent(drive: Drive, clock: MovableClock, notify: (row: R
   }
 
   return {
-    /** `POST /files/content`. */
+    /** Responds to `POST /files/content`. */
     upload: async (call: Call): Promise<SimulatedResponse> => {
       const { attributes, bytes } = await readUpload(call);
       const values = drive.settle('file', items.file.read(attributes));
       assertRoom(bytes.length);
       return store(items.file.table.insert({ ...values, ...measure(bytes) }), bytes, call, 201);
     },
-    /** `POST /files/{id}/content`: a new version. */
+    /** Responds to `POST /files/{id}/content`, which adds a new version. */
     uploadVersion: async (call: Call): Promise<SimulatedResponse> => {
       const before = drive.get('file', call.params.id);
       const { attributes, bytes } = await readUpload(call);
@@ -55,14 +55,14 @@ export function createContent(drive: Drive, clock: MovableClock, notify: (row: R
       });
       return store(row ?? before, bytes, call, 200);
     },
-    /** `GET /files/{id}/content`: to where the bytes are. */
+    /** Responds to `GET /files/{id}/content` with a redirect to the content. */
     download: (call: Call): SimulatedResponse => {
       const row = drive.get('file', call.params.id);
       const link = links.keep([String(row.id)]);
       notify(row);
       return redirect(`${call.host === undefined ? call.origin : `https://${DOWNLOAD_HOST}`}/d/1/${link}/download`);
     },
-    /** The address is all that it takes. */
+    /** Delivers the content of a file. The address is the only credential. */
     deliverBytes: ({ params: { link = '' } }: Call): SimulatedResponse => {
       const id = links.find(link)?.[0] ?? '';
       const row = items.file.table.find(id);
@@ -75,7 +75,10 @@ export function createContent(drive: Drive, clock: MovableClock, notify: (row: R
   };
 }
 
-/** @throws Fault 400 for other parts, and for another order of them */
+/**
+ * Reads the attributes and the content of an upload.
+ * @throws Fault 400 for other parts, or for another order of them
+ */
 async function readUpload({ body }: Call) {
   const form = [...(await body.multipart())];
   const [attributes, file] = ['attributes', 'file'].map((name) => form.find(([each]) => each === name)?.[1]);

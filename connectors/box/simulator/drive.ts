@@ -25,7 +25,7 @@ export const ME = { type: 'user', id: '226067247', name: "Dana O'Neil & Söhne",
 const COLLEAGUE = { type: 'user', id: '11446498', name: 'Ådne "Ops" 李', login: 'ops@example.com' };
 
 export const ROOT_ID = '0';
-/** It has no times and no etag, and cannot be changed. */
+/** The root folder. It has no times and no etag, and cannot be changed. */
 const ROOT: Row = {
   ...{ type: 'folder', id: ROOT_ID, sequence: null, name: 'All Files', description: '', parent: null, tags: [] },
   ...{ created_by: { type: 'user', id: '', name: '', login: '' }, modified_by: ME },
@@ -38,7 +38,7 @@ const MEMBERS = describedMembers({
   },
 });
 
-/** What Box takes as a name: nothing that cannot be printed, no slashes, no blank at the end. */
+/** Returns whether Box accepts the name. Control characters, slashes and a blank at the end are rejected. */
 const isName = (text: string) => text !== '' && !/\p{Cc}|[/\\]| $|^\.\.?$/u.test(text);
 const NAMES = HOSTILE_TEXTS.filter(isName).map((text) => text.slice(0, 200));
 const TAGS = HOSTILE_TEXTS.filter((text) => text.trim() !== '' && text.length < 100);
@@ -46,14 +46,14 @@ const WORDS = ['Invoice', 'Quarterly report', 'running notes', 'Contract for ACM
 const EXTENSIONS = ['.txt', '.pdf', '.docx', '.csv', '.PNG', '.md', ''];
 const LONGEST_DESCRIPTION = 255;
 
-/** The steps from here on lead over the turn to daylight saving. */
+/** Time of the first item. The steps from here cross the change to daylight saving time. */
 const FIRST_MS = Date.parse('2024-02-28T22:10:00Z');
 const HOUR_MS = 3_600_000;
 
 export const wholeSecond = (ms: number) => ms - (ms % 1000);
 const idFrom = (first: number) => (index: number) => String(first + index * 7);
 const folderId = idFrom(8_290_186_265);
-/** What a file of an index holds; every tenth is empty. */
+/** Returns the content of the file with this index. Every tenth file is empty. */
 const contentOf = (index: number) =>
   Buffer.from(times(index % 10, (line) => `Line ${line} of ${index}: ${pick(HOSTILE_TEXTS, index + line)}`).join('\n'));
 
@@ -65,7 +65,7 @@ interface ItemSpec extends Partial<Omit<CollectionSpec, 'initial'>> {
   readonly initial: () => Row;
 }
 
-/** Several items in a row are of the same moment; some were changed later, by somebody else. */
+/** Returns the specification of items. Several consecutive items have the same time, and somebody else changed some of them later. */
 function itemsOf(type: Kind, rows: number, step: number, { vary, initial, ...more }: ItemSpec): CollectionSpec {
   const created = (index: number) => FIRST_MS + Math.floor(index / 3) * step;
   const modified = (index: number) => created(index) + (index % 4) * DAY_MS;
@@ -96,9 +96,9 @@ function itemsOf(type: Kind, rows: number, step: number, { vary, initial, ...mor
 
 export type Drive = ReturnType<typeof createDrive>;
 
-/** Everything of one user: folders below the root, files and bookmarks in them, also those in the trash. */
+/** Creates the content of one user's account: folders below the root, and files and bookmarks in them, including those in the trash. */
 export function createDrive(clock: MovableClock, notify: (kind: Kind, change: TableChange) => void) {
-  // Times of the content are now, unless they are said.
+  // The times of the content default to now.
   const initial = () => ({
     content_created_at: wholeSecond(clock.now()),
     content_modified_at: wholeSecond(clock.now()),
@@ -109,11 +109,11 @@ export function createDrive(clock: MovableClock, notify: (kind: Kind, change: Ta
       makeId: folderId,
       vary: {
         name: (index) => (index < 40 ? `${pick(WORDS, index)} ${index}` : `${pick(NAMES, index)}${index}`),
-        // The first eight are on top, the others below each other.
+        // The first eight folders are at the top, the others are nested.
         parent: (index) => (index < 8 ? ROOT_ID : folderId(index % 8 === 3 ? index >> 1 : index % 8)),
       },
     }),
-    // Most are in one folder.
+    // Most files are in one folder.
     file: itemsOf('file', 130, 71 * HOUR_MS, {
       makeId: idFrom(73_835_521_473),
       vary: {
@@ -145,7 +145,7 @@ export function createDrive(clock: MovableClock, notify: (kind: Kind, change: Ta
     kind === 'folder' && id === ROOT_ID ? ROOT : items[kind].table.find(String(id));
   const childrenOf = (folder: unknown) => all().filter(({ parent }) => parent === folder);
 
-  /** The folders above, from the root on. */
+  /** Returns the folders above an item, from the root on. */
   function pathOf({ parent }: Row): readonly Row[] {
     const folder = find('folder', parent);
     return folder === undefined ? [] : [...pathOf(folder), folder];
@@ -156,7 +156,10 @@ export function createDrive(clock: MovableClock, notify: (kind: Kind, change: Ta
     return childrenOf(id).reduce((sum, child) => sum + sizeOf(child), 0);
   }
 
-  /** An item that is there. @throws Fault 404 also for what is in the trash */
+  /**
+   * Returns an item that is not in the trash.
+   * @throws Fault 404 also for an item in the trash
+   */
   function get(kind: Kind, id = ''): Row {
     const row = find(kind, id);
     if (row === undefined) throw notFound(kind === 'folder' ? 'folder' : 'item', `${kind.charAt(0)}_${id}`);
@@ -164,7 +167,10 @@ export function createDrive(clock: MovableClock, notify: (kind: Kind, change: Ta
     return row;
   }
 
-  /** What is stored of what was read. Names of all kinds clash in a folder, whatever their cases. @throws BoxFault */
+  /**
+   * Returns the values to store for a request. Names must be unique in a folder across all kinds, regardless of case.
+   * @throws BoxFault
+   */
   function settle(kind: Kind, { parent, description, ...values }: Row, old: Row = {}): Row {
     const { name = old.name } = values;
     if (name === undefined) throw missing('name');
@@ -174,7 +180,7 @@ export function createDrive(clock: MovableClock, notify: (kind: Kind, change: Ta
     const isSame = (row: Row) => String(row.name).toLowerCase() === String(name).toLowerCase();
     const taken = childrenOf(folder).find((row) => isSame(row) && (row.type !== kind || row.id !== old.id));
     if (taken !== undefined) throw nameInUse(taken);
-    // The rest of a longer description is passed over.
+    // Box silently truncates a longer description.
     const described = description !== undefined && { description: String(description).slice(0, LONGEST_DESCRIPTION) };
     return { ...values, name, parent: folder, ...described };
   }

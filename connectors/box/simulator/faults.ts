@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Fault, json, type SimulatedResponse, type TableRow } from '#connector/simulator';
 
-/** With what Box tells beside code and message: which parameter is wrong, or what a name clashes with. */
+/** An error of Box. In addition to code and message it has a context: the invalid parameter, or the item with the same name. */
 export class BoxFault extends Fault {
   readonly context: unknown;
 
@@ -11,7 +11,7 @@ export class BoxFault extends Fault {
   }
 }
 
-/** A 400 for one parameter of the query or member of the body. */
+/** Returns the error 400 for an invalid parameter of the query or member of the body. */
 export function invalid(name: string, message: string, reason = 'invalid_parameter'): BoxFault {
   return new BoxFault(400, 'bad_request', 'Bad Request', { errors: [{ reason, name, message }] });
 }
@@ -26,19 +26,25 @@ export function badPage(_: string, name: string): BoxFault {
   return new BoxFault(400, `invalid_${name}`, `${title} is not a valid number`);
 }
 
-/** @param name what Box calls it: `item`, `folder`, `webhook` */
+/**
+ * Returns the error 404 for a missing item.
+ * @param name what Box calls the kind: `item`, `folder`, `webhook`
+ */
 export function notFound(name: string, value: string): BoxFault {
   const message = `Invalid value '${value}'. '${name}' with value '${value}' not found`;
   return new BoxFault(404, 'not_found', 'Not Found', { errors: [{ reason: 'invalid_parameter', name, message }] });
 }
 
-/** @param taken what has the name */
+/**
+ * Returns the error 409 for a name that exists already.
+ * @param taken the item that has the name
+ */
 export function nameInUse({ type, id, name }: TableRow): BoxFault {
   const context = { conflicts: { type, id, name } };
   return new BoxFault(409, 'item_name_in_use', 'Item with the same name already exists', context);
 }
 
-/** What the kit itself refuses. */
+/** The codes and messages of the errors that the kit throws. */
 const CODES: Readonly<Record<number, readonly [code: string, message: string]>> = {
   400: ['bad_request', 'Bad Request'],
   403: ['access_denied_insufficient_permissions', 'Access denied - insufficient permission'],
@@ -55,7 +61,7 @@ const HELP = 'http://developers.box.com/docs/#errors';
 const REFUSED_TOKEN =
   'Bearer realm="Service", error="invalid_token", error_description="The access token provided is invalid."';
 
-/** A refused token has no body: what is wrong with it stands in a header. */
+/** Prints an error. A rejected token has no body: the header says what is wrong with it. */
 export function print(fault: Fault): SimulatedResponse {
   const { status, headers } = fault;
   if (status === 401) return { status, headers: { ...headers, 'www-authenticate': REFUSED_TOKEN } };

@@ -7,10 +7,10 @@ import {
   type SimulatorMemory,
 } from '#connector/simulator';
 
-/** Good from the start, for those who test something else than the login. */
+/** An access token that is valid from the start, for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
 
-/** Refresh tokens are used once. */
+/** The registered clients. Each refresh token can be used once. */
 export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret', rotates: {} },
 };
@@ -24,7 +24,7 @@ const CODE_MS = 30_000;
 const ACCESS_MS = 60 * 60_000;
 const REFRESH_MS = 60 * DAY_MS;
 
-/** OAuth 2.0 with the client in the body; an exchange does not say where the code was sent to. */
+/** Creates the OAuth 2.0 server. Clients authenticate in the body, and the exchange of a code does not name the redirect URI. */
 export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock) {
   const server = createOAuthServer({
     title: 'Box simulator',
@@ -35,7 +35,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     tokenRedirect: 'unsaid',
     lifetimes: { codeMs: CODE_MS, accessMs: ACCESS_MS, refreshMs: REFRESH_MS },
     accessTokens: [DEMO_ACCESS_TOKEN],
-    answer: ({ access_token, expires_in, refresh_token }) => ({
+    tokenResponse: ({ access_token, expires_in, refresh_token }) => ({
       ...{ access_token, expires_in, restricted_to: [], refresh_token, token_type: 'bearer' },
     }),
     errors: {

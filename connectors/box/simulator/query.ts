@@ -1,15 +1,15 @@
-/** Where a search looks, and as what: only in names the beginning of a word is enough. */
+/** The words of an item that a search matches. Only names match by the beginning of a word. */
 export interface Indexed {
   readonly names: readonly (readonly string[])[];
   readonly others: readonly (readonly string[])[];
 }
 
-/** How well an item fits; 0 is not at all. */
+/** Returns how well an item matches. 0 means no match. */
 type Score = (item: Indexed) => number;
 
 /**
- * Words, `"phrases"`, `AND`, `OR`, `NOT`; what stands side by side is one or the other. NOT binds closest, then AND.
- * @returns undefined where there is nothing to look for
+ * Parses words, `"phrases"`, `AND`, `OR` and `NOT`. Adjacent terms are alternatives. NOT binds closest, then AND.
+ * @returns undefined for a query without words
  */
 export function parseQuery(text: string): Score | undefined {
   const tokens = [...text.matchAll(/"[^"]*"?|[^\s"]+/g)].map(([token]) => token);
@@ -43,7 +43,7 @@ export function parseQuery(text: string): Score | undefined {
   return readOr();
 }
 
-/** What says nothing, such as a lone hyphen, leaves the other side as it is. */
+/** Returns a score for either side. A side without words, such as a lone hyphen, has no effect. */
 function either(a: Score | undefined, b: Score | undefined): Score | undefined {
   return a && b ? (item) => a(item) + b(item) : (a ?? b);
 }
@@ -58,7 +58,7 @@ function readTerm(token: string): Score | undefined {
   return words.map(oneWord).reduce<Score | undefined>(either, undefined);
 }
 
-/** Words that follow each other, whatever stands between them; neither beginnings nor stems. */
+/** Matches words that follow each other, whatever characters stand between them. Prefixes and stems don't match. */
 function phrase(words: readonly string[]): Score {
   const isIn = (text: readonly string[]) =>
     text.some((_, start) => words.every((word, index) => text[start + index] === word));
@@ -74,12 +74,15 @@ function oneWord(word: string): Score {
   };
 }
 
-/** Runs of letters and digits, without cases. */
+/** Returns the runs of letters and digits, in lower case. */
 export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
-/** `running` and `runs` are found by `run`: a little English shows that more is found than was written. */
+/**
+ * Returns the stem of a word, so that `run` finds `running` and `runs`. A little English is enough to show that a search finds more than
+ * the exact words.
+ */
 function stemOf(word: string): string {
   return word.replace(/(?<=\w{3})(?:ing|ed|s)$/, '').replace(/([a-z])\1$/, '$1');
 }

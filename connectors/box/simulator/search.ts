@@ -9,7 +9,10 @@ type Test = (row: Row) => boolean;
 const PAGING = { kind: 'offset', offset: 'offset', size: 'limit', usual: 30, most: 200, refuse: badPage } as const;
 const MOST_OFFSET = 10_000;
 
-/** `GET /search`: by relevance, what is not in the trash. @throws Fault 400 and 404 for parameters that it does not take */
+/**
+ * Responds to `GET /search` with the items that are not in the trash, by relevance.
+ * @throws Fault 400 and 404 for parameters that it does not accept
+ */
 export function search(drive: Drive, call: Call): SimulatedResponse {
   const { query } = call;
   const text = query.get('query') ?? '';
@@ -53,7 +56,7 @@ function indexOf({ contents }: Drive, { id, name, description, tags }: Row, type
   return { names: types.includes('name') ? [wordsOf(String(name))] : [], others: others.map(wordsOf) };
 }
 
-/** Each reads one parameter; undefined where it is not given. */
+/** The filters. Each reads one parameter, and returns undefined if the parameter is missing. */
 const FILTERS: readonly ((query: URLSearchParams, drive: Drive) => Test | undefined)[] = [
   (query) => {
     const type = oneOf(query, 'type', ['file', 'folder', 'web_link']);
@@ -86,14 +89,17 @@ function listOf(query: URLSearchParams, name: string): readonly string[] | undef
     .map((each) => each.trim());
 }
 
-/** @throws Fault 400 for another word */
+/**
+ * Returns the value of a parameter with fixed values.
+ * @throws Fault 400 for another value
+ */
 export function oneOf(query: URLSearchParams, name: string, words: readonly string[]): string | null {
   const word = query.get(name);
   if (word === null || words.includes(word)) return word;
   throw invalid(name, `Invalid value '${word}'. '${name}' must be one of ${words.join(', ')}`);
 }
 
-/** `from,to`, either of which may be left out; both belong to the range. */
+/** Reads a range `from,to`. Either bound may be missing, and both are included. */
 function rangeOf(
   query: URLSearchParams,
   name: string,
@@ -112,7 +118,7 @@ function rangeOf(
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))?$/i;
 
-/** A day alone is its first moment. */
+/** Reads a time. A day without a time is its first instant. */
 function readTime(text: string): number {
   return RFC_3339.test(text) ? Date.parse(text.replace(/-00:00$/, 'Z').toUpperCase()) : Number.NaN;
 }

@@ -2,7 +2,7 @@ import { type Call, createTimeZone } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 import { type Drive, kindOf, ME, type Row } from './drive.ts';
 
-/** The account's zone: Box tells times in it, and changes the offset with daylight saving. */
+/** Prints a time in the account's zone, as Box does. The offset changes with daylight saving time. */
 export const { print: printTime } = createTimeZone('America/Los_Angeles');
 
 type Reader = (row: Row, drive: Drive) => unknown;
@@ -15,7 +15,7 @@ const trashed =
   (afterMs: number): Reader =>
   ({ is_trashed, modified_at }) =>
     is_trashed === true ? printTime(Number(modified_at) + afterMs) : null;
-/** Also etags are counted. */
+/** Prints a counter. Etags are counters, too. */
 const count: Reader = ({ sequence }) => (sequence === null ? null : String(sequence));
 
 const TRASH = { type: 'folder', id: '1', sequence_id: null, etag: null, name: 'Trash' };
@@ -53,7 +53,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   uploader_display_name: ({ created_by }) => Object(created_by).name,
 };
 
-/** Members that are the same in all items. */
+/** Members that have the same values in all items. */
 const SAME: Row = {
   owned_by: ME,
   ...{ shared_link: null, folder_upload_email: null, lock: null, expires_at: null, comment_count: 0 },
@@ -78,7 +78,10 @@ export function standard(drive: Drive, row: Row) {
   return print(drive, row, STANDARD[kindOf(row)]);
 }
 
-/** What is named by `fields`, beside id, type and etag; names that there are none of are passed over. Else what is usual. */
+/**
+ * Prints the members that `fields` names, in addition to id, type and etag. Unknown names are ignored. Without `fields` it prints the usual
+ * form.
+ */
 export function show(drive: Drive, row: Row, { query }: Pick<Call, 'query'>, usual: 'mini' | 'standard' | 'single') {
   const kind = kindOf(row);
   const fields = query.get('fields');
@@ -99,7 +102,7 @@ function print(drive: Drive, row: Row, names: string): Row {
 
 const KIND_ORDER: readonly unknown[] = ['folder', 'file', 'web_link'];
 
-/** Folders first, then files, then bookmarks; each by name and id. */
+/** Sorts folders first, then files, then bookmarks; each by name and id. */
 export function sortItems(rows: readonly Row[]): readonly Row[] {
   const { compare } = new Intl.Collator('en', { sensitivity: 'base' });
   return rows.toSorted(

@@ -18,7 +18,7 @@ import { type Drive, type Kind, kindOf, ME, ROOT_ID, type Row, wholeSecond } fro
 import { BoxFault, badPage, invalid, missing, notFound } from './faults.ts';
 import { printTime, standard } from './show.ts';
 
-/** Keys of the application, from the developer console. Box signs each call with both. */
+/** Signature keys of the application, from the developer console. Box signs each call with both. */
 export const SIGNATURE_KEYS = { primary: 'demo-primary-signature-key', secondary: 'demo-secondary-signature-key' };
 
 /** Returns the triggers that a change fires. Box sends nothing for items that go into the trash with their folder. */
@@ -35,10 +35,10 @@ interface Surroundings extends Pick<SimulatorOptions, 'send'> {
 }
 
 const PAGING = { kind: 'cursor', cursor: 'marker', size: 'limit', usual: 100, most: 1000, refuse: badPage } as const;
-/** Box takes https alone, at its own port; who tries things on one machine has none. */
+/** Accepted addresses. Box accepts only https on its own port; local tests have no certificate, so http is accepted for loopback. */
 const ADDRESS = /^(?:https:\/\/[^/:?#]+(?::443)?(?:[/?#]|$)|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])/;
 
-/** Webhooks, at most one for each item. They also report what is below a folder, and outlive the simulator. */
+/** Creates the webhooks, at most one for each item. They also report changes below a folder, and survive a restart of the simulator. */
 export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Surroundings) {
   const { webhooks } = createCollections({
     clock,
@@ -63,7 +63,10 @@ export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Su
     },
   });
 
-  /** The target is there, is not the root, and has no other webhook. @throws BoxFault */
+  /**
+   * Returns the values to store for a webhook. The target must exist, must not be the root, and must not have another webhook.
+   * @throws BoxFault
+   */
   function settle(values: Row, id: unknown): Row {
     const target = { id: String(Object(values.target).id), type: kindOf(Object(values.target)) };
     if (target.id === ROOT_ID) throw invalid('target', 'Webhooks are not supported on the root folder');
@@ -75,12 +78,12 @@ export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Su
     return { ...values, target };
   }
 
-  /** A move is also sent to the webhooks at the item's former place. */
+  /** Sends the webhooks of a change. A move is also sent to the webhooks of the item's former folder. */
   function notify(kind: Kind, happening: string, after: Row, before: Row = after): void {
     const [here, there] = [after, before].map((row) => [row, ...driveOf().pathOf(row)].map(keyOf));
     for (const { id, target, address, triggers } of webhooks.table.rows()) {
       const [isHere, wasHere] = [here, there].map((cover) => cover?.includes(keyOf(Object(target))) === true);
-      // To a folder, what is moved into it is new.
+      // To the new folder, a file that is moved into it is an upload.
       const isNew = isHere === true && wasHere === false && happening === 'MOVED' && kind === 'file';
       for (const each of isHere || wasHere ? (isNew ? ['MOVED', 'UPLOADED'] : [happening]) : []) {
         const trigger = `${kind.toUpperCase()}.${each}`;
@@ -96,8 +99,8 @@ export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Su
   }
 
   return {
-    tell: notify,
-    tellChange: (kind: Kind, change: TableChange): void => {
+    notify,
+    notifyOfChange: (kind: Kind, change: TableChange): void => {
       for (const done of happeningsOf(change)) notify(kind, done, change.after ?? change.before ?? {}, change.before);
     },
     routes: recordRoutes('/2.0/webhooks', webhooks, {
@@ -118,7 +121,9 @@ function keyOf({ type, id }: { readonly type?: unknown; readonly id?: unknown })
   return `${type}_${id}`;
 }
 
-/** Signed with both keys: the body, and behind it the time as it stands in the header. In the body, slashes and what is not ASCII are escaped. */
+/**
+ * Returns a signed webhook. Both keys sign the body followed by the time of the header. The body escapes slashes and non-ASCII characters.
+ */
 export function deliver(event: unknown, nowMs: number, keys = SIGNATURE_KEYS): WebhookDelivery {
   const body = JSON.stringify(event)
     .replaceAll('/', '\\/')

@@ -17,13 +17,19 @@ export interface Criterion {
   readonly text: string;
 }
 
-/** `total>=100`; everything behind the operator is the value. The null tests are in an example of Clover's page on paging. */
+/**
+ * A comparison such as `total>=100`, where everything after the operator is the value. An example of Clover's page on paging has the null
+ * tests.
+ */
 const COMPARISON = /^([\w.]+?) *(>=|<=|!=|=|<|>)(.*)$/s;
 const NULL_TEST = /^([\w.]+?) ?(IS NULL|IS NOT NULL)$/;
-/** `id in ('A','B')`: Clover's page on retrieving several results. */
+/** A list such as `id in ('A','B')`, from Clover's page on retrieving several results. */
 const LIST = /^([\w.]+) (in) \(('[^']*'(?:, *'[^']*')*)\)$/i;
 
-/** @throws Fault 400 for another grammar */
+/**
+ * Parses the value of a parameter `filter`.
+ * @throws Fault 400 for another grammar
+ */
 export function readCriterion(filter: string): Criterion {
   const [, field = '', operator = '', text = ''] =
     NULL_TEST.exec(filter) ?? LIST.exec(filter) ?? COMPARISON.exec(filter) ?? [];
@@ -37,7 +43,7 @@ function isOperator(text: string): text is Criterion['operator'] {
 }
 
 /**
- * A field as filters and orders compare it. Identifiers compare as they are written. Those that no record of the simulator has are null.
+ * Returns a field as filters and orders compare it. Ids compare exactly. A field that no record of the simulator has is null.
  * @throws Fault 400
  */
 export function fieldOf({ filters, members }: Resource, name: string, rule: TextRule) {
@@ -47,7 +53,11 @@ export function fieldOf({ filters, members }: Resource, name: string, rule: Text
   return field.type === 'datetime' ? ({ ...field, type: 'integer' } as const) : field;
 }
 
-/** In names of items, a `*` of an equality stands for anything: seen by others at the sandbox, not documented. @throws Fault 400 */
+/**
+ * Compiles a criterion into a test. In an equality on names of items, `*` matches any text: users observed this at the sandbox, but Clover
+ * does not document it.
+ * @throws Fault 400
+ */
 export function compileCriterion({ field, operator, text }: Criterion, resource: Resource, rule: TextRule): Test {
   const target = fieldOf(resource, field, rule);
   const isWild = rule === 'ignoring case' && resource.noun === 'Item' && field === 'name' && /\*/.test(text);
@@ -69,16 +79,16 @@ function valuesOf(operator: Criterion['operator'], text: string): readonly strin
 const WINDOW_MS = 90 * DAY_MS;
 
 /**
- * "The search results for orders list is restricted to the last 90 days if the search filter fields include" these. Read as strictly as
- * it can be: also where another window is named. `createdTime` is in Clover's list, too, and names the windows of its other pages.
- * Source: "Clover API updates - May 2023".
+ * The fields of Clover's rule "The search results for orders list is restricted to the last 90 days if the search filter fields include".
+ * The simulator applies it as strictly as possible, also beside another window. Clover's list contains `createdTime`, too, which names the
+ * windows on its other pages. Source: "Clover API updates - May 2023".
  */
 const RESTRICTING = [
   ...['deletedTime', 'externalReferenceId', 'total', 'payType', 'title', 'note', 'state', 'manualTransaction'],
   ...['cardTransaction.last4', 'testMode', 'touched'],
 ];
 
-/** Orders of the last 90 days, if a criterion restricts the list to them. */
+/** Returns a test for the orders of the last 90 days if a criterion restricts the list to them. */
 export function restrictionOf(criteria: readonly Criterion[], nowMs: number): Test {
   const isRestricted = criteria.some(({ field }) => RESTRICTING.includes(field));
   return (row) => !isRestricted || Number(row.createdTime) >= nowMs - WINDOW_MS;
@@ -87,8 +97,8 @@ export function restrictionOf(criteria: readonly Criterion[], nowMs: number): Te
 const TIMES = ['createdTime', 'modifiedTime', 'clientCreatedTime'];
 
 /**
- * Returns a test for the most recent 90 days of the requested time, or of all records. When no field is limited to a span of that length,
- * the first field with any bound is cut to it, or else `createdTime`.
+ * Returns a test for the most recent 90 days of the requested time, or of all records. If no field is limited to a span of that length, the
+ * first field with any bound is cut to it, or else `createdTime`.
  */
 export function windowOf(criteria: readonly Criterion[], nowMs: number): Test {
   const spans = TIMES.map((field) => ({ field, ...spanOf(criteria.filter((each) => each.field === field)) }));

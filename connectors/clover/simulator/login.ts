@@ -14,10 +14,10 @@ import {
 export const MERCHANT_ID = 'TC4DGCJW1K4EW';
 export const EMPLOYEE_ID = 'E000000000000';
 
-/** Good from the start, for those who test something else than the login. */
+/** An access token that is valid from the start, for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
 
-/** The second cannot keep a secret, and proves itself by PKCE. */
+/** The registered clients. The second one cannot keep a secret, and authenticates with PKCE. */
 export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret', rotates: {} },
   'low-trust-client': { rotates: {} },
@@ -29,7 +29,10 @@ const REFRESH_MS = 366 * DAY_MS;
 const LOGIN_HOSTS = ['www.clover.com', 'www.eu.clover.com', 'www.la.clover.com', 'sandbox.dev.clover.com'];
 export const API_HOSTS = ['api.clover.com', 'api.eu.clover.com', 'api.la.clover.com', 'apisandbox.dev.clover.com'];
 
-/** The v2 flow: JSON in place of forms, its own address for refreshing, ends of tokens as times. */
+/**
+ * Creates the server of Clover's OAuth v2 flow. It uses JSON instead of forms, has a separate address for refreshing, and returns expiry as
+ * times.
+ */
 export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock) {
   const secondsAfter = (ms: number) => Math.floor((clock.now() + ms) / 1000);
   const server = createOAuthServer({
@@ -44,7 +47,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     callback: ({ query }) => ({
       ...{ merchant_id: MERCHANT_ID, employee_id: EMPLOYEE_ID, client_id: query.get('client_id') ?? '' },
     }),
-    answer: ({ access_token, refresh_token }) => ({
+    tokenResponse: ({ access_token, refresh_token }) => ({
       access_token,
       access_token_expiration: secondsAfter(ACCESS_MS),
       refresh_token,
@@ -67,7 +70,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
   const exchange = (call: Call) =>
     ask(call, { ...readTexts(call), grant_type: 'authorization_code' }, 'Failed to validate authentication code');
 
-  /** Without a secret: the refresh token is proof enough. */
+  /** Refreshes without a secret: the refresh token is sufficient. */
   const refresh = (call: Call) => {
     const { client_id = '', refresh_token = '' } = readTexts(call);
     const client_secret = Object.hasOwn(CLIENTS, client_id) ? CLIENTS[client_id]?.secret : undefined;
@@ -86,7 +89,10 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
   };
 }
 
-/** @throws Fault 415 for anything but JSON, 400 for what is no object */
+/**
+ * Reads the texts of a JSON body.
+ * @throws Fault 415 for anything but JSON, 400 for JSON that is not an object
+ */
 function readTexts({ body }: Call): Readonly<Record<string, string>> {
   if (body.type !== 'application/json') throw new Fault(415, 'UNSUPPORTED', '415 Unsupported Media Type');
   return Object.fromEntries(Object.entries(body.object()).map(([name, value]) => [name, String(value)]));

@@ -17,17 +17,17 @@ import official from '../official.json' with { type: 'json' };
 import { EMPLOYEE_ID } from './login.ts';
 
 export interface Resource extends CollectionSpec {
-  /** Name of one record, for messages. */
+  /** Name of a single record, for messages. */
   readonly noun: string;
-  /** Names that filters and orders take. */
+  /** Names of the fields that filters and orders accept. */
   readonly filters: readonly string[];
-  /** Members that are shown on demand only. */
+  /** Members that are included only on request. */
   readonly expandable: readonly string[];
 }
 
 export type Merchant = Readonly<Record<keyof typeof official.filters, Collection<Resource>>>;
 
-/** Times are whole seconds, in milliseconds. */
+/** Rounds a time in milliseconds down to whole seconds. */
 export function wholeSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
@@ -35,7 +35,7 @@ export function wholeSecond(ms: number): number {
 const makeId = (letter: string) => (index: number) => letter + index.toString(36).toUpperCase().padStart(12, '0');
 const reference = (letter: string, count: number) => (index: number) => ({ id: makeId(letter)(index % count) });
 const elements = (values: readonly TableRow[]) => ({ elements: values });
-/** The service makes no filter of most hostile texts, so that names of people and food are needed, too. */
+/** Names of people and food. They are needed, too, because the service pushes no filter for most hostile texts. */
 const NAMES = [
   'Caesar Salad',
   'caesar salad',
@@ -48,7 +48,9 @@ const NAMES = [
 ];
 const name = cycle(NAMES);
 
-/** All of a merchant, as of today: orders and payments over thirteen months, the newest first, and nothing for four of them. */
+/**
+ * Creates the data of a merchant relative to today: orders and payments over thirteen months, the newest first, with a gap of four months.
+ */
 export function createMerchant(clock: MovableClock): Merchant {
   const todayMs = Math.floor(clock.now() / DAY_MS) * DAY_MS;
   const createdTime = (index: number) => {
@@ -97,7 +99,7 @@ export function createMerchant(clock: MovableClock): Merchant {
           manualTransaction: false,
           ...madeBy,
         },
-        // Without a state it is in no list.
+        // No list contains an order without a state.
         made: { state: 'open' },
         label: 'title',
       },

@@ -20,17 +20,17 @@ import official from '../official.json' with { type: 'json' };
 import { badRequest, type Filters } from './search.ts';
 
 export interface Resource extends CollectionSpec {
-  /** The element around all of them, and around one. */
+  /** Name of the XML element that contains all records. */
   readonly all: string;
   readonly one: string;
   readonly filters: Filters;
-  /** The member that is the login of the owner. */
+  /** The member that contains the login of the owner. */
   readonly owner: string;
 }
 
 export type Company = Readonly<Record<'reports' | 'entries', Collection<Resource>>>;
 
-/** Makes protected identifiers as the provider does: letters, digits and `$`; the same for the same words. */
+/** Creates a protected id as the provider does, with letters, digits and `$`. The same words result in the same id. */
 function protectedId(...words: readonly unknown[]): string {
   return `gW${createHash('sha256').update(words.join(' ')).digest('base64').replaceAll(/[+/=]/g, '$').slice(0, 33)}`;
 }
@@ -39,14 +39,14 @@ export const ADMINISTRATOR = {
   login: 'ws.admin@example.com',
   name: "Zoë O'Brien",
   ...{ isTestUser: false, reimbursement: 'CNQRPAY', group: protectedId('group', 'United States') },
-  place: { CurrencyCode: 'USD', Country: 'US', CountrySubdivision: 'US-WA' },
+  location: { CurrencyCode: 'USD', Country: 'US', CountrySubdivision: 'US-WA' },
 };
 export type User = typeof ADMINISTRATOR | typeof TRAVELER;
 export const TRAVELER = {
   login: 'J.Traveler+1@example.com',
   name: 'Müller & Söhne, <Jürgen>',
   ...{ isTestUser: true, reimbursement: 'APCHECK', group: protectedId('group', 'Deutschland') },
-  place: { CurrencyCode: 'EUR', Country: 'DE', CountrySubdivision: null },
+  location: { CurrencyCode: 'EUR', Country: 'DE', CountrySubdivision: null },
 };
 const USERS: readonly User[] = [ADMINISTRATOR, TRAVELER];
 
@@ -54,12 +54,12 @@ export function findUser(login: unknown): User | undefined {
   return USERS.find((user) => user.login.toLowerCase() === String(login).toLowerCase());
 }
 
-/** Values of a report that are those of its owner. */
-function ownedBy({ login, name, group, place }: User): TableRow {
-  return { OwnerLoginID: login, OwnerName: name, PolicyID: protectedId('policy', group), ...place };
+/** Returns the values of a report that come from its owner. */
+function ownedBy({ login, name, group, location }: User): TableRow {
+  return { OwnerLoginID: login, OwnerName: name, PolicyID: protectedId('policy', group), ...location };
 }
 
-/** Fields of the company's forms; other fields of its own are not in them: null, and passed over. */
+/** The custom fields of the company's forms. All other custom fields are null, and writes ignore them. */
 const FORM: Readonly<Record<string, 'List' | 'Text'>> = {
   ...{ OrgUnit1: 'List', OrgUnit2: 'List', OrgUnit3: 'Text' },
   ...{ Custom1: 'Text', Custom2: 'Text', Custom3: 'List', Custom4: 'Text' },
@@ -68,7 +68,10 @@ const LIST_ITEMS = ['Sales', "R&D «O'Neil»", '東京'].map((Value, index) => (
   ...{ Code: `0${index + 1}`, ListItemID: protectedId('list item', index), Type: 'List', Value },
 }));
 
-/** A list takes codes. One that it does not have is kept as it is: the documents call that bad data. Empty text is nothing. */
+/**
+ * Reads custom fields. A list accepts codes. An unknown code is stored unchanged, which the documents call bad data. Empty text becomes
+ * null.
+ */
 export function readForm(values: TableRow): TableRow {
   const read = Object.entries(values).map(([name, value]) => {
     const Type = FORM[name];
@@ -90,7 +93,10 @@ const OBJECTS = { reports, entries };
 const LONGEST: Readonly<Record<string, number | undefined>> = official.longest;
 const NULLABLE = official.nullable.split(' ');
 
-/** Without what is shown by other means, or not at all; with what is searched by only, whose names begin with a small letter. */
+/**
+ * Returns the members of an object. It leaves out members that are shown otherwise or not at all, and includes parameters, whose names
+ * begin with lower case.
+ */
 function membersFor(name: keyof Company): Members {
   const known = Object.entries(membersOf(OBJECTS[name].fields)).filter(
     ([member]) => member !== 'URI' && member !== 'Purpose',
@@ -104,8 +110,8 @@ function membersFor(name: keyof Company): Members {
 }
 
 /**
- * Without a zone and without zeros at the end, in steps of a 300th of a second: where the provider's examples have three digits, the
- * last is 0, 3 or 7.
+ * Prints a time without a zone and without trailing zeros, in steps of 1/300 s. In the provider's examples with three digits, the last one
+ * is 0, 3 or 7.
  */
 function writeMoment(ms: number): string {
   const stepped = new Date(Math.round(Math.round(ms * 0.3) / 0.3)).toISOString();
@@ -120,12 +126,12 @@ const inStage = (index: number): TableRow => {
 const REPORTS = 120;
 const FIRST_DAY = '2023-12-28';
 const SECONDS = [0, 86_399.997, 43_200, 30_615.21];
-/** 20 hexadecimal digits, in no order. */
+/** Returns an id of 20 hexadecimal digits. Ids have no order. */
 const reportId = (number: number) =>
   createHash('sha256').update(`report ${number}`).digest('hex').slice(0, 20).toUpperCase();
 const ownerOf = (index: number) => (index % 12 < 7 ? ADMINISTRATOR : TRAVELER);
 
-/** Values of a report beside those that its members make. Three of four are made at the same time as another. */
+/** Returns the values of a report that its members do not determine. Three of four reports have the same time as another one. */
 function makeReport(index: number): TableRow {
   const [pair, isWaiting] = [index >> 1, index % 2 === 1];
   const madeMs = Date.parse(dayAfter(FIRST_DAY, (pair % 45) * 9)) + pick(SECONDS, pair) * 1000;
@@ -142,7 +148,7 @@ function makeReport(index: number): TableRow {
 
 const ENTRIES = 180;
 
-/** Makes an entry. In each group of four reports one has no entry, and the others have one, two and three. */
+/** Returns an entry. In each group of four reports one has no entry, and the others have one, two and three. */
 function makeEntry(index: number): TableRow {
   const report = Math.floor((index % ENTRIES) / 6) * 4 + pick([1, 2, 2, 3, 3, 3], index);
   return {
@@ -154,7 +160,7 @@ function makeEntry(index: number): TableRow {
   };
 }
 
-/** Returns the columns of rows that are made as a whole. */
+/** Returns the columns for rows that are made as a whole. */
 function columnsOf(make: (index: number) => TableRow): Readonly<Record<string, Column>> {
   return Object.fromEntries(Object.keys(make(0)).map((name) => [name, (index) => make(index)[name]]));
 }

@@ -13,12 +13,12 @@ import {
 } from '#connector/simulator';
 import { ADMINISTRATOR, TRAVELER, type User } from './company.ts';
 
-/** Where the company lives: the base of all calls, once its token is known. */
+/** The base URL of the company's data center. Calls use it once the token is known. */
 export const GEOLOCATION = 'https://us2.api.concursolutions.com';
 
-/** Good from the start, for those who test something else than the login: of a Web Services Admin. */
+/** An access token of a Web Services Admin that is valid from the start, for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
-/** Token of a user without that role. */
+/** An access token of a user without that role. */
 export const TRAVELER_ACCESS_TOKEN = 'demo-traveler-token';
 
 export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
@@ -26,13 +26,13 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
 };
 
 const HOUR_MS = 3_600_000;
-/** Six months. */
+/** Lifetime of a refresh token in milliseconds: six months. */
 const REFRESH_MS = 183 * DAY_MS;
 
 const hostsOf = (...centers: readonly string[]) =>
   centers.flatMap((center) => ['', 'www-'].map((prefix) => `${prefix}${center}.api.concursolutions.com`));
 const HOME = hostsOf('us2');
-/** Here tokens of any company are given: the landing zone, and what the documents write in their examples. */
+/** Hosts that issue tokens for every company: the landing zone, and the host that the documents use in their examples. */
 const ANYWHERE = hostsOf('glz', 'us');
 const ELSEWHERE = hostsOf('usg', 'eu', 'eu2', 'emea', 'apj1', 'cn', 'us-impl', 'emea-impl');
 const DATA_CENTERS = [...HOME, ...ANYWHERE, ...ELSEWHERE];
@@ -40,7 +40,7 @@ const DATA_CENTERS = [...HOME, ...ANYWHERE, ...ELSEWHERE];
 export interface LoginOptions {
   readonly memory: SimulatorMemory | undefined;
   readonly clock: MovableClock;
-  /** The status for a token that has expired or is none. */
+  /** The status for a token that has expired or is invalid. */
   readonly badToken: 401 | 403;
 }
 
@@ -55,8 +55,8 @@ export function createLogin({ memory, clock, badToken }: LoginOptions) {
     defaultScope: 'EXPRPT',
     accessTokens: [DEMO_ACCESS_TOKEN, TRAVELER_ACCESS_TOKEN],
     callback: { geolocation: GEOLOCATION },
-    // The end of the refresh token is a time, and no span.
-    answer: (standard) => ({
+    // The end of the refresh token is a time, not a duration.
+    tokenResponse: (standard) => ({
       ...standard,
       refresh_expires_in: Math.floor((clock.now() + REFRESH_MS) / 1000),
       geolocation: GEOLOCATION,
@@ -86,7 +86,10 @@ export function createLogin({ memory, clock, badToken }: LoginOptions) {
       'GET /oauth2/v0/authorize': atHosts(DATA_CENTERS, authorize),
       'POST /oauth2/v0/token': atHosts(DATA_CENTERS, token),
     },
-    /** Whose token it is. @throws Fault 401 without a token; for a bad one, and at another data center, `badToken` */
+    /**
+     * Returns the user of the token.
+     * @throws Fault 401 without a token; `badToken` for an invalid token, or at another data center
+     */
     userOf: ({ headers, host }: Call): User => {
       if (headers.authorization === undefined) throw new Fault(401, 'UNAUTHORIZED', 'Unauthorized');
       const text = readBearer(headers.authorization, ['Bearer', 'OAuth']) ?? '';

@@ -9,7 +9,10 @@ import {
   xml,
 } from '#connector/simulator';
 
-/** JSON for those who accept it, and XML for all others. @param nouns of the XML: the element around all, and around each of a list */
+/**
+ * Prints JSON for clients that accept it, and XML for all others.
+ * @param nouns the names of the XML elements: the element around all, and the element around each item of a list
+ */
 export function print(
   { headers }: Call,
   nouns: readonly [all: string, one?: string],
@@ -34,7 +37,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-/** The form of version 3, and below the login that of OAuth with a number. */
+/** Prints an error in the form of version 3, and for the log-in in the form of OAuth with a number. */
 export function printFault(fault: Fault, path: string, nowMs: number): SimulatedResponse {
   const { status, headers } = fault;
   const message = MESSAGES[status] ?? fault.message;

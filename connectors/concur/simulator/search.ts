@@ -2,13 +2,13 @@ import { Fault, FOLDS, type TableRow, type TextRule } from '#connector/simulator
 
 export type Test = (row: TableRow) => boolean;
 
-/** Path of what is compared by parameter, by kind of parameter. */
+/** Paths of the compared members, by kind of parameter and by parameter. */
 export type Filters = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
 
 export interface SearchOptions {
-  /** How texts compare: the documents do not say. */
+  /** The rule for comparing texts, which the documents do not define. */
   readonly rule: TextRule;
-  /** Returns the records that the first word of a path leads to. */
+  /** Returns the records to which the first word of a path leads. */
   readonly related: (row: TableRow, name: string) => readonly TableRow[];
 }
 
@@ -16,7 +16,10 @@ export function badRequest(message: string): Fault {
   return new Fault(400, 'BAD_REQUEST', message);
 }
 
-/** Whatever is said must hold; a parameter without a value says nothing, and others are passed over. @throws Fault 400 */
+/**
+ * Returns the tests of a query. All of them must hold. A parameter without a value has no effect, and unknown parameters are ignored.
+ * @throws Fault 400
+ */
 export function testsOf(filters: Filters, query: URLSearchParams, { rule, related }: SearchOptions): readonly Test[] {
   return Object.entries(KINDS).flatMap(([kind, compile]) =>
     Object.entries(filters[kind] ?? {}).flatMap(([parameter, path]) => {
@@ -30,7 +33,10 @@ export function testsOf(filters: Filters, query: URLSearchParams, { rule, relate
   );
 }
 
-/** Compiles a value into a test of what a row has: one value, or one of each related record. @throws Fault 400 */
+/**
+ * Compiles a value into a test of the values of a row: a single value, or one of each related record.
+ * @throws Fault 400
+ */
 type Kind = (
   text: string,
   parameter: string,
@@ -40,7 +46,7 @@ type Kind = (
 const among = (wanted: readonly string[]) => (values: readonly unknown[], fold: (text: string) => string) =>
   values.some((value) => typeof value === 'string' && wanted.map(fold).includes(fold(value)));
 
-/** The bound itself is neither before nor after; a day is its first moment. */
+/** Returns a bound, which excludes its own value. A day is its first instant. */
 const bound =
   (holds: (ms: number, boundMs: number) => boolean): Kind =>
   (text, parameter) => {
@@ -61,10 +67,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   after: bound((ms, boundMs) => ms > boundMs),
 };
 
-/** The two forms that are documented; neither has a zone. */
+/** The two documented formats. Neither has a zone. */
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d\.\d{3})?$/;
 
-/** Returns milliseconds; undefined for another form, and for what does not exist, such as 30 February. */
+/** Returns milliseconds, or undefined for another format or for a day that does not exist, such as 30 February. */
 function readMoment(text: string): number | undefined {
   const ms = MOMENT.test(text) ? Date.parse(text.length === 10 ? text : `${text}Z`) : Number.NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10)) ? ms : undefined;

@@ -12,12 +12,12 @@ import {
 import { absent } from './fault.ts';
 
 export const COMPANY = 'acme';
-/** What callbacks are signed with; `Metadata.key_url` of each leads to it. */
+/** The key that signs callbacks. `Metadata.key_url` of each callback leads to it. */
 export const SIGNING_KEY = 'demo-signing-key';
 const KEY_ID = 'd4f1a5b2-0000-4000-8000-0000000000c1';
 export const KEY_PATH = '/v4_6_release//system/callbackkey/index.rails';
 
-/** What callbacks call each kind of record, with the member that each level compares with `objectId`. */
+/** Names of the kinds of records in callbacks. Each level has the member that it compares with `objectId`. */
 const LEVELS: Readonly<Record<string, { readonly of: string; readonly levels: Readonly<Record<string, string>> }>> = {
   ticket: {
     of: 'tickets',
@@ -33,7 +33,9 @@ const LEVELS: Readonly<Record<string, { readonly of: string; readonly levels: Re
 const kindOf = ({ type }: TableRow) => LEVELS[String(type).toLowerCase()];
 
 export interface CallbackOptions extends Partial<Pick<SimulatorOptions, 'send'>> {
-  /** Recorded callbacks had the key on the host of the site, which is that of the API without `api-`. Default `api`. */
+  /**
+   * The host of the key in `key_url`. Recorded callbacks had the host of the site, which is that of the API without `api-`. Default `api`.
+   */
   readonly keyHost?: 'api' | 'site';
 }
 
@@ -44,7 +46,7 @@ interface Notification {
   readonly show: (row: TableRow) => TableRow;
 }
 
-/** Tells those who registered a callback of a change. One of a deleted record has nothing of it but its id. */
+/** Sends a change to the registered callbacks. A callback of a deleted record contains only its id. */
 export function notify(
   callbacks: readonly TableRow[],
   { name, change, show }: Notification,
@@ -65,13 +67,16 @@ export function notify(
       ...{ Action: action, Type: type, ID: Number(key), CallbackObjectRecId: id, Metadata: { key_url: keyUrl } },
       Entity: after === undefined ? null : JSON.stringify(show(row)),
     };
-    // The id stands behind whatever the address has in its query, and then the action.
+    // The id follows the query of the address, and the action follows the id.
     const address = `${url}${String(url).includes('?') ? '' : '?id='}${key}&action=${action}`;
     send?.({ url: address, ...signCallback(body) });
   }
 }
 
-/** HMAC-SHA256 over the body, whose key is the SHA-256 of the signing key: bytes, which the kit's signatures have no place for. */
+/**
+ * Signs a callback with HMAC-SHA256 over the body. The key is the SHA-256 of the signing key as bytes, which the signatures of the kit do
+ * not support.
+ */
 export function signCallback(body: unknown, signingKey = SIGNING_KEY): WebhookDelivery {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const key = createHash('sha256').update(signingKey).digest();
@@ -80,13 +85,13 @@ export function signCallback(body: unknown, signingKey = SIGNING_KEY): WebhookDe
 }
 
 /** Returns the key that verifies callbacks. The request needs no credentials. */
-export function tellKey({ query }: Call): SimulatedResponse {
+export function respondWithKey({ query }: Call): SimulatedResponse {
   const id = query.get('id') ?? '';
   if (id !== KEY_ID || query.get('companyName') !== COMPANY) throw absent({ singular: 'Callback key' }, id);
   return json({ signing_key: SIGNING_KEY });
 }
 
-/** https alone; who tries things on one machine has none. */
+/** Accepted addresses. ConnectWise accepts only https; local tests have no certificate, so http is accepted for loopback. */
 const ADDRESS = /^(?:https:\/\/[^/]|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])/;
 
 export function complaintsOf(callback: TableRow, others: readonly TableRow[]): readonly Complaint[] {

@@ -19,22 +19,22 @@ import { absent, refuse } from './fault.ts';
 export type Name = keyof typeof official.schemas;
 
 export interface Resource extends CollectionSpec {
-  /** Below `apis/3.0`. */
+  /** Path of the collection, below `apis/3.0`. */
   readonly path: string;
-  /** As in `ticket object is invalid`. */
+  /** Name of the kind in messages such as `ticket object is invalid`. */
   readonly noun: string;
-  /** As in `Service Ticket 404 not found`. */
+  /** Name of the kind in messages such as `Service Ticket 404 not found`. */
   readonly singular: string;
-  /** Members that are shown inside `_info`. */
+  /** Members that responses show inside `_info`. */
   readonly info: readonly string[];
 }
 
 export type Company = Readonly<Record<Name, Collection<Resource, Name>>>;
 
-/** The member whose keys everybody here uses. */
+/** The member whose keys all callers use. */
 export const API_MEMBER = { id: 1, identifier: 'causeway' };
 
-/** Entries of setup tables: their ids count from 1. Some have an identifier behind a bar. */
+/** Entries of setup tables, with ids from 1. Some have an identifier after a vertical bar. */
 const SETUP: Readonly<Record<string, readonly string[]>> = {
   boards: ['Service A', 'Ops\' & "Net" Security', 'Integration'],
   statuses: ['New', 'In Progress', 'Waiting %', '>Closed'],
@@ -64,14 +64,14 @@ const entries = Object.fromEntries(
   Object.entries(SETUP).map(([name, all]) => [name, all.map((_, index) => index + 1)]),
 );
 
-/** Ids have gaps. */
+/** Returns ids with gaps. */
 const from = (start: number) => (index: number) => start + index * 3 + Math.floor(index / 10);
 const ticketId: Column = (index) => from(5000)((index * 7) % 120);
 const items = (index: number) => [
   { id: index, type: { id: 1, name: 'Email' }, value: `c${index}+x@Outlook.com`, communicationType: 'Email' },
 ];
 
-/** Each screen has a text, a number, a flag and a day; some records have values. */
+/** The custom fields. Each screen has a text, a number, a flag and a day, and some records have values. */
 const CUSTOM = [
   { caption: 'Sync "state"', type: 'Text', values: ["O'Brien", null, '100%_sure'] },
   { caption: 'Story Points', type: 'Number', values: [5, -12.5, 0, null] },
@@ -80,7 +80,7 @@ const CUSTOM = [
 ];
 const SCREENS: readonly Name[] = ['tickets', 'timeEntries', 'companies', 'contacts', 'configurations', 'opportunities'];
 
-/** The custom fields of a record as answers show them, each with a value. */
+/** Returns the custom fields of a record as responses show them, each with a value. */
 function customFieldsOf(name: Name, read: (field: { id: number; values: readonly unknown[] }) => unknown) {
   return CUSTOM.map(({ caption, type, values }, source) => {
     const id = 15 + SCREENS.indexOf(name) * CUSTOM.length + source;
@@ -88,14 +88,14 @@ function customFieldsOf(name: Name, read: (field: { id: number; values: readonly
   });
 }
 
-/** An update names the whole array: what is not in it loses its value. */
+/** Reads custom fields. An update contains the whole array, and fields that are missing from it lose their value. */
 export function readCustomFields(name: Name, { customFields, ...values }: TableRow): TableRow {
   if (!Array.isArray(customFields)) return values;
   const given = new Map(customFields.map(Object).map(({ id, value = null }) => [id, value]));
   return { ...values, customFields: customFieldsOf(name, ({ id }) => given.get(id) ?? null) };
 }
 
-/** What a reference shows of its record, or of its entry. */
+/** Returns what a reference shows of its record, or of its entry of a setup table. */
 export function entryOf(company: Company, refersTo: string, id: unknown): TableRow | undefined {
   if (id == null) return undefined;
   const entry = SETUP[refersTo]?.[Number(id) - 1];
@@ -122,8 +122,8 @@ export interface CompanyOptions {
   readonly notify: (name: Name, change: TableChange) => void;
 }
 
-/** One company of the cloud, with some hundred records. */
-export function createCompany({ clock, memory, notify: tell }: CompanyOptions): Company {
+/** Creates one company of the cloud with some hundred records. */
+export function createCompany({ clock, memory, notify: report }: CompanyOptions): Company {
   const by = { updatedBy: API_MEMBER.identifier, enteredBy: API_MEMBER.identifier };
   const about = (name: Name, rows: number, start: number, { vary, initial, ...more }: Partial<Resource> = {}) => {
     const { path, noun, label, info, ...schema } = official.schemas[name];
@@ -143,9 +143,9 @@ export function createCompany({ clock, memory, notify: tell }: CompanyOptions): 
     entries,
     refuse,
     absent,
-    onChange: tell,
+    onChange: report,
     read: {
-      // By its id, its identifier or its name, whichever is said first.
+      // The first of id, identifier and name that the reference has counts.
       reference: (value, { refersTo = '' }) => {
         const said: TableRow = Object(value);
         const key = ['id', 'identifier', 'name'].find((each) => said[each] != null);
@@ -181,7 +181,7 @@ export function createCompany({ clock, memory, notify: tell }: CompanyOptions): 
           types: (index) => [{ id: (index % 2) + 1, name: pick(['Client', 'Prospect'], index) }],
         },
         initial: { status: 1, deletedFlag: false },
-        // The company stays, and says that it was deleted.
+        // A deleted company stays, with a mark.
         deleted: 'deletedFlag',
         check: ({ id, identifier }) =>
           company.companies.table.rows(true).some((row) => row.id !== id && isSame(row.identifier, identifier))
@@ -222,7 +222,7 @@ export function createCompany({ clock, memory, notify: tell }: CompanyOptions): 
   return company;
 }
 
-/** A record as answers have it: members without a value are missing. */
+/** Returns a record as responses show it. Members without a value are missing. */
 export function showRow(company: Company, { members, info }: Resource, row: TableRow): TableRow {
   const shown = Object.entries(members).flatMap(([name, { refersTo }]): [string, unknown][] => {
     const value = refersTo === undefined ? row[name] : entryOf(company, refersTo, row[name]);

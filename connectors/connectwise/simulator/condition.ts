@@ -11,10 +11,10 @@ import { badCondition } from './fault.ts';
 
 export type LiteralKind = 'string' | 'datetime' | 'numeric' | 'boolean' | 'null';
 
-/** What a name in a condition stands for. */
+/** The member that a name in a condition refers to. */
 export interface Target {
   readonly type: keyof typeof KINDS;
-  /** It holds one of them. */
+  /** The possible values of the member. */
   readonly values?: readonly string[];
   readonly read: (row: TableRow) => unknown;
 }
@@ -24,7 +24,10 @@ export interface Language {
   readonly text: TextRule;
 }
 
-/** A condition as the developer guide writes it. An empty one says nothing. @throws Fault 400 */
+/**
+ * Compiles a condition in the syntax of the developer guide. An empty condition matches every row.
+ * @throws Fault 400
+ */
 export function compileConditions(conditions: string, language: Language): (row: TableRow) => boolean {
   if (conditions.trim() === '') return () => true;
   const fields = new Map<string, FilterField>();
@@ -58,7 +61,7 @@ function readTokens(conditions: string): readonly Token[] {
 const DEEPEST = 50;
 const END: Token = { kind: 'end', text: '' };
 
-/** `or` of `and` of tests and parentheses. */
+/** Parses a condition: `or` of `and` of tests and parentheses. */
 function parse(tokens: readonly Token[], language: Language, fields: Map<string, FilterField>): FilterTree {
   let at = 0;
   const peek = () => tokens[at] ?? END;
@@ -160,7 +163,7 @@ function makeTest(
   return { kind: 'test', field: key, operator: isNot ? 'NOT LIKE' : 'LIKE', values: [wanted] };
 }
 
-/** The guide says of strings that they accept `*` for wildcards, and shows it of an equality. */
+/** Returns whether a literal has wildcards. The guide says that strings accept `*` as a wildcard, and shows it in an equality. */
 function isWildcard(operator: string, { type, values }: Target, literal: Token | undefined): boolean {
   const isText = type === 'string' && values === undefined && literal?.kind === 'string';
   return isText && (operator === '=' || operator === '!=') && literal.text.includes('*');
@@ -173,7 +176,7 @@ function operatorOf(operator: string, negated: boolean): '=' | '!=' | '<' | '<='
     : '>=';
 }
 
-/** Equalities of the database below pass over blanks at the end, patterns do not. */
+/** Returns how texts are folded for a comparison. Equalities of the underlying database ignore blanks at the end, patterns don't. */
 function foldOf(rule: TextRule, isPattern: boolean): (text: string) => string {
   return isPattern && rule === 'ignoring case' ? (text) => text.toLowerCase() : FOLDS[rule];
 }
@@ -185,7 +188,7 @@ function readValue({ kind, text }: Token, { type, values }: Target): FilterLiter
   if (kind === 'datetime' && !(MOMENT.test(text) && !Number.isNaN(Date.parse(text)))) {
     throw badCondition(`'${text}' is not a datetime.`);
   }
-  // The documents do not say how a quote gets into a string. Some clients write a backslash in front, with an unknown result.
+  // The documents do not say how a string contains a quote. Some clients write a backslash in front of it, with an unknown result.
   if (kind === 'string' && text.includes('\\')) throw badCondition('A string with a backslash is not simulated.');
   if (kind === 'boolean') return text.toLowerCase() === 'true';
   if (values === undefined) return text;

@@ -8,7 +8,7 @@ import {
   typed,
 } from '#connector/simulator';
 
-/** An object that cannot be saved; ConnectWise names the kind of object with every complaint. */
+/** The error for an object that cannot be saved. Each of its parts names the kind of object. */
 class Refusal extends Fault {
   readonly errors: readonly object[];
 
@@ -38,7 +38,7 @@ export function refuse(complaints: readonly Complaint[], { noun, members }: Refu
   return new Refusal(noun, errors);
 }
 
-/** Fault for a bad condition, order or parameter of a page. */
+/** Returns the error for an invalid condition, order or paging parameter. */
 export function badCondition(message: string): Fault {
   return new Fault(400, 'ApiFindCondition', message);
 }
@@ -47,17 +47,17 @@ export function absent({ singular }: { readonly singular: string }, id: string):
   return new Fault(404, 'NotFound', `${singular} ${id} not found`);
 }
 
-/** The gateway of the cloud does not know the company: nothing of it is JSON. */
+/** Code of the error of the cloud's gateway for an unknown company. The response is not JSON. */
 export const CANNOT_ROUTE = 'CANNOT_ROUTE';
 
-/** What the kit itself refuses, in ConnectWise's words. */
+/** ConnectWise's codes for the errors that the kit throws. */
 const WORDS: Readonly<Record<string, string>> = {
   UNAUTHORIZED: 'Unauthorized',
   METHOD_NOT_ALLOWED: 'MethodNotAllowed',
   [BAD_BODY]: 'InvalidObject',
 };
 
-/** Writes a fault as `{ code, message, errors }`. A response for too many calls has `error` in place of `code`. */
+/** Prints an error as `{ code, message, errors }`. A response for too many calls has `error` instead of `code`. */
 export function print(fault: Fault): SimulatedResponse {
   const { status, code, message, headers } = fault;
   if (code === CANNOT_ROUTE) return typed('text/plain', message, status);

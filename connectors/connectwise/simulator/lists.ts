@@ -12,10 +12,10 @@ import { type Company, entryOf, type Resource, showRow } from './company.ts';
 import { compileConditions, type Target } from './condition.ts';
 import { badCondition } from './fault.ts';
 
-/** Parameters in any case of letters. */
+/** The parameters of a request, with their names in lower case. */
 type Asked = URLSearchParams;
 
-/** Returns what a name in conditions and orders stands for, in any case of letters; members of references are behind a slash. */
+/** Returns the members that conditions and orders can name, by name in lower case. Members of references follow a slash. */
 function targetsOf(company: Company, { members, info }: Resource): ReadonlyMap<string, Target> {
   const entries = Object.entries(members).flatMap(([name, member]): [string, Target][] => {
     const { type, values, refersTo } = member;
@@ -46,12 +46,15 @@ export interface Listing {
   readonly text: TextRule;
 }
 
-/** Rows that the conditions let through, in order. @throws Fault 400 */
+/**
+ * Returns the rows that match the conditions, sorted.
+ * @throws Fault 400
+ */
 function findRows({ company, resource, rows, text }: Listing, asked: Asked): readonly TableRow[] {
   const targets = targetsOf(company, resource);
   const resolve = (field: string) => targets.get(field.toLowerCase());
   const found = rows.filter(compileConditions(asked.get('conditions') ?? '', { resolve, text }));
-  // `contact/name asc, id desc`; without an order by id.
+  // An order such as `contact/name asc, id desc`. The default is by id.
   const orders = (asked.get('orderby') || 'id').split(',').map((term) => {
     const [, name = '', direction = 'asc'] = /^\s*([\w/]+)(?:\s+(asc|desc))?\s*$/i.exec(term) ?? [];
     const target = resolve(name);
@@ -66,7 +69,7 @@ const readAsked = ({ query }: Call): Asked =>
 
 const SIZED = { size: 'pagesize', usual: 25, most: 1000, beyond: 'refused', refuse: badCondition } as const;
 
-/** A page of records: of the usual kind, or forward-only where a header asks for that. */
+/** Responds with a page of records: a numbered page, or a forward-only page if a header requests it. */
 export function list(listing: Listing, call: Call): SimulatedResponse {
   const asked = readAsked(call);
   const rows = findRows(listing, asked);
@@ -93,7 +96,7 @@ function takeNumbered(rows: readonly TableRow[], { isStuck }: Call, asked: Asked
   };
 }
 
-/** The id of the last record leads on, also from the last page; an empty page leads nowhere. */
+/** Takes a forward-only page. The id of its last record leads to the next page, also from the last page. An empty page has no link. */
 function takeForward(rows: readonly TableRow[], { isStuck }: Call, asked: Asked): Taken {
   if (asked.has('orderby')) throw badCondition('orderBy is not used with forward-only pagination.');
   const pageId = asked.get('pageid') ?? '0';
@@ -105,7 +108,7 @@ function takeForward(rows: readonly TableRow[], { isStuck }: Call, asked: Asked)
   return { page, links: next === undefined ? {} : { next: { pageSize: String(size), pageId: String(next) } } };
 }
 
-/** Recorded addresses have a slash in front of the question mark. */
+/** Returns the address of a page. Recorded addresses have a slash before the question mark. */
 function addressOf({ origin, path, query }: Call, parameters: Readonly<Record<string, string>>): string {
   const replaced = ['page', 'pagesize', 'pageid'];
   const kept = [...query].filter(([name]) => !replaced.includes(name.toLowerCase()));

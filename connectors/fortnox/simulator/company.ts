@@ -24,22 +24,22 @@ type Name = keyof typeof OBJECTS;
 
 export interface Resource extends CollectionSpec {
   readonly key: string;
-  /** The member that wraps one record in bodies. */
+  /** The member that wraps a single record in bodies. */
   readonly singular: string;
-  /** The member that a record cannot be without. */
+  /** The required member of a record. */
   readonly required: string;
-  /** The error for a number that nobody has. */
+  /** The error for an unknown number. */
   readonly missing: readonly [code: number, message: string];
-  /** The error for a number that another record has, or had. */
+  /** The error for a number that another record has or had. */
   readonly taken: (number: string) => readonly [code: number, message: string];
-  /** By parameter. */
+  /** Searches by parameter. */
   readonly searches: Readonly<Record<string, Search>>;
   readonly filters: Readonly<Record<string, (row: TableRow, today: string) => boolean>>;
-  /** Columns by the words of `sortby`. */
+  /** Columns by the values of `sortby`. */
   readonly sorts: Readonly<Record<string, string>>;
-  /** A row of a list. */
+  /** Returns the row of a list for a record. */
   readonly short: (row: TableRow) => TableRow;
-  /** The rows of a document, by their member and that of their quantity. Other records have none. */
+  /** The member that contains the rows of a document, and the member of a row that contains its quantity. Other records have none. */
   readonly lines?: readonly [member: string, quantity: string];
   readonly initial: TableRow;
   readonly can: readonly ('delete' | 'cancel' | 'bookkeep')[];
@@ -47,10 +47,13 @@ export interface Resource extends CollectionSpec {
 
 export type Company = Readonly<Record<Name, Collection<Resource>>>;
 
-/** Members of a record that nobody set. */
+/** Values of members that the creation did not set. */
 const created: Readonly<Record<Name, TableRow>> = official.created;
 
-/** A member that a new record has a value for is never null. What reads as a number and is written as a text stays as it is. */
+/**
+ * Returns the members of a kind of record, with their columns. A member that has a default value is never null. A member whose default is
+ * a text, although its type is another one, keeps the default.
+ */
 function about(name: Name, vary: Readonly<Record<string, Column>>) {
   const known = Object.entries(membersOf(OBJECTS[name].fields));
   const members: Members = Object.fromEntries(
@@ -74,26 +77,29 @@ const listed = (name: Name) => {
   const names = words(official.lists[name]);
   return (row: TableRow): TableRow => Object.fromEntries(names.map((member) => [member, row[member]]));
 };
-/** Lists show an empty text for null, and the first phone number as `Phone`. */
+/** Returns the row of a list. Lists show null as an empty text, and the first phone number as `Phone`. */
 const listedPerson = (name: Name) => (row: TableRow) => {
   const { Phone1: Phone, ...rest } = listed(name)(row);
   return Object.fromEntries(Object.entries({ ...rest, Phone }).map(([member, value]) => [member, value ?? '']));
 };
 const asText = (value: unknown) => (typeof value === 'number' ? String(value) : value);
 
-/** Hostile texts alone would never sort or match as words do. */
+/** Names for rows that must sort and match as words do. Hostile texts alone would not. */
 const NAMES = [
   ...['Åhléns AB', 'Östers Bygg', 'anders svensson', 'Anders Svensson', 'Zäta', "O'Brien & Söhne", 'Test 100%_a'],
 ];
-/** Must not be empty, unlike other texts. */
+/** Returns a name, which must not be empty, unlike other texts. */
 const nameOf: Column = (index) =>
   (index % 3 === 0 ? String(cycle(HOSTILE_TEXTS)(index / 3)) : '') || cycle(NAMES)(index);
-/** Numbers are texts: some have letters in them, or a sign that paths must encode. */
+/** Numbers that are no whole numbers. Numbers are texts: some contain letters, or a character that paths must encode. */
 const ODD_NUMBERS: Readonly<Record<number, string>> = { 4: 'A100', 5: '1A100', 6: 'K/7', 7: 'a_b-c', 8: 'B+1' };
 const numberOf = (index: number) => ODD_NUMBERS[index] ?? String(index + 1);
 
 const FIRST_CHANGE_MS = Date.parse('2024-02-28T22:58:00Z');
-/** No answer shows it. Two rows have one minute; minutes are on both sides of midnight and of a change of clocks. */
+/**
+ * The time of the last change, which no response contains. Pairs of rows have the same minute. The minutes are on both sides of midnight
+ * and of a change of clocks.
+ */
 const modified: Column = (index) => FIRST_CHANGE_MS + Math.floor(index / 2) * (DAY_MS / 2 + 61_001);
 const CHANGED = { changed: ['modified'], deleted: 'removed' } as const;
 
@@ -212,7 +218,7 @@ export function createCompany(clock: MovableClock): Company {
         ...CHANGED,
         ...about('articles', {
           Description: (index) => String(nameOf(index + 1)).slice(0, 200),
-          // Null in all recorded answers.
+          // This member is null in all recorded responses.
           StockPlace: () => null,
           SupplierNumber: sparse(2, (index) => numberOf(index % 60)),
           VAT: cycle([25, 12, 6, 0]),
@@ -233,7 +239,7 @@ export function createCompany(clock: MovableClock): Company {
         },
         filters: byActivity,
         sorts: sortedBy('ArticleNumber QuantityInStock ReservedQuantity StockValue'),
-        // Lists write numbers as texts, and a rate of nothing as null.
+        // Lists contain numbers as texts, and a rate of 0 as null.
         short: (row) => {
           const shown = listed('articles')({ ...row, VAT: row.VAT === 0 ? null : row.VAT });
           return Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, asText(value)]));
@@ -275,7 +281,7 @@ export function createCompany(clock: MovableClock): Company {
         ...about('invoices', {
           ...DOCUMENT,
           InvoiceDate: dayFor,
-          // Some fall due long after everybody who reads this.
+          // Some due dates are decades away, so that these invoices are never overdue.
           DueDate: (index) => dayAfter(dayFor(index), index % 5 === 0 ? 20_000 : 30),
           Booked: isBooked,
           Cancelled: isCancelled,
@@ -314,7 +320,10 @@ export function createCompany(clock: MovableClock): Company {
 /** Characters that Fortnox accepts in texts. Source: its page on formats. */
 const CHARACTERS = /^(?:[\p{L}’\\0-9 –:.`´,;^¤#%§£$€¢¥©™°&/()=+\-*_!?²³®½@\u00a0\n\r]|\u0308|\u030a)*$/u;
 
-/** Numbers and flags may be texts, and texts numbers. @throws Fault 400 */
+/**
+ * Reads a text. Numbers and flags may be texts, and texts may be numbers.
+ * @throws Fault 400
+ */
 function readText(value: unknown): unknown {
   if (typeof value === 'object') return undefined;
   if (CHARACTERS.test(String(value))) return String(value);
@@ -340,7 +349,7 @@ export function datesOf({ initial }: Resource, { InvoiceDate }: TableRow, today:
   return { InvoiceDate: today, DueDate: dayAfter(String(InvoiceDate ?? today), DUE_DAYS), OutboundDate: today };
 }
 
-/** What is counted: rows get ids, sums are made of them. An invoice is owed until it is paid. */
+/** Returns the calculated members: ids of rows, and sums. The balance of an invoice is its total until it is paid. */
 export function sumUp({ initial, lines }: Resource, row: TableRow): TableRow {
   if (lines === undefined) return {};
   const [member, quantity] = lines;

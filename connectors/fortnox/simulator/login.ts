@@ -22,19 +22,19 @@ const API_HOST = 'api.fortnox.se';
 const LOGIN_HOST = 'apps.fortnox.se';
 
 export const CLIENT_SECRET = 'demo-client-secret';
-/** Good from the start, for those who test something else than the login. */
+/** An access token that is valid from the start, for tests that do not cover the log-in. */
 export const ACCESS_TOKEN = 'demo-access-token';
-/** Each start takes every code that begins with `demo-` once. */
+/** An authorization code. After each start, every code that begins with `demo-` works once. */
 export const DEMO_AUTHORIZATION_CODE = 'demo-authorization-code';
 
-/** Refresh tokens are used once. */
+/** The registered clients. Each refresh token can be used once. */
 export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret', rotates: {} },
 };
 
 const HOUR_MS = 3_600_000;
 
-/** OAuth. Where documents are silent, the words are our own. */
+/** Creates the OAuth server. If the documents have no text, the text is our own. */
 export function createOAuthLogin(
   memory: SimulatorMemory | undefined,
   clock: MovableClock,
@@ -48,7 +48,7 @@ export function createOAuthLogin(
     lifetimes: { accessMs: HOUR_MS, refreshMs: 45 * DAY_MS },
     accessTokens: [ACCESS_TOKEN],
     errors: { unknownRefreshToken: ['invalid_grant', 'Invalid refresh token'] },
-    answer: ({ access_token, refresh_token, scope }) => ({
+    tokenResponse: ({ access_token, refresh_token, scope }) => ({
       access_token,
       refresh_token,
       scope,
@@ -75,20 +75,20 @@ export function createOAuthLogin(
   };
 }
 
-/** The flow before OAuth: a code of the user becomes a token without an end. */
+/** The flow before OAuth, which exchanges a code of the user for a token that does not expire. */
 export interface Login {
   readonly authenticate: Guard;
-  /** The same routes, of which each GET that comes with a code answers a token instead. */
+  /** Wraps the routes, so that a GET with a code exchanges the code. */
   readonly exchanging: (routes: Routes) => Routes;
-  /** As when the user removes the integration. */
+  /** Revokes all tokens, as when the user removes the integration. */
   readonly deactivate: () => void;
 }
 
 export interface LoginOptions {
   readonly memory: SimulatorMemory | undefined;
-  /** Whether a code that is shown twice also ends the token that it was exchanged for. */
+  /** Whether the second use of a code revokes the token of its first use. */
   readonly deactivatesOnReuse: boolean;
-  /** Whether an access token is one of OAuth. */
+  /** Returns whether OAuth issued the access token. */
   readonly acceptsBearer: (accessToken: string) => boolean;
 }
 
@@ -102,7 +102,10 @@ export function createLogin({ memory, deactivatesOnReuse, acceptsBearer }: Login
     saved.save([...tokens]);
   }
 
-  /** @throws Fault 403 */
+  /**
+   * Exchanges a code for a token.
+   * @throws Fault 403
+   */
   function exchange({ headers }: Call, code: string): SimulatedResponse {
     if (headers['client-secret'] !== CLIENT_SECRET || !code.startsWith('demo-')) throw badLogin();
     const issued = byCode.get(code);

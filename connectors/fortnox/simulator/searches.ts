@@ -3,18 +3,21 @@ import { badParameter } from './faults.ts';
 
 export type Test = (row: TableRow) => boolean;
 
-/** What a value of a parameter lets through. @throws Fault 400 for a value that is none */
+/**
+ * Compiles a value of a parameter into a test.
+ * @throws Fault 400 for an invalid value
+ */
 export type Search = (text: string) => Test;
 
 /**
- * `ILIKE '%value%'`, as Fortnox documents it: anywhere, in any case, and taken literally: with signs of patterns in the value.
- * An empty value says nothing.
+ * Returns a search for `ILIKE '%value%'`, as Fortnox documents it: anywhere in the text and ignoring case. The value is not escaped, so it
+ * can contain wildcards. An empty value matches every row.
  */
 export function contains(column: string): Search {
   return (text) => like(text, ({ [column]: value }) => value);
 }
 
-/** One of the rows of a document. */
+/** Returns a search in the rows of a document. */
 export function containsInRows(rows: string, column: string): Search {
   return (text) => {
     const test = like(text, ({ [column]: value }) => value);
@@ -41,7 +44,7 @@ export function isTrue(column: string): Search {
   };
 }
 
-/** Both ends are in the range. */
+/** Returns a search for days from a bound on, which is included. */
 export function fromDay(column: string): Search {
   return betweenDays(column, (day, bound) => day >= bound);
 }
@@ -67,12 +70,12 @@ const SWEDISH_TIME = new Intl.DateTimeFormat('sv-SE', {
   timeStyle: 'medium',
 });
 
-/** `2024-03-31 01:59:00`. */
+/** Prints a time on Swedish clocks, such as `2024-03-31 01:59:00`. */
 export function swedishTime(ms: number): string {
   return SWEDISH_TIME.format(ms);
 }
 
-/** By the clocks of Sweden, from that minute (or second) on. No answer shows the time that it looks at. */
+/** Searches records that changed at or after a minute, or a second, on Swedish clocks. No response contains the time of the last change. */
 export const changedSince: Search = (text) => {
   const [, day = '', time = '00:00', seconds = '00'] =
     /^(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::(\d\d))?)?$/.exec(text) ?? [];

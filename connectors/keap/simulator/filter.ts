@@ -16,16 +16,16 @@ const TYPES = {
 
 export type Test = (row: TableRow) => boolean;
 
-/** One name that an endpoint takes in its `filter`. */
+/** A name that an endpoint accepts in its `filter`. */
 interface FilterSpec {
   readonly type: keyof typeof TYPES;
-  /** Default: `==` alone. */
+  /** The operators of the name. Default: only `==`. */
   readonly operators?: readonly Operator[];
-  /** A star at the end means "begins with", after so many characters. */
+  /** Minimum number of characters before a star at the end, which means "begins with". Without it a star is not special. */
   readonly least?: number;
-  /** Values with commas between them. */
+  /** Whether the value is a list, separated by commas. */
   readonly isList?: boolean;
-  /** `==` means a bound. */
+  /** The bound that `==` means. */
   readonly bound?: '>=' | '<=';
 }
 
@@ -34,7 +34,7 @@ export type Operator = '==' | '!=' | '>' | '<' | '>=' | '<=';
 const COMPARED: readonly Operator[] = ['==', '>', '<', '>=', '<='];
 const ALL: readonly Operator[] = [...COMPARED, '!='];
 
-/** By the first word of a filter in `official.json`; the second is the path of what is compared. */
+/** The kinds of filters by the first word of a filter in `official.json`. The second word is the path of the compared member. */
 const KINDS: Readonly<Record<string, FilterSpec>> = {
   text: { type: 'text' },
   prefix: { type: 'text', least: 1 },
@@ -56,17 +56,20 @@ const KINDS: Readonly<Record<string, FilterSpec>> = {
   until: { type: 'time', bound: '<=' },
 };
 
-/** What no member holds. */
+/** Compared values that no member contains. */
 const READS: Readonly<Record<string, (row: TableRow) => unknown>> = {
   has_due_date: ({ due_time }) => due_time !== null,
   paid: ({ status }) => status === 'PAID',
-  // It says where to search, which here is one place alone.
+  // The filter selects the fields to search, and the simulator has only one.
   phone_fields: () => 'PHONE1',
   permission: ({ permission }) => [permission, 'BOTH'],
   viewable: ({ is_public }) => [is_public === true ? 'PUBLIC' : 'PRIVATE', 'BOTH'],
 };
 
-/** What stands at a path: several values where it leads through a list; of addresses only those of a kind. */
+/**
+ * Returns a function that reads the values at a path. A path through a list yields several values. A path of addresses yields only those of
+ * one kind.
+ */
 function readerOf(path: string): (row: TableRow) => unknown {
   const [, kind, member = ''] = /^(billing|shipping|other)_address\.(\w+)$/.exec(path) ?? [];
   if (kind === undefined) return READS[path] ?? ((row) => valuesAt(row, path));
@@ -84,14 +87,14 @@ function valuesAt(row: TableRow, path: string): unknown {
   return values.length === 0 ? null : values;
 }
 
-/** A name, what it is compared by and with. */
+/** A condition: a name, an operator and a value. */
 export interface Criterion {
   readonly name: string;
   readonly operator: Operator;
   readonly text: string;
 }
 
-/** A filter or an order as `official.json` writes it: `id category.id none=NONE`. */
+/** Filters or orders in the format of `official.json`, such as `id category.id none=NONE`, by name. */
 export type Written = Readonly<Record<string, string>>;
 
 export interface FilterContext {
@@ -100,12 +103,11 @@ export interface FilterContext {
   readonly rule: TextRule;
 }
 
-/** @throws Fault 400 */
 export function badRequest(message: string, field?: string): Fault {
   return new Fault(400, 'INVALID_ARGUMENT', message, field === undefined ? {} : { fields: [field] });
 }
 
-/** A name of a list as filters and orders compare it: orders by the first of several values. */
+/** Returns a name of a list as filters and orders compare it. Orders compare the first of several values. */
 export function fieldOf(written: string, rule: TextRule) {
   const [kind = '', path = '', ...more] = written.split(' ');
   const { type = 'text', ...spec } = KINDS[kind] ?? {};
@@ -130,7 +132,10 @@ export function fieldOf(written: string, rule: TextRule) {
   };
 }
 
-/** `name==value` with semicolons between them, which mean AND. @throws Fault 400 for another grammar, names and values */
+/**
+ * Compiles conditions `name==value`. Semicolons between them mean AND.
+ * @throws Fault 400 for another grammar, and for unknown names and values
+ */
 export function compileAll(filter: string | null, context: FilterContext): Test {
   const criteria = (filter ?? '')
     .split(';')
@@ -139,7 +144,10 @@ export function compileAll(filter: string | null, context: FilterContext): Test 
   return compileCriteria(criteria, context);
 }
 
-/** @throws Fault 400 for names and values that are not taken */
+/**
+ * Compiles conditions that are joined with AND.
+ * @throws Fault 400 for names and values that the endpoint does not accept
+ */
 export function compileCriteria(criteria: readonly Criterion[], context: FilterContext): Test {
   const tests = criteria.map((criterion) => compileOne(criterion, criteria, context));
   return (row) => tests.every((test) => test(row));
@@ -200,7 +208,11 @@ function treeOf(
   return { ...test, operator: wordOf(operator), values: [text] };
 }
 
-/** @throws Fault 400 for another form, and for days that there are not */
+/**
+ * Reads a time.
+ * @param isExact whether milliseconds are required
+ * @throws Fault 400 for another format, and for a day that does not exist
+ */
 export function readTime(name: string, text: string, isExact = false): string {
   const [whole, milliseconds] = TIME.exec(text) ?? [];
   if (whole === undefined || (isExact && milliseconds === undefined) || Number.isNaN(Date.parse(text))) {
@@ -213,7 +225,11 @@ function wordOf(operator: Operator) {
   return operator === '==' ? '=' : operator;
 }
 
-/** @throws Fault 400 for a star elsewhere than at the end, and for fewer characters than are wanted */
+/**
+ * Compiles a prefix.
+ * @param least minimum number of characters
+ * @throws Fault 400 for a star before the end, and for a prefix that is too short
+ */
 function prefixOf(name: string, text: string, least: number): FilterTree {
   const start = text.slice(0, -1);
   if (!text.endsWith('*') || start.includes('*') || start.length < least) throw badValue(name, text);

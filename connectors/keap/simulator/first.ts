@@ -14,18 +14,18 @@ import { type Records, USER_ID } from './records.ts';
 
 const ROOT = '/crm/rest/v1';
 
-/** A list of v1: what it shows of a record of v2, and what its parameters compare. */
+/** A list of v1: the members that it shows of a record of v2, and the members that its parameters compare. */
 interface List {
   readonly of: string;
   readonly show: Written;
   readonly filters: Written;
-  /** By `order`; the direction is said beside it. */
+  /** Members by the values of `order`. Another parameter has the direction. */
   readonly orders?: Written;
 }
 
 const LEVELS: readonly unknown[] = ['NONESSENTIAL', 'ESSENTIAL', 'CRITICAL'];
 
-/** Numbers for ids, `+0000` for the zone: the first version writes differently. */
+/** The formats of the first version, which prints ids as numbers, and the zone as `+0000`. */
 const FORMS: Readonly<Record<string, (value: unknown) => unknown>> = {
   same: (value) => value,
   number: (id) => (id === null ? null : Number(id)),
@@ -44,12 +44,12 @@ function showRow({ show }: List, row: TableRow): TableRow {
   return Object.fromEntries(shown);
 }
 
-/** What is only in v1, or has ids only there. */
+/** Creates the routes of objects that only v1 has, or that have ids only in v1. */
 export function createFirstVersion(records: Records): Routes {
   const lists: readonly (readonly [string, List])[] = Object.entries<List>(official.first);
   const routes = lists.map(([path, list]) => [
     `GET ${ROOT}/${path}`,
-    (call: Call) => answer(records, path, list, call),
+    (call: Call) => respond(records, path, list, call),
   ]);
   const show = (list: List) => (row: TableRow, _: Call, status?: number) => json(showRow(list, row), status);
   const { appointments, transactions } = official.first;
@@ -72,8 +72,8 @@ export function createFirstVersion(records: Records): Routes {
 
 const USUAL = 1000;
 
-/** With links to pages that need not be there: only `count` tells the end. */
-function answer(records: Records, path: string, list: List, { query, origin, isStuck }: Call): SimulatedResponse {
+/** Responds with a list. Its links may lead to pages without rows, so only `count` shows the end. */
+function respond(records: Records, path: string, list: List, { query, origin, isStuck }: Call): SimulatedResponse {
   const { of, filters, orders = {} } = list;
   const { table, members } = Object.values(records).find(({ name }) => name === of) ?? records.tasks;
   const given = Object.keys(filters).flatMap((name): readonly Criterion[] => {

@@ -19,7 +19,7 @@ import {
 import official from '../official.json' with { type: 'json' };
 import { badRequest } from './filter.ts';
 
-/** What hooks call the rows of a table. Of the others they do not tell. */
+/** Names of tables in hooks. Hooks do not report other tables. */
 const NOUNS: Readonly<Record<string, string>> = {
   ...{ contacts: 'contact', tags: 'contactGroup', tasks: 'task', opportunities: 'opportunity', orders: 'order' },
   appointments: 'appointment',
@@ -34,8 +34,8 @@ interface HookOptions extends Pick<SimulatorOptions, 'send'> {
 }
 
 /**
- * REST hooks. A hook is verified when its address echoes the secret of a first call. The simulator does not see the responses to what it
- * sends: it takes them for correct unless `POST /simulate/hooks` says otherwise.
+ * Creates the REST hooks. A hook is verified when its address echoes the secret of a first call. The simulator does not see the responses
+ * to its calls. It assumes that they are correct unless `POST /simulate/hooks` says otherwise.
  */
 export function createHooks({ memory, send, clock }: HookOptions) {
   const members = describedMembers(official.hooks);
@@ -48,7 +48,10 @@ export function createHooks({ memory, send, clock }: HookOptions) {
   let isEchoed = true;
   let waiting = new Map<string, TableKeys>();
 
-  /** An empty call with the secret. Returns what is known of the hook then. */
+  /**
+   * Sends an empty call with the secret.
+   * @returns the changed values of the hook
+   */
   function verify(url: unknown): TableRow {
     const headers = { 'content-type': 'application/json', 'x-hook-secret': randomUUID() };
     send?.({ url: String(url), headers, body: '' });
@@ -83,7 +86,7 @@ export function createHooks({ memory, send, clock }: HookOptions) {
   return {
     routes,
     commands: {
-      /** `{"echo": false}`: what is verified from now on fails; `{"status": "Inactive"}`: what all hooks are. */
+      /** `{"echo": false}` makes later verifications fail. `{"status": "Inactive"}` makes all hooks inactive. */
       'POST /simulate/hooks': ({ body }: Call) => {
         const { echo, status } = body.object();
         if (typeof echo === 'boolean') isEchoed = echo;
@@ -94,7 +97,7 @@ export function createHooks({ memory, send, clock }: HookOptions) {
       },
     } satisfies Routes,
     /** Sends simultaneous changes together: one batch for each kind of event. */
-    tell: (table: string, { key, before, after }: TableChange): void => {
+    notify: (table: string, { key, before, after }: TableChange): void => {
       const noun = NOUNS[table];
       if (noun === undefined) return;
       const event = `${noun}.${before === undefined ? 'add' : after === undefined ? 'delete' : 'edit'}`;

@@ -11,10 +11,10 @@ import {
   type SimulatorMemory,
 } from '#connector/simulator';
 
-/** The application whose data it is. */
+/** The Keap application that owns the data. */
 export const TENANT = 'ab103.infusionsoft.com';
 
-/** Good from the start, for those who test something else than the login. */
+/** An access token that is valid from the start, for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
 /** A personal access token. */
 export const DEMO_ACCESS_KEY = 'KeapAK-demo';
@@ -29,7 +29,10 @@ const TOKEN_HOST = 'api.infusionsoft.com';
 
 const DAY_MS = 86_400_000;
 
-/** Refresh tokens are used once. Refreshing takes the client's proof in a header alone, a code takes it in the form alone. */
+/**
+ * Creates the OAuth server. Each refresh token can be used once. A refresh requires the client credentials in a header, and the exchange of
+ * a code requires them in the form.
+ */
 export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
   const scope = `full|${TENANT}`;
   const server = createOAuthServer({
@@ -41,12 +44,12 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
     defaultScope: 'full',
     accessTokens: [DEMO_ACCESS_TOKEN, DEMO_ACCESS_KEY],
     callback: { scope },
-    answer: (standard) => ({ ...standard, token_type: 'bearer', scope }),
+    tokenResponse: (standard) => ({ ...standard, token_type: 'bearer', scope }),
   });
   const routes: Routes = {
     'GET /app/oauth/authorize': (call) => {
       assertHost(call, [LOGIN_HOST]);
-      // It is the default, and there is no other.
+      // `code` is the default, and the only value.
       return server.authorize({ ...call, query: new URLSearchParams([['response_type', 'code'], ...call.query]) });
     },
     'POST /token': (call) => {
@@ -55,7 +58,7 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
       if (grant === null) {
         return json({ error: 'invalid_request', error_description: 'response_type or grant_type is required' }, 400);
       }
-      // Each as Keap's SDK sends it, and no other way.
+      // Each grant accepts the client credentials only where Keap's SDK sends them.
       if ((grant === 'refresh_token') !== (readBasic(call.headers.authorization) !== undefined)) {
         return json({ error: 'invalid_client', error_description: 'Client credentials are invalid' }, 401);
       }
@@ -63,7 +66,10 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
     },
   };
 
-  /** @throws Fault 401 as the gateway says it, which tells no token from a wrong one */
+  /**
+   * Checks the credentials of a call.
+   * @throws Fault 401 in the form of the gateway, which does not distinguish a missing token from a wrong one
+   */
   function authenticate(call: Call): void {
     assertHost(call, API_HOSTS);
     const key = call.headers['x-keap-api-key'];

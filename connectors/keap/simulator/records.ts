@@ -19,25 +19,25 @@ import { badRequest, type Written } from './filter.ts';
 
 export type Name = keyof typeof official.resources;
 
-/** An object of v2, as its page of the reference says it. */
+/** An object of v2, as described on its page of the reference. */
 export interface Resource extends CollectionSpec {
   readonly path: string;
-  /** What a list calls its rows. */
+  /** The member of a list that contains the rows. */
   readonly list: string;
   readonly noun: string;
   readonly filters: Written;
   readonly orders: Written;
-  /** Members that are never shown in lists. */
+  /** Members that lists never contain. */
   readonly hidden: readonly string[];
-  /** Members that are shown only when `fields` names them. */
+  /** Members that are included only when `fields` names them. */
   readonly optional: readonly string[];
-  /** Whether `fields` names all that is shown. */
+  /** Whether `fields` names every included member. */
   readonly isSparse: boolean;
 }
 
 export type Records = Readonly<Record<Name, Collection<Resource, Name>>>;
 
-/** The user whose token it is. */
+/** The user who owns the token. */
 export const USER_ID = '1';
 
 const STAGES: readonly TableRow[] = ['New Opportunity', 'Qualifying', 'Won'].map((name, index) => ({
@@ -48,7 +48,7 @@ const USERS: readonly TableRow[] = [
   { id: USER_ID, first_name: 'Integration', last_name: 'User' },
   { id: '17', first_name: "D'Arcy", last_name: '李' },
 ];
-/** Ids of what is in no collection. */
+/** Ids of references whose records have no collection. */
 const ENTRIES = {
   users: USERS.map(({ id }) => id),
   stages: STAGES.map(({ id }) => id),
@@ -61,7 +61,7 @@ const ENTRIES = {
   },
 };
 
-/** Ids have gaps. */
+/** Returns ids with gaps. */
 const idAt = (index: number) => String(index + 1 + 3 * Math.floor(index / 7));
 const contactIds: Column = (index) => idAt((index * 5) % 40);
 const money = (amount: number) => ({ amount, currency_code: 'USD' });
@@ -139,7 +139,7 @@ const LABELS: Readonly<Partial<Record<Name, string>>> = { transactions: 'descrip
 const CREATED = ['create_time', 'created_time', 'creation_time', 'transaction_time', 'time_earned'];
 const CHANGED = ['update_time', 'updated_time', 'modification_time', 'last_updated_time'];
 
-/** One application: its objects with the filters and orders of their endpoints. */
+/** Creates the data of one application: its objects with the filters and orders of their endpoints. */
 export function createRecords(clock: MovableClock, onChange: (name: Name, change: TableChange) => void): Records {
   const specOf = (name: Name): Resource => {
     const { path, list, noun, filters, orders, ...about } = official.resources[name];
@@ -186,7 +186,7 @@ export function createRecords(clock: MovableClock, onChange: (name: Name, change
   return records;
 }
 
-/** A record with what its references lead to. */
+/** Returns a record together with the records that it refers to. */
 export function expand(row: TableRow, name: Name, { contacts }: Pick<Records, 'contacts'>): TableRow {
   const { contact_id, stage_id, user_id } = row;
   const { id, email_addresses, phone_numbers, addresses, given_name, family_name, job_title } =
@@ -210,7 +210,7 @@ export function encode(plain: string): string {
   return Buffer.from(plain).toString('base64');
 }
 
-/** What the files of the beginning hold. */
+/** Returns the content of a file that exists from the start. */
 export function contentOf(id: string): string {
   return `The content of ${id}: ${pick(HOSTILE_TEXTS, Number(id))}`;
 }

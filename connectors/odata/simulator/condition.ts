@@ -13,7 +13,7 @@ import type { Expression } from './parse-filter.ts';
 import type { Quirks } from './quirks.ts';
 import { CATEGORIES, type Properties, typeOfPath } from './schema.ts';
 
-/** How text compares: OData leaves it to the service. */
+/** The rule for comparing text, which OData leaves to the service. */
 export type Collation = 'binary' | 'ignoring case';
 
 export interface Scope {
@@ -22,7 +22,7 @@ export interface Scope {
   readonly quirks: Quirks;
 }
 
-/** The literal type that each property type compares with. */
+/** The literal type to which each property type is comparable. */
 const COMPARABLE: Readonly<Record<string, string>> = {
   ...{ 'Edm.String': 'text', 'Edm.Boolean': 'boolean', 'Edm.Guid': 'guid', 'Self.Category': 'enum' },
   ...{ 'Edm.Byte': 'number', 'Edm.Int16': 'number', 'Edm.Int32': 'number', 'Edm.Int64': 'number' },
@@ -33,14 +33,14 @@ const COMPARABLE: Readonly<Record<string, string>> = {
 const OF_NULL = { '=': false, '!=': true, '<': false, '<=': false, '>': false, '>=': false, IN: false } as const;
 
 /**
- * Compiles a filter under OData's rules: `eq` and `ne` take null for a value, the other comparisons are false for null, and
- * functions of null are null. Source: OData URL Conventions 4.01, section 5.1.1.1. A property stands in front of a literal.
- * @throws Fault 400 for unknown properties and types that do not compare.
+ * Compiles a filter by the rules of OData: `eq` and `ne` treat null as a value, the other comparisons are false for null, and functions of
+ * null are null. Source: OData URL Conventions 4.01, section 5.1.1.1. A property must stand before a literal.
+ * @throws Fault 400 for unknown properties and types that do not compare
  */
 export function compileCondition(filter: Expression, scope: Scope): (row: TableRow) => boolean {
   const failing = {
     ...OF_NULL,
-    /** Asked for when a row has null. */
+    /** The evaluator reads this property when a row has null. */
     get LIKE(): boolean {
       throw fault(400, 'A function of null cannot be evaluated.');
     },
@@ -98,14 +98,17 @@ function toTest(name: string, [left, right]: readonly Expression[], { properties
 }
 
 interface Comparison {
-  /** The operator or function, as filters write it. */
+  /** Name of the operator or function in filters. */
   readonly name: string;
   /** The type of the property. */
   readonly type: string;
   readonly quirks: Quirks;
 }
 
-/** Reads and checks a literal before any row is read, so that a mistake is reported for an empty list, too. @throws Fault 400 */
+/**
+ * Reads and checks a literal before any row is read, so that an empty list reports an error, too.
+ * @throws Fault 400
+ */
 function readLiteral(literal: Expression, { name, type, quirks }: Comparison): FilterLiteral {
   if (literal.kind === 'null') return null;
   if (literal.kind !== 'literal') throw fault(400, 'A property stands in front of a literal.');
@@ -129,7 +132,7 @@ function isKeptAsDouble(type: string, { keepsDoubles }: Quirks): boolean {
   return keepsDoubles === true && /^Edm\.(Decimal|Double)$/.test(type);
 }
 
-/** What a double makes of a number, in digits enough to tell it from its neighbours. */
+/** Returns a number as a double stores it, with enough digits to distinguish it from its neighbours. */
 function inDouble(value: unknown): string {
   return Number(value).toFixed(30);
 }
@@ -139,7 +142,7 @@ const TYPES: Readonly<Record<string, FilterField['type']>> = {
 };
 
 /**
- * A property as it is compared, and as `$orderby` orders by it.
+ * Returns a property as filters compare it, and as `$orderby` sorts by it.
  * @throws Fault 400 for a property that is unknown, or of a type that does not compare
  */
 export function comparedField(path: readonly string[], { properties, collation, quirks }: Scope) {

@@ -8,12 +8,12 @@ import {
 } from '#connector/simulator';
 import type { EntitySet } from './schema.ts';
 
-/** A broker beside the service: CloudEvents of every change, in structured mode. */
+/** Creates a broker beside the service. It sends a CloudEvent for every change, in structured mode. */
 export function createBroker(send: SimulatorOptions['send'], clock: MovableClock) {
   const entered = createEnteredWebhooks(send);
   return {
     commands: entered.commands,
-    tell: ({ name: set, key }: EntitySet, { before, after }: TableChange): void => {
+    notify: ({ name: set, key }: EntitySet, { before, after }: TableChange): void => {
       const verb = before === undefined ? 'Created' : after === undefined ? 'Deleted' : 'Changed';
       const row = after ?? before ?? {};
       const event = {
@@ -25,12 +25,12 @@ export function createBroker(send: SimulatorOptions['send'], clock: MovableClock
         datacontenttype: 'application/json',
         data: Object.fromEntries(key.map((name) => [name, row[name]])),
       };
-      entered.tell(({ secret }) => deliver(event, secret));
+      entered.report(({ secret }) => deliver(event, secret));
     },
   };
 }
 
-/** With basic authentication, as SAP Event Mesh has it. */
+/** Returns a webhook with basic authentication, as SAP Event Mesh sends it, or with a bearer token. */
 export function deliver(event: unknown, secret: string, scheme: 'Basic' | 'Bearer' = 'Basic'): WebhookDelivery {
   const credentials = scheme === 'Basic' ? Buffer.from(`broker:${secret}`).toString('base64') : secret;
   return {

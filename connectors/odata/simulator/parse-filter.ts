@@ -1,7 +1,7 @@
 import odataParser from '@balena/odata-parser';
 import { Fault, fault } from '#connector/simulator';
 
-/** A filter as the parser sees it. */
+/** The syntax tree of a filter. */
 export type Expression =
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly Expression[] }
   | { readonly kind: 'path'; readonly path: readonly string[] }
@@ -10,10 +10,10 @@ export type Expression =
   | { readonly kind: 'null' };
 
 /**
- * Parses `$filter` with `@balena/odata-parser`, which nobody here wrote. It reads numbers as doubles and does not know the bare
- * dates, GUIDs and enumeration literals of OData 4; these are handed to it as text with their type in front. It gives `and` and
- * `or` the same precedence, so a filter that mixes them needs parentheses here.
- * @throws Fault 400 for a syntax error.
+ * Parses `$filter` with the independent parser `@balena/odata-parser`. It reads numbers as doubles and does not know the bare dates, GUIDs
+ * and enumeration literals of OData 4. It receives these as text with their type as a prefix. It has the same precedence for `and` and
+ * `or`, so a filter that mixes them needs parentheses here.
+ * @throws Fault 400 for a syntax error
  */
 export function parseFilter(filter: string): Expression {
   try {
@@ -30,7 +30,7 @@ export function parseFilter(filter: string): Expression {
 
 const ZONE = String.raw`(?:Z|[+-]\d{2}:\d{2})`;
 
-/** In this order: a longer literal before one that it begins with. The group of a match tells its type. */
+/** The literals. A longer literal comes before one that is its beginning. The matched group shows the type. */
 const LITERALS = new RegExp(
   [
     String.raw`(?<enum>\b[A-Za-z_][\w.]*'\w*')`,

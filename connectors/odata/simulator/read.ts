@@ -2,12 +2,15 @@ import { type Call, decode, fault, type RowOrder, sortRows, type TableRow } from
 import { comparedField, compileCondition, type Scope } from './condition.ts';
 import { parseFilter } from './parse-filter.ts';
 
-/** The system query options of one request, decoded. */
+/** The system query options of a request, decoded. */
 export type Options = ReadonlyMap<string, string>;
 
 const KNOWN = ['$filter', '$orderby', '$select', '$top', '$skip', '$count', '$skiptoken', '$format'];
 
-/** A plus is no blank. @throws Fault 400 for a query option that does not exist. */
+/**
+ * Reads the query options. A plus sign does not stand for a blank.
+ * @throws Fault 400 for an unknown query option
+ */
 export function readOptions({ search }: Call): Options {
   const pairs = search
     .slice(1)
@@ -44,7 +47,7 @@ export function readCount(options: Options, name: string): number | undefined {
   return Number(text);
 }
 
-/** Null comes first in ascending order. Without an order rows stand as they were stored. */
+/** Reads an order. Null comes first in ascending order. Without an order the rows keep the order in which they were stored. */
 function readOrder(order: string | undefined, scope: Scope): readonly RowOrder[] {
   return (order?.split(',') ?? []).map((term) => {
     const [path = '', direction = 'asc', ...rest] = term.trim().split(/\s+/);
@@ -54,7 +57,10 @@ function readOrder(order: string | undefined, scope: Scope): readonly RowOrder[]
   });
 }
 
-/** @throws Fault 400 for a property that does not exist. */
+/**
+ * Reads the names of the selected properties.
+ * @throws Fault 400 for a property that does not exist
+ */
 export function readSelect(options: Options, { properties }: Pick<Scope, 'properties'>): readonly string[] {
   const select = options.get('$select') ?? '*';
   const names = select === '*' ? Object.keys(properties) : select.split(',').map((name) => name.trim());

@@ -9,7 +9,7 @@ import {
 } from '#connector/simulator';
 import { CATEGORIES, type EntitySet, keyOf, SETS } from './schema.ts';
 
-/** A set with its rows. */
+/** An entity set with its rows. */
 export interface Shelf extends EntitySet {
   readonly table: Table;
 }
@@ -25,7 +25,7 @@ const guid = (index: number) => `3f2504e0-4f89-41d3-9a0c-${String(index).padStar
 const monthAndDay = (index: number) => `${two((index % 12) + 1)}-${two((index % 28) + 1)}`;
 const orderCode = (index: number) => (index % 10 === 0 ? `A/${index}'x` : `A-${index}`);
 
-/** Decimals and 64-bit numbers are kept as text, so that no digit is lost. */
+/** The initial rows. Decimals and 64-bit integers are stored as text, so that no digit is lost. */
 const ROWS: Readonly<Record<string, readonly TableRow[]>> = {
   Products: makeRows(240, {
     Id: (index) => index + 1,
@@ -74,7 +74,10 @@ const ROWS: Readonly<Record<string, readonly TableRow[]>> = {
   Countries: makeRows(3, { Code: cycle(['DE', 'FR', 'JP']), Name: cycle(['Deutschland', 'France', '日本']) }),
 };
 
-/** @param notify called for each change of a record */
+/**
+ * Creates the entity sets with their initial rows.
+ * @param notify called for each change of a record
+ */
 export function createShelves(notify: (set: EntitySet, change: TableChange) => void = () => {}): readonly Shelf[] {
   return SETS.map((set) => {
     const { [set.name]: rows = [] } = ROWS;

@@ -1,4 +1,4 @@
-/** Records that the simulator takes, for the suite: another one for each number. */
+/** Returns a GUID for the records that the suite creates. Each number has another one. */
 const guid = (number: number) => `aaaaaaaa-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
 export const WRITES = {

@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBody, fault, type TableRow } from '#connector/simulator';
 
-/** `$metadata`, with aliases, a base type and annotations in both of their places. What the simulator knows of its sets is read from it. */
+/**
+ * The content of `$metadata`, with aliases, a base type, and annotations in both of their places. The simulator reads the description of
+ * its sets from it.
+ */
 export const METADATA = readFileSync(join(import.meta.dirname, 'metadata.xml'), 'utf8');
 
 export interface Property {
   readonly type: string;
   readonly isRequired: boolean;
-  /** Set by the service. */
+  /** Whether the service sets the value. */
   readonly isComputed: boolean;
 }
 
@@ -18,9 +21,9 @@ export interface EntitySet {
   readonly name: string;
   readonly key: readonly string[];
   readonly properties: Properties;
-  /** Navigation to many: the other set, and its property that holds this set's key. */
+  /** The navigation properties to many: the other set, and its property that contains the key of this set. */
   readonly collections: readonly { readonly path: string; readonly target: string; readonly by: string }[];
-  /** Changes need If-Match. */
+  /** Whether changes need If-Match. */
   readonly isGuarded: boolean;
   readonly isReadOnly: boolean;
 }
@@ -34,7 +37,7 @@ function childrenOf(element: unknown, name: string): readonly Readonly<Record<st
   return [Object(element)[name] ?? []].flat().map(Object);
 }
 
-/** A type by its qualified name, `Self.Product`. */
+/** Returns a type by its qualified name, such as `Self.Product`. */
 function typeOf(kind: string, name: unknown) {
   return childrenOf(schema, kind).find((type) => `Self.${type.Name}` === name);
 }
@@ -62,17 +65,17 @@ export const SETS: readonly EntitySet[] = childrenOf(Object(schema).EntityContai
 const MEMBERS = childrenOf(typeOf('EnumType', 'Self.Category'), 'Member');
 export const CATEGORIES = MEMBERS.map(({ Name }) => String(Name));
 
-/** Whether JSON has numbers of the type as text for those who ask for IEEE754Compatible. */
+/** Returns whether JSON contains numbers of the type as text for requests with IEEE754Compatible. */
 export function isBig(type: string): boolean {
   return type === 'Edm.Decimal' || type === 'Edm.Int64';
 }
 
-/** Whether a media type asks for that. */
+/** Returns whether a media type requests IEEE754Compatible. */
 export function hasBigAsText(mediaType: string | undefined): boolean {
   return /IEEE754Compatible=true/i.test(String(mediaType));
 }
 
-/** The type of a property path such as `Package/Store/City`; undefined when there is none. */
+/** Returns the type of a property path such as `Package/Store/City`, or undefined if there is none. */
 export function typeOfPath(properties: Properties, [name = '', ...rest]: readonly string[]): string | undefined {
   const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
   return rest.length === 0 ? type : typeOfPath(propertiesOf(typeOf('ComplexType', type)), rest);
@@ -91,7 +94,10 @@ const KEY_LITERALS: Readonly<Record<string, RegExp>> = {
   'Edm.Int32': /^-?\d+$/,
 };
 
-/** Reads what stands between the parentheses. @throws Fault 400 for a key that is none */
+/**
+ * Reads the key between the parentheses of a URL.
+ * @throws Fault 400 for an invalid key
+ */
 export function readKey({ key, properties }: EntitySet, predicate: string): TableRow {
   const pairs = [...predicate.matchAll(/(?:^|,)(\w+)=('(?:[^']|'')*'|[^',]*)/g)];
   const values = key.map((name) => {
@@ -104,7 +110,7 @@ export function readKey({ key, properties }: EntitySet, predicate: string): Tabl
   return Object.fromEntries(values);
 }
 
-/** The address of a row below the service root. */
+/** Returns the path of a row below the service root. */
 export function addressOf({ name: set, key, properties }: EntitySet, row: TableRow): string {
   const literals = key.map((name) => {
     const value = String(row[name]);

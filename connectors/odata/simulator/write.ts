@@ -3,13 +3,16 @@ import { type Call, Fault, fault, type TableRow } from '#connector/simulator';
 import type { Shelf } from './rows.ts';
 import { type EntitySet, GUID, hasBigAsText, isBig } from './schema.ts';
 
-/** The JSON types of those that are no texts. */
+/** The JSON types of the property types that are not texts in JSON. */
 const JSON_TYPES: Readonly<Record<string, string>> = {
   ...{ 'Edm.Byte': 'number', 'Edm.Int16': 'number', 'Edm.Int32': 'number', 'Edm.Double': 'number' },
   ...{ 'Edm.Boolean': 'boolean', 'Self.Package': 'object', 'Collection(Edm.String)': 'object' },
 };
 
-/** @throws Fault 400 that names the property, 415 */
+/**
+ * Reads the values of a request body.
+ * @throws Fault 400 that names the property; 415 for anything but JSON
+ */
 export function readBody({ properties }: EntitySet, { body, headers }: Call): TableRow {
   if (body.type !== 'application/json') throw new Fault(415, '415', `'${body.type}' is not supported.`);
   const isAsText = hasBigAsText(headers['content-type']);
@@ -18,7 +21,7 @@ export function readBody({ properties }: EntitySet, { body, headers }: Call): Ta
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property === undefined) throw fault(400, `The property '${name}' does not exist.`);
     const { type, isRequired, isComputed } = property;
-    // What the service computes is ignored in a request. Source: OData Protocol 4.01, section 11.4.2.
+    // A request may contain computed properties, which the service ignores. Source: OData Protocol 4.01, section 11.4.2.
     if (isComputed) return [];
     if (value === null && !isRequired) return [[name, null]];
     const { [type]: expected = isBig(type) && !isAsText ? 'number' : 'string' } = JSON_TYPES;
@@ -31,7 +34,10 @@ export function readBody({ properties }: EntitySet, { body, headers }: Call): Ta
   return Object.fromEntries(read);
 }
 
-/** A complete row: given values, the key if it was left out, null for the rest. @throws Fault 400 for a value that is missing */
+/**
+ * Returns a complete row: the given values, a generated key if it is missing, and null for the others.
+ * @throws Fault 400 for a missing required value
+ */
 export function completeRow({ properties, table }: Shelf, given: TableRow): TableRow {
   const rows = table.rows();
   const initial = Object.entries(properties).map(([name, { type, isComputed }]) => {

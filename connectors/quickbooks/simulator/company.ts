@@ -24,13 +24,13 @@ const COUNTS: Readonly<Record<EntityName, number>> = {
   ...{ Bill: 40, Payment: 50, CompanyInfo: 1 },
 };
 
-/** Names have no colon, no tab and no new line. */
+/** Names of records. They have no colon, no tab and no new line. */
 const NAMES = [
   ...HOSTILE_TEXTS.filter((text) => text.trim() === text && text !== '' && !/[:\t\n\r"]/.test(text)),
   ...["O'Brien & Söhne", 'Caesar', 'CAESAR', 'caesar', 'Straße', 'STRASSE'],
 ].map((text) => text.slice(0, 90));
 
-/** A record's name ends with the letter of its entity and its number, so that it is unique, whatever its cases. */
+/** Returns the name of a record. It ends with the letter of the entity and the number of the record, so it is unique regardless of case. */
 const nameOf = (entity: EntityName) => (index: number) => `${pick(NAMES, index)} ${entity.charAt(0)}${index}`;
 
 /** Returns the entity to which a reference points; undefined for entities that are not simulated. */
@@ -39,7 +39,7 @@ function targetOf(name: string): EntityName | undefined {
   return name === 'CustomerRef' ? 'Customer' : name === 'VendorRef' || name === 'PrefVendorRef' ? 'Vendor' : undefined;
 }
 
-/** Columns of what JSON has as an object. */
+/** Columns of members that are objects in JSON. */
 const OBJECTS: Readonly<Partial<Record<Kind, (name: string) => Column>>> = {
   ref: (name) => {
     const target = targetOf(name);
@@ -63,7 +63,7 @@ const amount = cycle([31.5, 0, 103.55, 0.1, 1000, 99_999_999.99, 362.07, 12.75])
 const balance = cycle([0, 85, 274.5, 1000.01, -12.5, 0.1]);
 const USD = { value: 'USD', name: 'United States Dollar' };
 
-/** What the connector, its orders and its filters rely on. */
+/** Returns the columns on which the connector, its orders and its filters depend. */
 function columnsOf({ name, isList }: Entity): Readonly<Record<string, Column>> {
   const called = nameOf(name);
   if (name === 'CompanyInfo') return { CompanyName: () => "Dana's Demo & Söhne", Country: () => 'US' };
@@ -89,7 +89,7 @@ function columnsOf({ name, isList }: Entity): Readonly<Record<string, Column>> {
   };
 }
 
-/** A company, as of now: its records were made over the last 300 days and changed up to some hours later. */
+/** Creates a company as of now. Its records were created during the last 300 days and changed up to some hours later. */
 export function createCompany(clock: MovableClock): Company {
   const now = wholeSecond(clock.now());
   const specOf = (entityName: EntityName): CollectionSpec & Entity => {
@@ -121,7 +121,7 @@ export function createCompany(clock: MovableClock): Company {
       initial: { SyncToken: '0', ...(entity.isList && { Active: true }), ...currency },
       ...{ created: ['createdMs'], changed: ['updatedMs'] },
       touch: ({ SyncToken }) => ({ SyncToken: String(Number(SyncToken) + 1) }),
-      // What is taken from a list stays there, and is inactive.
+      // A deleted record of a list stays, and becomes inactive.
       ...(entity.isList ? { retired: { Active: false } } : { deleted: 'isDeleted' }),
       check: (row) => complaintsOf(entity, row, company),
       made: entity.isList ? { Active: true } : {},
@@ -141,7 +141,7 @@ export function createCompany(clock: MovableClock): Company {
         typeof value === 'object' && !Array.isArray(value) ? emptied(value) : value === '' ? null : undefined,
     },
     refuse: (complaints) => {
-      // What is only read is passed over.
+      // Writes to read-only members are ignored.
       const complaint = complaints.find(
         ({ reason, member }) => reason !== 'readOnly' && !['Id', 'SyncToken', 'sparse'].includes(member),
       );
@@ -157,7 +157,7 @@ export function createCompany(clock: MovableClock): Company {
   return company;
 }
 
-/** How writes clear: a text, a wrapped value, a reference. */
+/** Returns null for values that clear a member: an object whose members are all empty or null. */
 function emptied(value: unknown): unknown {
   return Object.values(Object(value)).every((member) => member === '' || member === null) ? null : value;
 }
@@ -177,7 +177,9 @@ export function missing(name: string) {
 const isMissing = (value: unknown) => value == null || (Array.isArray(value) && value.length === 0);
 const PEOPLE: readonly EntityName[] = ['Customer', 'Vendor', 'Employee'];
 
-/** What must be there, and what the provider does not take twice: customers, vendors and employees share their names. */
+/**
+ * Returns the complaints about a record: missing values, and names that exist already. Customers, vendors and employees share their names.
+ */
 function complaintsOf(
   { name: entity, required, isList }: Entity,
   row: TableRow,
@@ -203,8 +205,9 @@ function complaintsOf(
 }
 
 /**
- * Values of a new record, or of a changed one: of a sparse update those that are said, else all, and what is not said becomes null.
- * A sparse update passes over null; it clears by an empty text, `{}` or `{ value: '' }`. @throws Fault 400
+ * Reads the values of a creation or an update. A sparse update changes the members in the body. Any other update makes the other members
+ * null. A sparse update ignores null; an empty text, `{}` or `{ value: '' }` clears a member.
+ * @throws Fault 400
  */
 export function readBody(
   company: Company,
@@ -226,7 +229,7 @@ export function readBody(
   return { ...values, ...namesIn(company, values), ...active, ...(isList ? nameIt(name, whole) : addUp(whole, nowMs)) };
 }
 
-/** The provider writes the name of what a reference means, whatever name was sent. */
+/** Returns the references with the names of their records, regardless of the names in the request. */
 function namesIn(company: Company, values: TableRow): TableRow {
   const references = Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
     const target = targetOf(name);
@@ -239,7 +242,7 @@ function namesIn(company: Company, values: TableRow): TableRow {
   return Object.fromEntries(references);
 }
 
-/** A name that was not said is made of its parts. */
+/** Derives a missing display name from its parts. */
 function nameIt(entity: EntityName, whole: TableRow): TableRow {
   if (!PEOPLE.includes(entity)) return { FullyQualifiedName: whole.Name };
   const parts = ['Title', 'GivenName', 'MiddleName', 'FamilyName', 'Suffix'].map((part) => whole[part] ?? '');
@@ -248,7 +251,7 @@ function nameIt(entity: EntityName, whole: TableRow): TableRow {
   return entity === 'Customer' ? { ...names, FullyQualifiedName: DisplayName } : names;
 }
 
-/** Totals are those of the lines. */
+/** Returns the totals, which are the sums of the lines. */
 function addUp(whole: TableRow, nowMs: number): TableRow {
   const lines = [whole.Line ?? []]
     .flat()
@@ -260,13 +263,13 @@ function addUp(whole: TableRow, nowMs: number): TableRow {
 }
 
 /**
- * A record as answers have it: what is null is missing.
- * @param selected names; with some, the record is sparse
+ * Prints a record as responses contain it. Members that are null are missing.
+ * @param selected names of the returned members; if there are any, the record is sparse
  */
 export function present(row: TableRow, selected: readonly string[] = []): TableRow {
   const { createdMs, updatedMs, isDeleted, ...members } = row;
   const MetaData = { CreateTime: printTime(Number(createdMs)), LastUpdatedTime: printTime(Number(updatedMs)) };
-  // What is left of a record that was deleted.
+  // Only these members of a deleted record remain.
   if (isDeleted === true) return { domain: 'QBO', status: 'Deleted', Id: row.Id, MetaData };
   const names = ['domain', 'sparse', ...selected.map((name) => name.split('.', 1)[0] ?? name)];
   const whole = { domain: 'QBO', sparse: selected.length > 0, ...members, MetaData };

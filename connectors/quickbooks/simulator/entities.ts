@@ -1,7 +1,7 @@
 import type { Member } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 
-/** The kinds of properties, and what JSON has for them. */
+/** The kinds of properties, and their types in JSON. */
 const KINDS = {
   ...{ id: 'string', text: 'string', time: 'string', boolean: 'boolean', decimal: 'number', date: 'date' },
   ...{ ref: 'object', email: 'object', phone: 'object', url: 'object', address: 'object', memo: 'object' },
@@ -9,10 +9,10 @@ const KINDS = {
 } as const satisfies Record<string, Member['type']>;
 export type Kind = keyof typeof KINDS;
 
-/** What queries know; the others are objects, and no property there. */
+/** The kinds that queries support. Other properties are objects, and queries do not know them. */
 const QUERIED: readonly Kind[] = ['id', 'text', 'ref', 'boolean', 'decimal', 'date', 'time', 'email'];
 
-/** What the provider's reference says of a property. */
+/** The description of a property in the provider's reference. */
 export interface Property {
   readonly kind: Kind;
   readonly member: Member;
@@ -25,15 +25,15 @@ export type EntityName = keyof typeof official.entities;
 export interface Entity {
   readonly name: EntityName;
   readonly properties: Readonly<Record<string, Property>>;
-  /** Each item lists names, of which a record must have at least one. */
+  /** The required members. Each item lists names, of which a record must have at least one. */
   readonly required: readonly string[];
-  /** Records of lists are made inactive; transactions are deleted. */
+  /** Whether the entity is a list. Records of lists become inactive, but transactions are deleted. */
   readonly isList: boolean;
   readonly hasPdf: boolean;
   readonly isReadOnly: boolean;
 }
 
-/** `text100 fsw`: the kind, how long it may be, and whether it is filterable, sortable, writable. */
+/** Reads a property such as `text100 fsw`: the kind, the maximum length, and whether it is filterable, sortable and writable. */
 function readProperty(text: string): Property {
   const [, kind = '', longest = '', flags = ''] = /^([a-z]+)(\d*)(?: (f?s?w?))?$/.exec(text) ?? [];
   if (!isKind(kind)) throw new Error(`There is no kind '${text}'.`);
@@ -43,7 +43,7 @@ function readProperty(text: string): Property {
       type: KINDS[kind],
       longest: longest === '' ? undefined : Number(longest),
       isReadOnly: !flags.includes('w'),
-      // There are no empty texts.
+      // Texts are never empty.
       isPossible: (value) => value.trim() === value && value !== '',
     },
     isFilterable: flags.includes('f'),
@@ -63,7 +63,7 @@ export function entityOf(name: EntityName): Entity {
   };
 }
 
-/** Returns a property that queries can use, by its name in any case. The name may be a path with one point. */
+/** Returns a property that queries can use, by its name regardless of case. The name may be a path with one point. */
 export function findProperty({ properties }: Entity, name: string) {
   const [found] = Object.entries(properties).filter(([known]) => known.toLowerCase() === name.toLowerCase());
   return found !== undefined && QUERIED.includes(found[1].kind) ? { name: found[0], property: found[1] } : undefined;

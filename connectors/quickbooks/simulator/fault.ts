@@ -1,7 +1,7 @@
 import { BAD_BODY, Fault, json, type SimulatedResponse } from '#connector/simulator';
 import { printMoment } from './time.ts';
 
-/** The provider's numbers and what they are called; the detail is the fault's own message. */
+/** The provider's error numbers and their messages. The detail is the fault's own message. */
 const MESSAGES: Readonly<Record<string, string>> = {
   500: 'Unsupported Operation',
   610: 'Object Not Found',
@@ -17,7 +17,11 @@ const MESSAGES: Readonly<Record<string, string>> = {
   6240: 'Duplicate Name Exists Error',
 };
 
-/** @param code one of the provider's numbers; `element` is the member it is about */
+/**
+ * Returns the error 400.
+ * @param code one of the provider's numbers
+ * @param element the member with the error
+ */
 export function invalid(code: number, detail: string, element?: string): Fault {
   return new Fault(400, String(code), detail, element === undefined ? {} : { fields: [element] });
 }
@@ -26,21 +30,24 @@ export const unparsable = (detail: string) => invalid(4000, `QueryParserError: $
 export const invalidQuery = (detail: string) => invalid(4001, `QueryValidationError: ${detail}`);
 export const unsupported = (operation: string) => invalid(500, `Operation ${operation} is not supported.`);
 
-/** Its capital letters are those of recorded answers. */
+/** Returns the error for a missing record. Its capitalization is that of recorded responses. */
 export const notFound = () =>
   invalid(
     610,
     "Object Not Found : Something you're trying to use has been made inactive. Check the fields with accounts, customers, items, vendors or employees.",
   );
 
-/** What the gateway in front of the API refuses has a form of its own, in small letters. */
+/** Errors of the gateway in front of the API. They have a form of their own, in lower case. */
 const GATEWAY: Readonly<Record<number, readonly [word: string, code: string, type: string]>> = {
   401: ['AuthenticationFailed', '003200', 'AUTHENTICATION'],
   403: ['ApplicationAuthorizationFailed', '003100', 'SERVICE'],
   429: ['ThrottleExceeded', '003001', 'SERVICE'],
 };
 
-/** @param nowMs of the provider */
+/**
+ * Prints an error.
+ * @param nowMs the current time of the provider
+ */
 export function printFault(fault: Fault, nowMs: number): SimulatedResponse {
   const { status, message, headers } = fault;
   const gateway = GATEWAY[status];
@@ -49,15 +56,15 @@ export function printFault(fault: Fault, nowMs: number): SimulatedResponse {
   const [element] = fault.fields;
   const error = { Message: messageOf(code), Detail: detail, code, ...(element !== undefined && { element }) };
   const type = status < 500 ? 'ValidationFault' : 'SystemFault';
-  const answered = status === 405 ? 400 : status;
-  return json({ Fault: { Error: [error], type }, time: printMoment(nowMs) }, answered, headers);
+  const sentStatus = status === 405 ? 400 : status;
+  return json({ Fault: { Error: [error], type }, time: printMoment(nowMs) }, sentStatus, headers);
 }
 
 function messageOf(code: string): string {
   return MESSAGES[code] ?? 'An application error has occurred while processing your request';
 }
 
-/** The kit's own faults, under the provider's numbers. */
+/** Returns the provider's number and the detail for an error of the kit. */
 function codeOf({ status, code, message }: Fault): readonly [code: string, detail: string] {
   if (Object.hasOwn(MESSAGES, code)) return [code, message];
   if (code === BAD_BODY) {

@@ -13,19 +13,19 @@ import {
 
 export const REALM_ID = '4620816365212402';
 
-/** Good from the start, for those who test something else than the login. */
+/** An access token that is valid from the start, for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
 
 const HOUR_MS = 3_600_000;
 const REFRESH_SECONDS = 8_726_400;
 
-/** The refresh token changes once a day; the one before stays good for another day. */
+/** The registered clients. The refresh token changes once a day, and the previous one remains valid for another day. */
 export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret', rotates: { afterMs: DAY_MS, graceMs: DAY_MS } },
 };
 
 export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock) {
-  // Which refresh token came after which: whoever uses one in its grace is given the newest.
+  // The successor of each refresh token. A client that uses an old token within its grace period receives the newest one.
   const successors = new Map<string, string>();
   let connected = true;
 
@@ -43,7 +43,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     lifetimes: { accessMs: HOUR_MS, refreshMs: REFRESH_SECONDS * 1000 },
     accessTokens: [DEMO_ACCESS_TOKEN],
     callback: { realmId: REALM_ID },
-    answer: ({ access_token, refresh_token }, { body }) => {
+    tokenResponse: ({ access_token, refresh_token }, { body }) => {
       const used = body.form().get('refresh_token') ?? '';
       if (used === '') connected = true;
       if (refresh_token !== undefined && used !== '') successors.set(used, refresh_token);
@@ -51,7 +51,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
         token_type: 'bearer',
         access_token,
         expires_in: HOUR_MS / 1000,
-        // Said every time, whether it is new or not.
+        // Every response contains the refresh token, even if it did not change.
         refresh_token: refresh_token ?? newestAfter(used),
         x_refresh_token_expires_in: REFRESH_SECONDS,
       };
@@ -63,7 +63,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     isConnected: () => connected,
     commands: {
       ...server.commands,
-      /** As when an administrator of the company ends the connection of the app: until the next log-in, tokens open nothing. */
+      /** Ends the connection as an administrator of the company can do it. Until the next log-in the tokens are rejected. */
       'POST /simulate/disconnect': () => {
         connected = false;
         return empty();
@@ -77,7 +77,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
   };
 }
 
-/** A token is revoked by JSON or by a form. */
+/** Returns the call with its body as a form. QuickBooks accepts JSON and forms for a revocation. */
 function asForm(call: Call): Call {
   if (call.body.type !== 'application/json') return call;
   const form = new URLSearchParams({ token: String(call.body.object().token ?? '') });

@@ -1,4 +1,4 @@
-/** A page with one line, by the rules of ISO 32000-1: the places of its objects are where the table says. */
+/** Creates a PDF with one page and one line, by the rules of ISO 32000-1. Its table has the offsets of its objects. */
 export function makePdf(line: string): Buffer {
   const shown = line.replace(/[^ -~]/g, '?').replace(/[\\()]/g, '\\$&');
   const content = `BT /F1 18 Tf 72 720 Td (${shown}) Tj ET`;
@@ -9,15 +9,15 @@ export function makePdf(line: string): Buffer {
     `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
   ];
-  // The second line tells those who move files that there are bytes above 127.
+  // The second line shows programs that transfer the file that it contains bytes above 127.
   const parts = ['%PDF-1.4\n%âãÏÓ\n'];
-  const places: number[] = [];
+  const offsets: number[] = [];
   for (const [index, object] of objects.entries()) {
-    places.push(parts.join('').length);
+    offsets.push(parts.join('').length);
     parts.push(`${index + 1} 0 obj\n${object}\nendobj\n`);
   }
   const table = parts.join('').length;
-  const rows = places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('');
+  const rows = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
   parts.push(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows}`);
   parts.push(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${table}\n%%EOF\n`);
   return Buffer.from(parts.join(''), 'latin1');

@@ -23,7 +23,11 @@ export function findEntity(company: Company, name: string) {
   return Object.values(company).find((each) => each.name.toLowerCase() === name.toLowerCase());
 }
 
-/** @returns the `QueryResponse`. @throws Fault 4000 and 4001 */
+/**
+ * Runs a query.
+ * @returns the `QueryResponse`
+ * @throws Fault 4000 and 4001
+ */
 export function runQuery(company: Company, query: string, text: TextRule): Readonly<Record<string, unknown>> {
   const { entity, fields, isCount, conditions, order, start, size } = parseStatement(query);
   const schema = findEntity(company, entity);
@@ -38,7 +42,7 @@ export function runQuery(company: Company, query: string, text: TextRule): Reado
   return { [schema.name]: page.map((row) => present(row, selected)), startPosition: start, maxResults: page.length };
 }
 
-/** Inactive records of lists are found only by those who ask for them. */
+/** Adds a condition for active records, unless the query has a condition on `Active`. */
 function withActive({ properties }: Entity, conditions: readonly Condition[]): readonly Condition[] {
   const asks = conditions.some(({ field }) => field.toLowerCase() === 'active');
   if (properties.Active === undefined || asks) return conditions;
@@ -73,7 +77,7 @@ interface Compared {
   readonly test: Pick<FilterTest, 'kind' | 'operator' | 'values'>;
 }
 
-/** A property and a condition on it, as the kit's evaluator takes them. */
+/** Returns a property and a condition on it for the kit's evaluator. */
 function compare(name: string, property: Property, condition: Condition, fold: (text: string) => string): Compared {
   const { operator, values } = condition;
   const { kind } = property;
@@ -85,12 +89,12 @@ function compare(name: string, property: Property, condition: Condition, fold: (
   }
   const type = typeOf(property, isOrdered);
   const field = { type, read: readerOf(name, property, isOrdered), fold: isText ? fold : undefined };
-  // "Null is represented as the string ' '", a blank within quotes.
+  // "Null is represented as the string ' '": a blank within quotes.
   if (operator === '=' && isText && values[0]?.text === ' ') {
     return { field, test: { kind: 'test', operator: 'IS NULL', values: [] } };
   }
   const literals = values.map((literal) => literalOf(name, property, literal));
-  // The only wildcard is the percent sign.
+  // The percent sign is the only wildcard.
   const escaped = operator === 'LIKE' ? literals.map((literal) => literal.replace(/[\\_]/g, '\\$&')) : literals;
   return { field, test: { kind: 'test', operator, values: escaped } };
 }
@@ -106,7 +110,7 @@ function literalOf(name: string, { kind }: Property, { text, isQuoted }: Literal
   return text;
 }
 
-/** Identifiers are texts that are ordered as numbers. */
+/** Returns the type with which a property compares. Ids are texts, but sort as numbers. */
 function typeOf({ kind }: Property, isOrdered: boolean): FilterField['type'] {
   if (kind === 'id' || kind === 'ref') return isOrdered ? 'integer' : 'string';
   return TYPES[kind] ?? 'string';
@@ -119,7 +123,7 @@ const TYPES: Readonly<Record<string, FilterField['type']>> = {
   time: 'datetime',
 };
 
-/** References compare by their `value`, addresses of e-mail by their `Address`. */
+/** Returns a reader of the compared value: the `value` of a reference, or the `Address` of an e-mail address. */
 function readerOf(name: string, { kind }: Property, isOrdered: boolean): (row: TableRow) => unknown {
   if (kind === 'time') {
     const member = name === 'MetaData.CreateTime' ? 'createdMs' : 'updatedMs';

@@ -1,15 +1,15 @@
 import { invalidQuery, unparsable } from './fault.ts';
 
-/** `select * | names | count(*) from Entity [where …] [orderby …] [startposition n] [maxresults n]`; keywords in any case. */
+/** A statement `select * | names | count(*) from Entity [where …] [orderby …] [startposition n] [maxresults n]`. Keywords ignore case. */
 export interface Statement {
   readonly entity: string;
-  /** Empty for all of them. */
+  /** Names of the selected fields. Empty for all fields. */
   readonly fields: readonly string[];
   readonly isCount: boolean;
-  /** All of them hold. */
+  /** The conditions, which are joined with AND. */
   readonly conditions: readonly Condition[];
   readonly order: readonly { readonly field: string; readonly descending: boolean }[];
-  /** From 1. */
+  /** Position of the first row. The first position is 1. */
   readonly start: number;
   readonly size: number;
 }
@@ -17,13 +17,13 @@ export interface Statement {
 export interface Condition {
   readonly field: string;
   readonly operator: Operator;
-  /** One, but for IN. */
+  /** The values of the condition: one, or several for IN. */
   readonly values: readonly Literal[];
 }
 
 export type Operator = '=' | '<' | '>' | '<=' | '>=' | 'LIKE' | 'IN';
 
-/** Numbers, `true` and `false` need no quotes. */
+/** A literal. Numbers, `true` and `false` need no quotes. */
 export interface Literal {
   readonly text: string;
   readonly isQuoted: boolean;
@@ -31,7 +31,7 @@ export interface Literal {
 
 interface Token {
   readonly kind: 'word' | 'text' | 'number' | 'sign' | 'end';
-  /** A text is without its quotes and escapes. */
+  /** The text of the token. The text of a quoted literal has no quotes and no escapes. */
   readonly text: string;
   readonly column: number;
 }
@@ -40,10 +40,13 @@ const USUAL_SIZE = 100;
 const MOST = 1000;
 const OPERATORS: readonly string[] = ['=', '<', '>', '<=', '>='];
 
-/** Words and signs that are SQL, and not part of this language. */
+/** Words and operators of SQL that this language does not support. */
 const REFUSED: readonly string[] = ['or', 'not', 'is', '!=', 'between'];
 
-/** @throws Fault 4000 for what is no statement, 4001 for what the language does not have */
+/**
+ * Parses a statement.
+ * @throws Fault 4000 for a syntax error; 4001 for an unsupported part of SQL
+ */
 export function parseStatement(query: string): Statement {
   if (query.trim() === '') throw unparsable('The query provided was empty');
   const tokens = tokenize(query);

@@ -1,16 +1,16 @@
 import { signWebhook, type WebhookDelivery } from '#connector/simulator';
 import { REALM_ID } from './login.ts';
 
-/** Token of an application, from its page of webhooks; it signs the events of all companies. */
+/** Verifier token of the application, from its webhooks page. It signs the events of all companies. */
 export const VERIFIER_TOKEN = 'demo-verifier-token';
 
 export interface ChangeEvent {
-  /** `Invoice`. */
+  /** Name of the entity, such as `Invoice`. */
   readonly entity: string;
   readonly id: string;
   readonly operation: 'Create' | 'Update' | 'Delete' | 'Merge' | 'Void' | 'Emailed';
   readonly atMs: number;
-  /** Set for `Merge`: the id of the record that was merged into the other. */
+  /** Id of the record that was merged into the other one, for `Merge`. */
   readonly deletedId?: string;
 }
 
@@ -19,8 +19,8 @@ const DONE = {
 } as const;
 
 /**
- * What the provider sends of some changes: CloudEvents, as it does since 2026, or the form before.
- * Signed is the body as it is, with the token of the application.
+ * Returns the webhook for some changes: CloudEvents, which the provider sends since 2026, or the earlier form. The token of the application
+ * signs the unchanged body.
  */
 export function deliver(
   events: readonly ChangeEvent[],

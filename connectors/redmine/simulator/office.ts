@@ -18,23 +18,23 @@ import { attachments, customFields, issues, projects, timeEntries, users } from 
 import official from '../official.json' with { type: 'json' };
 
 export interface Resource extends CollectionSpec {
-  /** Member that wraps one record in bodies. */
+  /** The member that wraps a single record in bodies. */
   readonly one: string;
-  /** Names of filters; `status_id` is the one of `status`. */
+  /** Names of the filters. The filter of `status` is `status_id`. */
   readonly filters: readonly string[];
   readonly sorts: readonly string[];
-  /** Members that lists do not show. */
+  /** Members that lists do not contain. */
   readonly hidden: readonly string[];
   /** Selects the rows that are listed without a filter. Default: all. */
   readonly usual?: (row: TableRow) => boolean;
-  /** The last come first. */
+  /** Whether lists begin with the last record. */
   readonly isReversed?: boolean;
 }
 
 export type Name = 'issues' | 'time_entries' | 'projects' | 'users' | 'custom_fields' | 'journals' | 'attachments';
 export type Office = Readonly<Record<Name, Collection<Resource, Name>>>;
 
-/** References by the member that shows them: name of what they refer to, where it is shown, and ids. */
+/** References by their member: the name of the referenced records if responses contain it, and their ids. */
 const NAMED: Readonly<Record<string, readonly [name: string, ...ids: readonly number[]]>> = {
   project: ['Project', 1, 2],
   tracker: ['Tracker', 1, 2, 3],
@@ -52,7 +52,7 @@ const NAMED: Readonly<Record<string, readonly [name: string, ...ids: readonly nu
 const entries = Object.fromEntries(Object.entries(NAMED).map(([member, [, ...ids]]) => [member, ids]));
 const isClosed = (status: unknown) => Number(status) > 4;
 
-/** Neither blank nor too long; among them what Redmine would take for operators and values of a filter. */
+/** Texts that are neither blank nor too long. Some look like operators and values of a filter. */
 const TEXTS = [...HOSTILE_TEXTS, 'a|b', '~x', '>=5', 'ABC', 'abc', '"one two" three'].filter(
   (text) => text.trim() !== '' && text.length <= 255,
 );
@@ -63,7 +63,7 @@ const { notes: _notes, uploads: _uploads, ...ISSUE } = issues.fields;
 const { token: _token, ...ATTACHMENT } = attachments.fields;
 const REQUIRED: Member = { type: 'reference', isRequired: true };
 
-/** `{ id, name }` is a reference, which rows keep as an id. */
+/** Returns the description of a kind of record. A member `{ id, name }` is a reference, which rows store as an id. */
 function about(name: Name, one: string, fields: Fields, own: Members = {}) {
   const members = Object.entries(membersOf(fields)).flatMap(([path, member]): [string, Member][] => {
     const [whole = '', part = 'id'] = path.split('.');
@@ -83,7 +83,10 @@ function about(name: Name, one: string, fields: Fields, own: Members = {}) {
   };
 }
 
-/** @param notify called for each change */
+/**
+ * Creates the data of the simulator.
+ * @param notify called for each change
+ */
 export function createOffice(clock: MovableClock, notify: (name: Name, change: TableChange) => void): Office {
   return createCollections<Name, Resource>({
     clock,
@@ -126,7 +129,7 @@ export function createOffice(clock: MovableClock, notify: (name: Name, change: T
       },
       users: { ...about('users', 'user', users.fields), rows: 6, vary: { status: cycle([1, 1, 3]) } },
       custom_fields: { ...about('custom_fields', 'custom_field', customFields.fields), rows: 3 },
-      // Each belongs to an issue.
+      // Each journal belongs to an issue.
       journals: {
         ...about('journals', 'journal', issues.children?.journals?.fields ?? {}),
         rows: 160,
@@ -147,7 +150,7 @@ export function createOffice(clock: MovableClock, notify: (name: Name, change: T
   });
 }
 
-/** A record as answers have it: references to nothing are left out, values that are none are null. */
+/** Returns a record as responses contain it. References without a record are missing, and other missing values are null. */
 export function present({ members }: Pick<Resource, 'members'>, row: TableRow): TableRow {
   const shown = Object.entries(members).flatMap(([member, { type }]): [string, unknown][] => {
     const { [member]: value = null } = row;

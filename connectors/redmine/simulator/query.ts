@@ -5,15 +5,15 @@ type Type = Member['type'];
 type ValueTest = (value: unknown) => boolean;
 
 /**
- * The conditions in `f[]`, `op[name]` and `v[name][]`, all of which must hold. Filters that do not exist are passed over.
- * @throws Fault 400 for one without a value, 500 for an operator that the database lacks
+ * Reads the conditions in `f[]`, `op[name]` and `v[name][]`, all of which must hold. Unknown filters are ignored.
+ * @throws Fault 400 for a condition without a value, 500 for an operator that the database lacks
  */
 export function readConditions({ query }: Call, { filters, members, usual = () => true }: Resource) {
   if (!query.has('f[]')) return usual;
   const names = [...new Set(query.getAll('f[]'))].filter((name) => filters.includes(name));
   const tests = names.map((name) => {
     const whole = name.replace(/_id$/, '');
-    // Of issues, `issue_id` is their own number.
+    // The filter `issue_id` of issues is their own id.
     const member = [name, whole].find((each) => Object.hasOwn(members, each)) ?? 'id';
     const type = name === 'id' ? 'reference' : (members[member]?.type ?? 'integer');
     const operator = query.get(`op[${name}]`) ?? '';
@@ -45,7 +45,7 @@ function textOf(value: unknown): string {
 
 function equals(type: Type, values: readonly string[]): ValueTest {
   const [first = ''] = values;
-  // One text may hold several numbers.
+  // One text can contain several numbers.
   if (type === 'integer') return (value) => (first.match(/[+-]?\d+/g) ?? []).some((digits) => digits === String(value));
   if (type === 'number') return (value) => value !== null && Math.abs(Number(value) - Number(first)) <= 1e-5;
   if (type === 'date' || type === 'datetime') return isBetween(type, { low: first, high: first });
@@ -53,8 +53,9 @@ function equals(type: Type, values: readonly string[]): ValueTest {
 }
 
 /**
- * A user who lives west of the server has days that begin later than the server's: a day itself is not found from its beginning.
- * @throws Fault 400 for a bound that is none
+ * Returns a test for a range. The days of a user west of the server begin later than the server's, so a range from a day does not contain
+ * the day itself.
+ * @throws Fault 400 for an invalid bound
  */
 function isBetween(type: Type, { low, high }: { readonly low?: string; readonly high?: string }): ValueTest {
   const isTime = type === 'date' || type === 'datetime';
@@ -69,7 +70,7 @@ function isBetween(type: Type, { low, high }: { readonly low?: string; readonly 
   };
 }
 
-/** As SQLite does, which minds no case of Latin letters, and of no others. */
+/** Folds case as SQLite does: only of ASCII letters. */
 function fold(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
@@ -78,7 +79,7 @@ function onText(test: (text: string) => boolean): ValueTest {
   return (value) => typeof value === 'string' && test(fold(value));
 }
 
-/** Words of two letters at least, and what stands between quotes; five at most. Without any, the whole text. */
+/** Returns the words of at least two letters and the quoted phrases, five at most. Without any, it returns the whole text. */
 function tokensOf(text: string): readonly string[] {
   const found = [...text.matchAll(/(?:\s|^)"[^"]+"(?:\s|$)|\S+/g)].map(([word]) =>
     word.replace(/^\s*"\s*|\s*"\s*$/gm, ''),

@@ -1,7 +1,7 @@
-/** Redmine does not take texts of nothing but blanks. */
+/** Texts that Redmine does not accept, because they are blank. */
 const BLANKS = ['', ' '];
 
-/** What can be made on the simulator and in the live test alike. */
+/** Records that both the suite and the live test can create. */
 export const WRITES = {
   issues: {
     alteredTexts: BLANKS,

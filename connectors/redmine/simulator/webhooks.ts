@@ -9,14 +9,14 @@ import {
 } from '#connector/simulator';
 import { present, type Resource } from './office.ts';
 
-const TOLD = ['issue', 'time_entry'];
+const REPORTED = ['issue', 'time_entry'];
 
-/** Webhooks as Redmine 7 sends them; the rest of this Redmine is older. */
+/** Creates webhooks as Redmine 7 sends them. The simulator otherwise has the behaviour of an older version. */
 export function createWebhooks(send: SimulatorOptions['send'], clock: MovableClock) {
   const entered = createEnteredWebhooks(send);
   return {
     commands: entered.commands,
-    tell: (resource: Resource, { before, after }: TableChange): void => {
+    notify: (resource: Resource, { before, after }: TableChange): void => {
       const { one } = resource;
       const action = before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated';
       const row = after ?? before ?? {};
@@ -24,7 +24,7 @@ export function createWebhooks(send: SimulatorOptions['send'], clock: MovableClo
         action
       ];
       const body = { type: `${one}.${action}`, timestamp, data: { [one]: present(resource, row) } };
-      if (TOLD.includes(one)) entered.tell(({ secret }) => sign(body, secret));
+      if (REPORTED.includes(one)) entered.report(({ secret }) => sign(body, secret));
     },
   };
 }

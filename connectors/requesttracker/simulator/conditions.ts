@@ -9,13 +9,16 @@ import {
 } from '#connector/simulator';
 import { badQuery, type Comparison, parseTicketSql } from './ticket-sql.ts';
 
-/** @throws Fault 400 for what is no query, and for fields that there are not */
+/**
+ * Compiles a query.
+ * @throws Fault 400 for a syntax error, and for unknown fields
+ */
 export function compileQuery(query: string, members: Members, queues: readonly TableRow[]): (row: TableRow) => boolean {
   const tree = parseTicketSql(query, (comparison) => toTest(comparison, members, queues));
   return compileFilter(tree, { field: (name) => fieldOf(members, name), refuse: (message) => badQuery(message) });
 }
 
-/** As most databases compare texts. */
+/** Folds a text as most databases do in comparisons. */
 const fold = (text: string) => text.toLowerCase();
 
 export function fieldOf(members: Members, name: string) {
@@ -34,7 +37,7 @@ function toTest({ field, operator, value }: Comparison, members: Members, queues
     values,
   });
   if (operator.startsWith('IS')) return test(operator === 'IS' ? 'IS NULL' : 'IS NOT NULL');
-  // Even in quotes it is taken for the name of a column.
+  // Request Tracker reads it as the name of a column, even in quotes.
   if (/^CF\./i.test(value)) return NOTHING;
   const pattern = PATTERNS[operator.replace('NOT ', '')];
   if (pattern !== undefined) return test(operator.startsWith('NOT') ? 'NOT LIKE' : 'LIKE', pattern(value));
@@ -66,7 +69,7 @@ function queueOf(value: string, queues: readonly TableRow[]): string {
 
 const SHIFT_MS = 5 * 60 * 60 * 1000;
 
-/** Reads an instant of a query. The user's clocks are five hours behind UTC; a zone that is written does not count. */
+/** Reads a time of a query. The user's time zone is five hours behind UTC, and a zone in the text is ignored. */
 function readLocal(text: string): number {
   const [, day, time = '00:00:00'] = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2}))?/.exec(text) ?? [];
   const ms = Date.parse(`${day}T${time}Z`) + SHIFT_MS;

@@ -19,9 +19,9 @@ import {
 import { attachments, queues, tickets, transactions, users } from '../objects.ts';
 
 export interface Resource extends CollectionSpec {
-  /** Name of one record, as addresses have it. */
+  /** Name of a single record in URLs. */
   readonly noun: string;
-  /** Members that lists show as empty texts. */
+  /** Members that lists contain as empty texts. */
   readonly hidden: readonly (string | undefined)[];
 }
 
@@ -29,11 +29,11 @@ export type Desk = Readonly<
   Record<'tickets' | 'transactions' | 'attachments' | 'users' | 'queues', Collection<Resource>>
 >;
 
-/** What Request Tracker would take for a column, for a status of its own, or for nothing; and a sign that it cannot show. */
+/** Texts that Request Tracker would read as a column, as a special status, or as null; and a character that it cannot show. */
 const OWN_TEXTS = ['CF.{Severity}', 'cf.x', 'NULL', 'ABC', 'abc', 'a\\%b', '__Active__', 'a\u{10ffff}b'];
 const TEXTS = [...HOSTILE_TEXTS, ...OWN_TEXTS];
 
-/** A subject is kept in one line, of 200 characters at most. */
+/** Trims a subject. Request Tracker stores it in one line of at most 200 characters. */
 const trimSubject = (text: string) => [...text.replaceAll('\n', '')].slice(0, 200).join('');
 
 const NAMES = [
@@ -42,7 +42,7 @@ const NAMES = [
 ];
 const KINDS = ['Create', 'Comment', 'Correspond', 'Set', 'EmailRecord', 'Status'];
 
-/** Others have ids of their own between them, so that there are gaps. */
+/** Returns the id of a ticket. Other records have ids in between, so there are gaps. */
 const ticketId = (index: number) => 1 + index * 3;
 
 const USER: Member = { type: 'string', refersTo: 'users' };
@@ -50,7 +50,7 @@ const USERS: Member = { type: 'array', refersTo: 'users' };
 const MADE_BY = { Creator: { ...USER, isReadOnly: true } };
 const person = cycle(['root', "o'neil", 'RT_System']);
 
-/** Numbers that nobody gave are 0. */
+/** Returns the description of a kind of record. Missing numbers are 0. */
 function about(noun: string, { fields = {} }: ObjectSpec, own: Members = {}) {
   const members = { ...membersOf(fields), ...own };
   const numbers = Object.keys(members).filter((name) => members[name]?.type === 'integer');
@@ -59,7 +59,10 @@ function about(noun: string, { fields = {} }: ObjectSpec, own: Members = {}) {
   return { noun, members, hidden, initial, created: ['Created'] };
 }
 
-/** @param notify called for each change of a ticket */
+/**
+ * Creates the data of the simulator.
+ * @param notify called for each change of a ticket
+ */
 export function createDesk(clock: MovableClock, notify: (change: TableChange) => void): Desk {
   const ofTickets = about('ticket', tickets, {
     Status: { type: 'string', values: ['new', 'open', 'stalled', 'resolved', 'rejected', 'deleted'] },
@@ -71,7 +74,7 @@ export function createDesk(clock: MovableClock, notify: (change: TableChange) =>
     clock,
     onChange: (name, change) => name === 'tickets' && notify(change),
     write: { boolean: Number },
-    // What cannot be read is undefined, and left to the callers.
+    // A value that cannot be read becomes undefined, and the callers handle it.
     read: {
       string: (value, { refersTo, values }) => {
         if (refersTo !== undefined) return findEntry(desk.users, value)?.Name;
@@ -117,7 +120,7 @@ export function createDesk(clock: MovableClock, notify: (change: TableChange) =>
         made: { ObjectType: 'RT::Ticket', ObjectId: 1, Type: 'Status' },
         label: 'Data',
       },
-      // Each message has its text, or a file.
+      // Each message has a text or a file.
       attachments: {
         ...about('attachment', attachments, MADE_BY),
         rows: 80,
@@ -140,12 +143,12 @@ export function createDesk(clock: MovableClock, notify: (change: TableChange) =>
   return desk;
 }
 
-/** A queue or a user, by its number or its name. */
+/** Finds a queue or a user, by id or by name. */
 function findEntry({ table }: Collection, wanted: unknown): TableRow | undefined {
   return table.rows().find(({ id, Name }) => String(id) === String(wanted) || Name === wanted);
 }
 
-/** What is no instant, or none that can be kept, takes the old one away. */
+/** Reads a time. An invalid time, or one that cannot be stored, removes the old one. */
 function readInstant(value: unknown): string | null {
   const ms = Date.parse(String(value).replace(' ', 'T').replace(/Z?$/, 'Z'));
   return ms > 0 ? writeSeconds(ms) : null;

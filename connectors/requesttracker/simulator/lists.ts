@@ -13,13 +13,16 @@ import type { Desk, Resource } from './desk.ts';
 type Collection = Desk[keyof Desk];
 type Test = (row: TableRow) => boolean;
 
-/** A query stands in a form. Without one nothing is found. */
+/** Reads the query of a form. Without a query nothing is found. */
 export function readQuery({ queues }: Desk, { members }: Resource, { body }: Call): Test {
   const text = body.form().get('query') ?? '';
   return text === '' ? () => false : compileQuery(text, members, queues.table.rows());
 }
 
-/** A JSON list of conditions on ids, in `query`. Without one nothing is found. @throws Fault 400 */
+/**
+ * Reads the JSON list of conditions on ids in `query`. Without a condition nothing is found.
+ * @throws Fault 400
+ */
 export function readConditions({ query }: Call): Test {
   const conditions: unknown = JSON.parse(query.get('query') ?? '[]');
   if (!Array.isArray(conditions) || conditions.length === 0) return () => false;
@@ -32,11 +35,11 @@ export function readConditions({ query }: Call): Test {
 
 const PAGE = { kind: 'number', page: 'page', size: 'per_page', usual: 20, most: 100 } as const;
 
-/** The items of a page, with the members that `fields` names. A page behind the last one is empty. */
+/** Responds with a page of items, with the members that `fields` names. A page after the last one is empty. */
 export function list(collection: Collection, call: Call, test: Test): SimulatedResponse {
   const { noun, members, table } = collection;
   const { query } = call;
-  // No list shows deleted tickets, unless a query says otherwise, which no query that is sent here does.
+  // No list contains deleted tickets unless a query requests them. The connector sends no such query.
   const found = table.rows().filter((row) => row.Status !== 'deleted' && test(row));
   const directions = query.getAll('order');
   const order = query.getAll('orderby').flatMap((name, index) => {
@@ -47,7 +50,7 @@ export function list(collection: Collection, call: Call, test: Test): SimulatedR
   const fields = (query.get('fields') ?? '').split(',').filter((name) => name !== '');
   const page = start / size + 1;
   return json({
-    // Users are named by their name.
+    // The id of a user is the name.
     items: rows.map((row) => ({
       id: String(noun === 'user' ? row.Name : row.id),
       type: noun,
@@ -63,7 +66,7 @@ export function list(collection: Collection, call: Call, test: Test): SimulatedR
 
 const UNSET = '1970-01-01T00:00:00Z';
 
-/** A member of an item in a list: numbers are text, what is not there is empty text, or the beginning of time. */
+/** Returns a member of an item in a list. Numbers are text, and a missing value is an empty text or the year 1970. */
 function present({ members, hidden }: Resource, row: TableRow, name: string): unknown {
   const { type, refersTo } = members[name] ?? {};
   const value = row[name];
@@ -80,12 +83,12 @@ function presentUser(name: unknown): TableRow {
   return { type: 'user', id: name };
 }
 
-/** It keeps a sign that Unicode never gives out, and finds it, but shows another in its place. */
+/** Prints a text. Request Tracker stores U+10FFFF, which Unicode never assigns, and finds it, but shows U+FFFD in its place. */
 function presentText(text: string): string {
   return text.replaceAll('\u{10ffff}', '\ufffd');
 }
 
-/** Answers one record. It leaves out members without a value, where lists have an empty text. */
+/** Responds with a single record. Members without a value are missing, unlike in lists, where they are empty texts. */
 export function show(row: TableRow): SimulatedResponse {
   const values = Object.entries(row).filter(([, value]) => value !== null);
   return json(

@@ -1,4 +1,7 @@
-/** Request Tracker keeps a subject in one line, and characters that Unicode has not given out are replaced. */
+/**
+ * Texts that Request Tracker does not store as they are: it stores a subject in one line, and replaces characters that Unicode has not
+ * assigned.
+ */
 const alteredTexts = ['two\nlines', '\u{10ffff}'];
 
 export const WRITES = {

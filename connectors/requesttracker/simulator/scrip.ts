@@ -7,14 +7,14 @@ import {
   type WebhookDelivery,
 } from '#connector/simulator';
 
-/** A scrip for every ticket, with the code of the README. Of several changes of one request each is a call of its own here. */
+/** Creates a scrip for every ticket, with the code of the README. Several changes of one request are sent in separate calls. */
 export function createScrip(send: SimulatorOptions['send'], clock: MovableClock) {
   const entered = createEnteredWebhooks(send);
-  // Above those of the simulated history.
+  // The ids follow those of the simulated history.
   let transaction = 1_000_000;
   return {
     commands: entered.commands,
-    tell: ({ key, before, after }: TableChange): void => {
+    notify: ({ key, before, after }: TableChange): void => {
       const isDeletion = after === undefined || (after.Status === 'deleted' && before?.Status !== 'deleted');
       const change = isDeletion
         ? { type: 'Status', field: 'Status', new: 'deleted' }
@@ -23,7 +23,7 @@ export function createScrip(send: SimulatorOptions['send'], clock: MovableClock)
           : { type: 'Set', field: 'Priority', new: String(after.Priority) };
       const created = new Date(clock.now()).toISOString().slice(0, 19).replace('T', ' ');
       const body = { ticket: Number(key), transactions: [{ created, ...change, id: ++transaction }] };
-      entered.tell(({ secret }) => sign(body, secret, clock.now()));
+      entered.report(({ secret }) => sign(body, secret, clock.now()));
     },
   };
 }

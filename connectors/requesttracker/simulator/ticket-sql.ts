@@ -1,9 +1,9 @@
 import { Fault, type FilterTree } from '#connector/simulator';
 
 /**
- * The grammar of "Query Builder" and its messages: comparisons joined by AND and OR, and parentheses. Neither word binds closer: the last
- * one between two parentheses stands for all. There is no NOT and no IN. Texts stand in single or double quotes; a backslash
- * takes the next sign as it is. What no token begins with is passed over.
+ * The grammar of "Query Builder", with its messages: comparisons that AND and OR join, and parentheses. Neither word binds closer: the last
+ * one between two parentheses determines all of them. There is no NOT and no IN. Texts have single or double quotes, and a backslash
+ * escapes the next character. Characters that begin no token are ignored.
  */
 
 type Kind = 'AGGREGATOR' | 'OPERATOR' | 'OPEN_PAREN' | 'CLOSE_PAREN' | 'WORD';
@@ -14,7 +14,7 @@ interface Token {
   readonly at: number;
 }
 
-/** `field operator value` as it was written, quotes and escapes resolved. */
+/** A comparison `field operator value` as it was written, with quotes and escapes resolved. */
 export interface Comparison {
   readonly field: string;
   readonly operator: string;
@@ -33,7 +33,10 @@ const TOKEN = new RegExp(
   'gis',
 );
 
-/** @throws Fault 400 with the place of the mistake */
+/**
+ * Parses a query.
+ * @throws Fault 400 with the position of the error
+ */
 export function parseTicketSql(query: string, compile: (comparison: Comparison) => FilterTree): FilterTree {
   const tokens = [...query.matchAll(TOKEN)].map(readToken);
   let next = 0;

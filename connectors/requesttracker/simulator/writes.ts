@@ -3,7 +3,10 @@ import type { Desk } from './desk.ts';
 
 const BEGINNINGS = ['new', 'open', 'resolved'];
 
-/** An owner that is not known is nobody. @throws Fault 400 */
+/**
+ * Creates a ticket. An unknown owner becomes Nobody.
+ * @throws Fault 400
+ */
 export function createTicket(desk: Desk, call: Call): SimulatedResponse {
   const { Content, ...said } = call.body.object();
   const values = known(desk.tickets.read(said));
@@ -43,14 +46,17 @@ export function updateTicket({ tickets, ...desk }: Desk, { params: { id = '' }, 
   return json([...refusals, ...changed.map((name) => `${name} changed`)].map((text) => `Ticket ${id}: ${text}`));
 }
 
-/** The server fails where it is done already. */
+/** Deletes a ticket. If it was deleted already, Request Tracker fails with a server error. */
 export function removeTicket({ tickets }: Desk, { params: { id = '' } }: Call): SimulatedResponse {
   if (tickets.get(id).Status === 'deleted') throw fault(500, 'Internal Server Error');
   tickets.table.update(id, { Status: 'deleted' });
   return empty();
 }
 
-/** @throws Fault 400 also for a ticket that there is not */
+/**
+ * Adds a comment or a reply to a ticket.
+ * @throws Fault 400 also for a ticket that does not exist
+ */
 export function addMessage(
   desk: Desk,
   Type: 'Comment' | 'Correspond',
@@ -74,7 +80,7 @@ function addTransaction({ transactions, attachments }: Desk, values: TableRow, m
   return id;
 }
 
-/** Without what could not be read. */
+/** Returns the values that could be read. */
 function known(values: TableRow): TableRow {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

@@ -12,16 +12,16 @@ import { completeId } from './ids.ts';
 import { type Field, memberType, OBJECTS, type SObject } from './schema.ts';
 import type { Expression, SoqlLiteral } from './statement.ts';
 
-/** The object that a statement asks, and how it compares. */
+/** The object of a statement, and how its texts compare. */
 export interface Scope {
   readonly object: SObject;
   readonly findRow: (object: string, id: string) => TableRow | undefined;
-  /** Makes texts alike before they are compared, except those of fields that tell cases apart. */
+  /** Folds texts before a comparison, except those of case-sensitive fields. */
   readonly fold: (text: string) => string;
 }
 
 /**
- * A field of the object, or by a path (`Account.Name`) one of its parent. Names ignore case.
+ * Returns a field of the object, or a field of its parent for a path such as `Account.Name`. Names ignore case.
  * @throws Fault 400
  */
 export function resolveField(written: string, scope: Scope): Field {
@@ -49,9 +49,9 @@ export function resolveField(written: string, scope: Scope): Field {
 }
 
 /**
- * Compiles a condition under SOQL's rules: `!=`, NOT IN and NOT find records without a value, the comparisons of order do not;
- * text compares without case unless the field is case-sensitive, LIKE always does; an empty text is null.
- * @throws Fault 400 for unknown or unfilterable fields, and for literals that the field's type cannot be compared with.
+ * Compiles a condition by the rules of SOQL: `!=`, NOT IN and NOT find records without a value, but comparisons by order do not. Text
+ * ignores case unless the field is case-sensitive, and LIKE always ignores case. An empty text is null.
+ * @throws Fault 400 for unknown or unfilterable fields, and for literals that cannot be compared with the field's type
  */
 export function compileCondition(expression: Expression, scope: Scope): (row: TableRow) => boolean {
   const fields = new Map<string, FilterField>();
@@ -83,7 +83,7 @@ function toFilter(expression: Expression, scope: Scope, fields: Map<string, Filt
   const { operator, literals } = expression;
   const field = resolveField(expression.field, scope);
   if (!field.filterable) throw invalidField(`field '${field.name}' can not be filtered in a query call`);
-  // LIKE ignores cases on fields that tell them apart otherwise.
+  // LIKE ignores case even on case-sensitive fields.
   const fold = operator === 'LIKE' ? scope.fold : foldOf(field, scope);
   const key = `${field.name} ${operator === 'LIKE'}`;
   fields.set(key, comparedField(field, fold));
@@ -129,12 +129,12 @@ const MAX_STRING_LENGTH = 4000;
 
 type Fold = Scope['fold'];
 
-/** Returns what makes values of the field alike before they are compared. */
+/** Returns a function that folds values of the field before a comparison. */
 export function foldOf({ type, caseSensitive }: Field, { fold }: Pick<Scope, 'fold'>): Fold {
   return TEXT_TYPES.has(type) && !caseSensitive ? fold : (text) => text;
 }
 
-/** A field as it is compared, and as records are ordered by it. An empty text is nothing. */
+/** Returns a field as conditions compare it, and as orders sort by it. An empty text is null. */
 export function comparedField({ type, read }: Field, fold: Fold) {
   const kind = memberType(type);
   const compared = (row: TableRow): unknown => {
@@ -142,14 +142,14 @@ export function comparedField({ type, read }: Field, fold: Fold) {
     if (typeof value !== 'string') return value;
     return kind === 'datetime' ? readInstant(value) : fold(value) === '' ? null : value;
   };
-  // Days and ids are ordered as texts are.
+  // Days and ids sort as texts.
   const isText = kind === 'reference' || kind === 'array' || kind === 'object' || kind === 'date';
   return { type: isText ? ('string' as const) : kind, fold, read: compared };
 }
 
 const readInstant = (text: string) => new Date(Date.parse(text)).toISOString();
 
-/** What literals a type takes, and how they are read. */
+/** The literals that a type accepts, and how they are read. */
 interface Reading {
   readonly of: readonly string[];
   readonly fits?: (text: string) => boolean;
@@ -174,7 +174,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
 
 function readLiteral(field: Field, literal: SoqlLiteral, fold: Fold): FilterLiteral {
   const { type, text } = literal;
-  // `= null` on a boolean finds the false ones.
+  // `= null` on a boolean field finds the records with false.
   if (type === 'NULL') return field.type === 'boolean' ? false : null;
   if (field.type === 'id' || field.type === 'reference') {
     const id = completeId(readString(field, literal));
@@ -193,8 +193,8 @@ function readLiteral(field: Field, literal: SoqlLiteral, fold: Fold): FilterLite
 const NAMED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
 /**
- * A quoted text without its quotes and escapes. In a pattern `%` and `_` may be escaped too, and mean something when they are not.
- * @throws Fault 400 for what is none, for one that is too long, and for a backslash in front of anything else
+ * Returns a quoted text without its quotes and escapes. In a pattern `%` and `_` are wildcards unless they are escaped.
+ * @throws Fault 400 for a literal that is no text, for a text that is too long, and for an unknown escape sequence
  */
 function readString(field: Field, { type, text }: SoqlLiteral, isPattern = false): string {
   if (type !== 'STRING') throw unfit(field, 'must be of type string and should be enclosed in quotes');

@@ -10,7 +10,7 @@ import {
 } from '#connector/simulator';
 import { DEMO_USER_ID, ORGANIZATION_ID } from './ids.ts';
 
-/** Applications that may ask; the second has the refresh tokens of the account rotated. */
+/** The registered clients. The refresh tokens of the second one rotate. */
 export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret' },
   'rotating-client': { secret: 'rotating-secret', rotates: {} },
@@ -18,7 +18,7 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
 
 const SESSION_PREFIX = `${ORGANIZATION_ID.slice(0, 15)}!`;
 
-/** Good from the start, for those who test something else than the login. */
+/** An access token that is valid from the start, for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = `${SESSION_PREFIX}demo-access-token`;
 
 const ERRORS: OAuthOptions['errors'] = {
@@ -35,7 +35,7 @@ const ERRORS: OAuthOptions['errors'] = {
   unknownToken: ['unsupported_token_type', 'this token is not supported'],
 };
 
-/** The login of the simulator. Salesforce states no lifetime of access tokens, and issues a refresh token only with the scope for it. */
+/** Creates the OAuth server. Salesforce documents no lifetime of access tokens, and issues a refresh token only with the scope for it. */
 export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock): OAuthServer {
   return createOAuthServer({
     title: 'Salesforce simulator',
@@ -48,9 +48,9 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     prefixes: { code: 'aPrx', access: SESSION_PREFIX, refresh: '5Aep861' },
     accessTokens: [DEMO_ACCESS_TOKEN],
     errors: ERRORS,
-    answersForm: ({ headers }, form) =>
+    isFormResponse: ({ headers }, form) =>
       form.get('format') === 'urlencoded' || headers.accept?.startsWith('application/x-www-form-urlencoded') === true,
-    answer: (standard, call) => {
+    tokenResponse: (standard, call) => {
       const issuedAt = String(clock.now());
       return {
         ...standard,

@@ -17,15 +17,15 @@ import { completeId, DEMO_USER_ID, makeId, writeInstant } from './ids.ts';
 import { createReadings, MOST_READINGS, READINGS } from './readings.ts';
 import { bytesOf, type Field, memberType, OBJECTS, type SObject } from './schema.ts';
 
-/** What rows of an object are, apart from what its fields say. */
+/** The rows of an object, except for values that its fields determine. */
 interface Kept extends Pick<CollectionSpec, 'rows' | 'vary' | 'initial' | 'label'> {
-  /** The last so many rows are in the recycle bin. */
+  /** Number of rows at the end that are in the recycle bin. */
   readonly deleted?: number;
-  /** Ids are made of greater numbers than this. */
+  /** New ids have greater numbers than this one. */
   readonly idsAbove?: number;
 }
 
-/** Texts that break careless quoting, patterns and encodings. */
+/** Names that reveal errors in quoting, patterns and encodings. */
 const NAMES = [
   ...['Acme', "O'Neil & Söhne", '100% Wool_Co', 'Back\\slash Ltd', 'Say "Hi" GmbH', 'ÅNGSTRÖM ab', '日本商事'],
   ...['Rocket 🚀 Labs', 'acme', 'Nullwert (a AND b)'],
@@ -55,7 +55,7 @@ const KEPT: Readonly<Record<string, Kept>> = {
     rows: 62,
     deleted: 2,
     vary: {
-      // Accounts have several.
+      // Some accounts have several contacts.
       AccountId: sparse(9, (index) => makeId('001', (index % 30) + 1)),
       Email: sparse(4, email),
       OpensAt__c: cycle([null, '08:30:00.000Z']),
@@ -75,7 +75,7 @@ const KEPT: Readonly<Record<string, Kept>> = {
     },
   },
   Site__c: { rows: 4 },
-  // The others are made when they are read; what is created has greater ids.
+  // The other readings are created when they are read. New records have greater ids.
   [READINGS]: { rows: 0, idsAbove: MOST_READINGS, initial: { IsEstimated__c: false } },
 };
 
@@ -84,7 +84,7 @@ interface Spec extends CollectionSpec {
 }
 
 /**
- * All records, and the ways in which calls and jobs change them.
+ * Creates all records, and the operations with which calls and jobs change them.
  * @param notify called for each change
  */
 export function createOrganization(clock: MovableClock, notify: (object: string, change: TableChange) => void) {
@@ -106,11 +106,14 @@ export function createOrganization(clock: MovableClock, notify: (object: string,
     onChange: notify,
   });
 
-  /** Also in the recycle bin. */
+  /** Finds a record, also in the recycle bin. */
   const find = (object: string, id: string): TableRow | undefined =>
     collections[object]?.table.find(id) ?? (object === READINGS ? readings.get(id) : undefined);
 
-  /** @throws Fault 404, also for a record in the recycle bin */
+  /**
+   * Returns a record.
+   * @throws Fault 404, also for a record in the recycle bin
+   */
   function get(object: string, written: string): TableRow {
     const id = completeId(written);
     const row = id === undefined ? undefined : find(getObject(object).name, id);
@@ -119,7 +122,10 @@ export function createOrganization(clock: MovableClock, notify: (object: string,
     return row;
   }
 
-  /** @throws Fault 404, and 405 for what the object does not let anybody do */
+  /**
+   * Returns the collection of an object for a write.
+   * @throws Fault 404; 405 if the object does not allow the operation
+   */
   function getFor(ability: 'createable' | 'updateable' | 'deletable', object: string): Collection<Spec> {
     const collection = collections[getObject(object).name];
     if (collection?.object[ability] === true) return collection;
@@ -145,7 +151,10 @@ export function createOrganization(clock: MovableClock, notify: (object: string,
     remove: (object: string, id: string): void => {
       getFor('deletable', object).table.remove(String(get(object, id).Id));
     },
-    /** The bytes of a file field. @throws Fault 404 */
+    /**
+     * Returns the content of a file field.
+     * @throws Fault 404
+     */
     getBytes: (object: string, id: string, field: string): Buffer => {
       if (getObject(object).fields[field]?.type !== 'base64') throw notFound();
       return bytesOf(get(object, id)[field]);
@@ -155,7 +164,10 @@ export function createOrganization(clock: MovableClock, notify: (object: string,
 
 export type Organization = ReturnType<typeof createOrganization>;
 
-/** @throws Fault 404 */
+/**
+ * Returns the description of an object.
+ * @throws Fault 404
+ */
 export function getObject(name: string): SObject {
   const object = Object.hasOwn(OBJECTS, name) ? OBJECTS[name] : undefined;
   if (object === undefined) throw notFound();
@@ -204,19 +216,22 @@ function membersFrom(fields: readonly Field[]): Members {
   return Object.fromEntries(entries);
 }
 
-/** An empty text is nothing, whatever the type. */
+/** Returns the values of a body. An empty text is null, whatever the type. */
 function valuesOf({ attributes: _, ...body }: TableRow): TableRow {
   return Object.fromEntries(Object.entries(body).map(([member, value]) => [member, value === '' ? null : value]));
 }
 
-/** Blanks around a text are not kept; a text of nothing else is null. */
+/** Reads a text without blanks at its ends. A blank text is null. */
 function readText(value: unknown, { isPossible }: Member): string | null | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   return text === '' ? null : isPossible?.(text) === false ? undefined : text;
 }
 
-/** Milliseconds; undefined for what is no instant. */
+/**
+ * Reads a time.
+ * @returns milliseconds, or undefined for another format
+ */
 export function readTime(value: unknown): number | undefined {
   const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?(Z|[+-]\d{2}:?\d{2})$/;
   const ms = typeof value === 'string' && form.test(value) ? Date.parse(value) : Number.NaN;
@@ -229,7 +244,7 @@ const CODES: Readonly<Record<Complaint['reason'], string>> = {
   readOnly: 'INVALID_FIELD_FOR_INSERT_UPDATE',
   length: 'STRING_TOO_LONG',
   type: 'JSON_PARSER_ERROR',
-  // Other lists of values are suggestions.
+  // Picklists without a restriction accept other values.
   value: '',
   other: 'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST',
 };
@@ -242,7 +257,7 @@ function complaintsAbout(field: Field, row: TableRow): readonly Complaint[] {
   return [{ reason: 'other', member, message: `${member}: bad value for restricted picklist field: ${value}` }];
 }
 
-/** The first complaint, or all that is missing. */
+/** Returns the first complaint, or a complaint that names all missing members. */
 function refuse(complaints: readonly Complaint[], { members }: Spec): Fault | undefined {
   const first = complaints.find(({ reason }) => CODES[reason] !== '');
   if (first === undefined) return undefined;

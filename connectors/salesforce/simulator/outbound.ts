@@ -14,7 +14,10 @@ const ACTION_ID = makeId('04k', 1);
 /** The fields that the outbound messages of this organization contain. */
 const FIELDS = ['CreatedDate', 'Id', 'LastModifiedDate', 'Name', 'SystemModstamp'];
 
-/** Outbound messages for every new and changed record, to the addresses that were entered. What happens at once is sent at once. */
+/**
+ * Creates the outbound messages for every new and changed record, which go to the entered addresses. Simultaneous changes are sent
+ * together.
+ */
 export function createOutboundMessages(send: SimulatorOptions['send']) {
   const entered = createEnteredWebhooks(send);
   const waiting = new Map<string, Notification[]>();
@@ -24,7 +27,7 @@ export function createOutboundMessages(send: SimulatorOptions['send']) {
     for (const [objectName, notifications] of waiting) {
       while (notifications.length > 0) {
         const message = writeMessage(objectName, notifications.splice(0, MOST_NOTIFICATIONS));
-        entered.tell(() => message);
+        entered.report(() => message);
       }
     }
     waiting.clear();
@@ -32,8 +35,8 @@ export function createOutboundMessages(send: SimulatorOptions['send']) {
 
   return {
     commands: entered.commands,
-    /** No flow sends a message of a deletion. */
-    tell: (objectName: string, { after }: TableChange): void => {
+    /** A deletion sends no message. */
+    notify: (objectName: string, { after }: TableChange): void => {
       if (after === undefined) return;
       if (waiting.size === 0) queueMicrotask(flush);
       const notifications = waiting.get(objectName) ?? [];
@@ -48,7 +51,10 @@ export interface Notification {
   readonly row: TableRow;
 }
 
-/** Source: SOAP API Developer Guide, "Understanding the Outbound Messaging WSDL"; the look of it from messages that others recorded. */
+/**
+ * Returns an outbound message. Source: SOAP API Developer Guide, "Understanding the Outbound Messaging WSDL"; the format follows messages
+ * that users recorded.
+ */
 export function writeMessage(objectName: string, notifications: readonly Notification[]): WebhookDelivery {
   const api = 'https://acme.my.salesforce.com/services/Soap';
   const organization = ORGANIZATION_ID.slice(0, 15);
@@ -77,7 +83,7 @@ ${fields.join('')}    </sObject>
 `;
 }
 
-/** Times are written in the other way of ISO 8601 than in JSON. */
+/** Prints a field. Its times have another format of ISO 8601 than in JSON. */
 function writeField(name: string, value: unknown): string {
   if (value === null) return `     <sf:${name} xsi:nil="true"/>\n`;
   const text = String(value).replace(/^(\d{4}-.*)\+0000$/, '$1Z');

@@ -8,10 +8,10 @@ import { type Order, parseStatement, type Statement } from './statement.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 export interface PageOptions {
-  /** `/services/data/v62.0`. */
+  /** Path of the API, such as `/services/data/v62.0`. */
   readonly prefix: string;
   readonly batchSize: number;
-  /** Whether each page names its own address as that of the next page. */
+  /** Whether each page returns its own address as the next one. */
   readonly isStuck: boolean;
 }
 
@@ -20,18 +20,18 @@ export type QueryEngine = ReturnType<typeof createQueryEngine>;
 export interface Found {
   readonly object: SObject;
   readonly fields: readonly Field[];
-  /** Those that are made when they are read are here by their places. */
+  /** The found rows. Readings are created when they are read, so they are represented by their index. */
   readonly rows: readonly (TableRow | number)[];
 }
 
-/** Runs statements, and keeps long results for `nextRecordsUrl`. */
+/** Creates an engine that runs statements, and stores long results for `nextRecordsUrl`. */
 export function createQueryEngine(organization: Organization, fold: Scope['fold']) {
   const results = createResults<Found>({
     most: 50,
     makeId: (number) => `0r85g00000${String(number).padStart(5, '0')}AAA`,
   });
 
-  function answer(found: Found, { start, id }: { start: number; id?: string }, options: PageOptions): Json {
+  function respond(found: Found, { start, id }: { start: number; id?: string }, options: PageOptions): Json {
     const { rows, object, fields } = found;
     const end = start + options.batchSize;
     const records = takeRows(rows, start, end).map((row) => showRecord(object.name, row, { ...options, fields }));
@@ -41,14 +41,17 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
     return { ...page, nextRecordsUrl: `${options.prefix}/query/${next}` };
   }
 
-  /** @throws Fault 400 for an object that is unknown or cannot be queried. */
+  /**
+   * Returns the scope of a statement.
+   * @throws Fault 400 for an object that is unknown or cannot be queried
+   */
   function scopeOf({ object: name }: Statement): Scope {
     const object = OBJECTS[name];
     if (object?.queryable !== true) throw new Fault(400, 'INVALID_TYPE', `sObject type '${name}' is not supported.`);
     return { object, findRow: organization.find, fold };
   }
 
-  /** What a statement finds: all of it, whatever pages or sets it is answered in. */
+  /** Returns all rows of a statement, regardless of pages or sets. */
   function find(statement: Statement, includeDeleted: boolean): Found {
     const scope = scopeOf(statement);
     const { object } = scope;
@@ -57,7 +60,7 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
     const stored =
       organization.collections[object.name]?.table.rows(includeDeleted).filter(passes ?? (() => true)) ?? [];
     const found = object.name === READINGS ? [...organization.readings.find(passes), ...stored] : stored;
-    // They are in this order already.
+    // Readings are in the order of ids already.
     const isById = orderBy.length === 0 || (orderBy[0]?.field.toLowerCase() === 'id' && !orderBy[0].descending);
     const terms = orderBy.map((order) => orderOf(order, scope));
     const rows = object.name === READINGS && isById ? found : sortRows(takeRows(found), terms);
@@ -71,14 +74,17 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
       const statement = parseStatement(soql);
       const found = find(statement, includeDeleted);
       if (statement.isCount) return { totalSize: found.rows.length, done: true, records: [] };
-      return answer(found, { start: 0 }, options);
+      return respond(found, { start: 0 }, options);
     },
-    /** @throws Fault 400 for a locator that is unknown or was dropped. */
+    /**
+     * Returns the next page of a result.
+     * @throws Fault 400 for a locator that is unknown or was dropped
+     */
     queryMore: (locator: string, options: PageOptions): Json => {
       const [, id = '', start = ''] = /^(\w+)-(\d+)$/.exec(locator) ?? [];
       const [found] = results.find(id) ?? [];
       if (found === undefined) throw new Fault(400, 'INVALID_QUERY_LOCATOR', 'invalid query locator');
-      return answer(found, { start: Number(start), id }, options);
+      return respond(found, { start: Number(start), id }, options);
     },
   };
 }
@@ -95,7 +101,7 @@ function orderOf({ field: written, descending, nullsFirst }: Order, scope: Scope
   return { ...comparedField(field, foldOf(field, scope)), descending, nulls: nullsFirst ? 'first' : 'last' };
 }
 
-/** A record as answers have it; files are the path they are at, and a parent is an object inside it, or null. */
+/** Prints a record as responses contain it. A file is its path, and a parent is an object inside it or null. */
 export function showRecord(
   object: string,
   row: TableRow,

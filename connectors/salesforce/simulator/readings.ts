@@ -1,17 +1,17 @@
 import { cycle, fault, json, type Routes, type TableRow, times } from '#connector/simulator';
 import { makeId, numberOfId, writeInstant } from './ids.ts';
 
-/** Records that are made of their numbers whenever they are read: a million of them are not in memory. */
+/** Name of the object whose records are created from their index when they are read, so that a million of them take no memory. */
 export const READINGS = 'Reading__c';
 const KEY_PREFIX = 'a01';
 export const MOST_READINGS = 10_000_000;
 const USUAL = 40;
 
-/** `POST /simulate/readings` with `{"count": 1000000}` says how many there are. */
+/** Creates the readings. `POST /simulate/readings` with `{"count": 1000000}` sets their number. */
 export function createReadings() {
   let count = USUAL;
   return {
-    /** The places of those that pass, or of all, in the order of their ids. */
+    /** Returns the indexes of the matching records, or of all records, in the order of their ids. */
     find: (passes?: (row: TableRow) => boolean): readonly number[] => {
       const all = times(count, (index) => index);
       return passes === undefined ? all : all.filter((index) => passes(makeReading(index)));

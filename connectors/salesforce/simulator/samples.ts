@@ -1,7 +1,7 @@
 import { HOSTILE_TEXTS, type TableRow } from '#connector/simulator';
 import { DEMO_ACCESS_TOKEN } from './login.ts';
 
-/** Blanks around a text are not kept, and a text of nothing else is null. */
+/** Texts that Salesforce does not store as they are: it removes blanks around a text, and a blank text is null. */
 const alteredTexts = HOSTILE_TEXTS.filter((text) => text.trim() !== text || text === '');
 
 const sample = (freeTexts: readonly string[], create: (number: number) => TableRow) => ({
@@ -11,7 +11,7 @@ const sample = (freeTexts: readonly string[], create: (number: number) => TableR
 });
 
 export const WRITES = {
-  // The other texts are ids, addresses, or chosen from lists.
+  // The other texts are ids or addresses, or have fixed values.
   Account: sample(['Name', 'Phone', 'BillingStreet', 'BillingCity', 'Description', 'ExternalKey__c'], (number) => ({
     Name: `New ${number} O'Neil`,
     AnnualRevenue: 12.5,

@@ -3,9 +3,9 @@ import official from '../official.json' with { type: 'json' };
 
 const { usual } = official;
 
-/** A field as a describe answer has it, and how its value is read, which JSON leaves out. */
+/** A field as a describe response contains it, and a function that reads its value. JSON leaves the function out. */
 export interface Field extends Omit<typeof usual.field, 'picklistValues' | 'referenceTo' | 'relationshipName'> {
-  /** Name of the field; for a field of a parent, its path: `Account.Name`. */
+  /** Name of the field. The name of a parent's field is its path, such as `Account.Name`. */
   readonly name: string;
   readonly label: string;
   readonly picklistValues: readonly { readonly value: string }[];
@@ -21,12 +21,12 @@ export interface SObject extends Readonly<typeof usual.object> {
   readonly childRelationships: readonly object[];
 }
 
-/** What is usual is left out. */
+/** The description of an object without its default values. */
 interface Described extends Pick<SObject, 'keyPrefix' | 'childRelationships'> {
   readonly fields: Readonly<Record<string, Partial<Field>>>;
 }
 
-/** What a type of Salesforce is to the kit. Others are texts. */
+/** The types of the kit by Salesforce's types. Other types are texts. */
 const MEMBER_TYPES: Readonly<Record<string, Member['type']>> = {
   boolean: 'boolean',
   int: 'integer',
@@ -44,13 +44,13 @@ export function memberType(type: string): Member['type'] {
   return MEMBER_TYPES[type] ?? 'string';
 }
 
-/** Fields that no row has: formulas, and compounds of other fields. */
+/** Readers of fields that no row contains: formulas, and compounds of other fields. */
 const FORMULAS: Readonly<Record<string, Field['read']>> = {
   'Account.BillingAddress': ({ BillingStreet: street, BillingCity: city, BillingCountry: country }) =>
     street == null && city == null && country == null
       ? null
       : { city, country, geocodeAccuracy: null, latitude: null, longitude: null, street },
-  // A third of the revenue per head: more digits than a double has.
+  // A third of the revenue per employee, which has more digits than a double.
   'Account.Share__c': ({ AnnualRevenue, NumberOfEmployees }) =>
     typeof AnnualRevenue === 'number' && typeof NumberOfEmployees === 'number' && NumberOfEmployees !== 0
       ? AnnualRevenue / NumberOfEmployees / 3
@@ -82,7 +82,10 @@ export const OBJECTS: Readonly<Record<string, SObject>> = Object.fromEntries(
   }),
 );
 
-/** What describe-global says of each object. @param prefix `/services/data/v62.0` */
+/**
+ * Returns the entry of an object in a describe-global response.
+ * @param prefix the path of the API, such as `/services/data/v62.0`
+ */
 export function summarize({ fields: _, childRelationships, ...summary }: SObject, prefix: string): object {
   const url = `${prefix}/sobjects/${summary.name}`;
   return { ...summary, urls: { sobject: url, describe: `${url}/describe`, rowTemplate: `${url}/{ID}` } };

@@ -21,7 +21,7 @@ export type Expression =
   | { readonly kind: 'and' | 'or'; readonly operands: readonly Expression[] }
   | { readonly kind: 'not'; readonly operand: Expression };
 
-/** `text` is as written, quotes included. */
+/** A literal. Its `text` is written as in the statement, including quotes. */
 export interface SoqlLiteral {
   readonly type: string;
   readonly text: string;
@@ -36,7 +36,7 @@ export interface Order {
 export interface Statement {
   readonly object: string;
   readonly fields: readonly string[];
-  /** `COUNT()`: the number of rows, and no row. */
+  /** Whether the statement selects `COUNT()`: the number of rows, and no rows. */
   readonly isCount: boolean;
   readonly where?: Expression;
   readonly orderBy: readonly Order[];
@@ -46,8 +46,8 @@ export interface Statement {
 const MAX_LENGTH = 100_000;
 
 /**
- * The grammar is somebody else's parser's; it is laxer than Salesforce in mixing AND, OR and NOT, which is checked here. Bulk queries refuse
- * more; `ORDER BY` and `LIMIT` they take, slowly.
+ * Parses a statement with an independent parser. The parser is less strict than Salesforce about mixing AND, OR and NOT, so this function
+ * checks it. Bulk queries reject more, but accept `ORDER BY` and `LIMIT`, with which they are slow.
  * @throws Fault 400
  */
 export function parseStatement(soql: string, isBulk = false): Statement {
@@ -110,13 +110,13 @@ function readOrder(clause: OrderByClause): Order {
   return { field: clause.field, descending: clause.order === 'DESC', nullsFirst: clause.nulls !== 'LAST' };
 }
 
-/** The parser counts parentheses beside its conditions instead of nesting them: here they become tokens again. */
+/** Reads a condition. The parser counts the parentheses of its conditions instead of nesting them, so they become tokens again. */
 function readWhere(where: WhereClause): Expression {
   const tokens: (string | Expression)[] = [];
   for (let node: WhereClause | undefined = where; node !== undefined; node = 'right' in node ? node.right : undefined) {
     const { openParen = 0, closeParen = 0, ...left }: Partial<Condition & { closeParen: number }> = node.left ?? {};
     tokens.push(...Array<string>(openParen).fill('('));
-    // A negation has none.
+    // A negation has no condition of its own.
     if ('field' in left) tokens.push(readTest(left), ...Array<string>(closeParen).fill(')'));
     if ('operator' in node) tokens.push(node.operator);
   }
@@ -136,7 +136,10 @@ function readTest(left: object): Expression {
   return { kind: 'test', field, operator: String(operator), literals };
 }
 
-/** Operands up to the closing parenthesis: joined by AND or by OR, never both, and NOT stands alone. The next token is the last. */
+/**
+ * Reads operands up to the closing parenthesis. AND or OR joins them, but never both, and NOT stands alone. The next token is the last one
+ * of the array.
+ */
 function readGroup(tokens: (string | Expression)[]): Expression {
   const isNegation = tokens.at(-1) === 'NOT';
   if (isNegation) tokens.pop();
@@ -147,7 +150,7 @@ function readGroup(tokens: (string | Expression)[]): Expression {
     tokens.pop();
     operands.push(readOperand(tokens));
   }
-  // Another word than the first is left to whoever expects the end.
+  // Another word than the first one remains for the caller, which expects the end.
   if (isNegation) return { kind: 'not', operand: first };
   return operands.length === 1 ? first : { kind: word === 'OR' ? 'or' : 'and', operands };
 }

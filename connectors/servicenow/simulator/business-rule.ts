@@ -7,12 +7,12 @@ import {
   type WebhookDelivery,
 } from '#connector/simulator';
 
-/** A business rule on every table but those of the platform, with the script of the README. */
+/** Creates a business rule on every table except those of the platform, with the script of the README. */
 export function createBusinessRule(send: SimulatorOptions['send'], clock: MovableClock) {
   const entered = createEnteredWebhooks(send);
   return {
     commands: entered.commands,
-    tell: (table: string, { key, before, after }: TableChange): void => {
+    notify: (table: string, { key, before, after }: TableChange): void => {
       if (table.startsWith('sys_') && !table.startsWith('sys_user')) return;
       const { sys_mod_count: count, sys_updated_on: changed } = after ?? before ?? {};
       const body = {
@@ -22,7 +22,7 @@ export function createBusinessRule(send: SimulatorOptions['send'], clock: Movabl
         sys_mod_count: String(count ?? null),
         sys_updated_on: String(changed ?? null),
       };
-      entered.tell(({ secret }) => sign(body, secret, clock.now()));
+      entered.report(({ secret }) => sign(body, secret, clock.now()));
     },
   };
 }

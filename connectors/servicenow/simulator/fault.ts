@@ -1,6 +1,6 @@
 import { Fault, type SimulatedResponse, typed } from '#connector/simulator';
 
-/** ServiceNow's own message and detail: the message is the fault's code. */
+/** Returns an error with ServiceNow's own message and detail. The message is the code of the fault. */
 export function refusal(status: number, message: string, detail = ''): Fault {
   return new Fault(status, message, detail);
 }
@@ -19,11 +19,11 @@ const MESSAGES: Readonly<Record<number, readonly [message: string, detail?: stri
 };
 const NO_RESOURCE = ['Requested URI does not represent any resource'] as const;
 
-/** `{ error: { message, detail }, status: "failure" }`; there is nothing but 400 for what is no resource. */
+/** Prints an error as `{ error: { message, detail }, status: "failure" }`. A path that is no resource has status 400. */
 export function printFault({ status, code, message, headers }: Fault, path: string): SimulatedResponse {
   const isResource = /^\/api\/now\/(?:table|attachment)\//.test(`${path}/`);
   const isNothing = status === 404 && !isResource;
-  // The kit's own codes are in capitals.
+  // The codes of the kit are in capitals.
   const isOwn = !/^[A-Z_]+$/.test(code);
   const [text, detail] = isNothing ? NO_RESOURCE : isOwn ? [code, message] : (MESSAGES[status] ?? [message]);
   const error = { message: text, detail: detail || null };

@@ -2,7 +2,7 @@ import type { Call, TableRow } from '#connector/simulator';
 import type { InstanceTables } from './instance.ts';
 import { type Column, kindOf } from './schema.ts';
 
-/** A column as it is reached from a row. */
+/** A column, and a function that reads it from a row. */
 export interface Field {
   readonly column: Column;
   readonly read: (row: TableRow) => unknown;
@@ -13,26 +13,26 @@ export interface FieldContext {
   readonly table: string;
 }
 
-/** Follows references: `caller_id.company.name`. Undefined where there is no such field. */
+/** Resolves a path. It follows references, such as `caller_id.company.name`. Undefined if there is no such field. */
 export function resolve(path: string, { instance, table }: FieldContext): Field | undefined {
   const [name = '', ...rest] = path.split('.');
   const { columns = {} } = instance[table] ?? {};
   const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
   if (column === undefined) return undefined;
-  // Journals are kept elsewhere, and their columns stay empty.
+  // Another table stores journals, and their columns stay empty.
   const read = (row: TableRow) => (kindOf(column) === 'object' ? null : (row[name] ?? null));
   if (rest.length === 0) return { column, read };
   const field = resolve(rest.join('.'), { instance, table: column.reference ?? '' });
   return field && { ...field, read: (row) => field.read(targetOf(instance, column, read(row)) ?? {}) };
 }
 
-/** The record that a reference names, by its id or by its name. */
+/** Finds the record of a reference, by its id or by its name. */
 function targetOf(instance: InstanceTables, { reference = '', key }: Column, value: unknown): TableRow | undefined {
   const { table } = instance[reference] ?? {};
   return key === undefined ? table?.find(String(value)) : table?.rows().find((row) => row[key] === value);
 }
 
-/** What people see of a reference: the name of its record. */
+/** Returns a reader of the displayed value of a reference: the name of its record. */
 export function displayed({ column, read }: Field, instance: InstanceTables): Field['read'] {
   const { display = 'sys_id' } = instance[column.reference ?? ''] ?? {};
   return (row) => {
@@ -42,7 +42,7 @@ export function displayed({ column, read }: Field, instance: InstanceTables): Fi
   };
 }
 
-/** The rows of a table as the call wants them: every value is a text, and nothing is an empty one. */
+/** Returns a function that prints rows of a table in the requested format. Every value is a text, and null is an empty one. */
 export function presenter(instance: InstanceTables, table: string, { query, origin }: Call) {
   const names = query.get('sysparm_fields') || Object.keys(instance[table]?.columns ?? {}).join();
   const fields = names.split(',').flatMap((name) => {
@@ -53,7 +53,7 @@ export function presenter(instance: InstanceTables, table: string, { query, orig
   const show = ({ column: { reference, key }, read }: Field, row: TableRow) => {
     const value = String(read(row) ?? '');
     if (!isLinked || reference === undefined || value === '') return value;
-    // What is named by something else than its id is asked for by it.
+    // The link of a reference that does not contain the id has a query.
     const address = key === undefined ? `${reference}/${value}` : `${reference}?${key}=${value}`;
     return { link: `${origin}/api/now/table/${address}`, value };
   };

@@ -21,14 +21,14 @@ export interface TableSpec extends CollectionSpec {
   readonly columns: Columns;
   readonly display?: string;
   readonly isClosed?: boolean;
-  /** What numbers of tasks begin with. */
+  /** Prefix of the numbers of tasks. */
   readonly prefix?: string;
 }
 
-/** All tables of the instance, each with the rows of what extends it. */
+/** All tables of the instance. Each one includes the rows of the tables that extend it. */
 export type InstanceTables = Readonly<Record<string, Collection<TableSpec>>>;
 
-/** True for a row that the user may not see: it is counted, and then left out of the page it was on. */
+/** Name of the member that is true for a row that the user may not see. Such a row counts, and is then removed from its page. */
 const HIDDEN = '(hidden)';
 
 export function isVisible(row: TableRow): boolean {
@@ -39,11 +39,11 @@ function idOf(table: string, index: number): string {
   return createHash('md5').update(`${table}:${index}`).digest('hex');
 }
 
-/** The user may not see every ninth row of these. */
+/** Tables in which the user may not see every ninth row. */
 const GUARDED = ['incident', 'problem', 'change_request', 'sys_user', 'cmdb_ci', 'core_company'];
 
 const FIRST_MS = Date.parse('2025-02-26T21:30:07Z');
-/** Three rows in a row have the same time. */
+/** Returns the time of a row. Three consecutive rows have the same time. */
 const momentAt = (index: number) => printMoment(FIRST_MS + Math.floor(index / 3) * 7 * 3_600_000);
 const NAMES = ['Abel', 'beth', 'Beth', 'Çelik', 'don'];
 
@@ -52,7 +52,7 @@ const taskOf = (prefix: string, rows: number): Partial<TableSpec> => ({
   prefix,
   label: 'short_description',
   vary: {
-    // Every seventh number was never given.
+    // Every seventh number was never used.
     number: (index) => prefix + String(index + Math.floor(index / 6) + 1).padStart(7, '0'),
     urgency: cycle(['3', '2', '1', '2']),
     made_sla: sparse(10, (index) => String(index % 3 !== 0)),
@@ -61,7 +61,7 @@ const taskOf = (prefix: string, rows: number): Partial<TableSpec> => ({
   },
 });
 
-/** Columns whose values tests, filters or people look for; all others are made from the dictionary. */
+/** Columns whose values matter to tests, filters or people. The dictionary determines all other columns. */
 const OWN: Readonly<Record<string, Partial<TableSpec>>> = {
   task: taskOf('TASK', 0),
   incident: taskOf('INC', 130),
@@ -95,7 +95,7 @@ const OWN: Readonly<Record<string, Partial<TableSpec>>> = {
   sys_dictionary: rowsOf(Object.keys(TABLES).flatMap(describeColumns)),
 };
 
-/** What is in a file of the start. */
+/** Returns the content of a file that exists from the start. */
 export function contentOf(id: string): Buffer {
   return Buffer.from(`%PDF-1.4\n${id}\n\u0000ÿ\n`, 'latin1');
 }
@@ -112,7 +112,7 @@ function describeTable(name: string): TableRow {
   return { name, label, super_class: above, is_extendable: String(name === 'task' || name === 'cmdb_ci') };
 }
 
-/** Its own columns, after an entry of the table itself, which has no element. */
+/** Returns the entries of a table's own columns. They follow an entry of the table itself, which has no element. */
 function describeColumns(name: string): readonly TableRow[] {
   const { label, columns = {}, display } = TABLES[name] ?? {};
   const own = Object.entries(columns).map(([element, column]) => ({
@@ -162,7 +162,7 @@ function specOf(name: string): TableSpec {
 
 const idsOf = (name: string) => times(OWN[name]?.rows ?? 0, (index) => idOf(name, index));
 
-/** Reads what is written: anything but an object, as text. What is none of the column's kind becomes nothing. */
+/** Reads a written value. Every value except an object is read as text, and a value of another kind becomes null. */
 function readWritten(value: unknown, { type, longest }: Member): unknown {
   const { [type]: read }: Readonly<Partial<Record<Member['type'], (text: string) => string | undefined>>> = READERS;
   const text = typeof value === 'object' ? undefined : (read?.(String(value))?.slice(0, longest) ?? '');
@@ -171,7 +171,10 @@ function readWritten(value: unknown, { type, longest }: Member): unknown {
 
 const READ = Object.fromEntries(Object.keys(READERS).map((type) => [type, readWritten]));
 
-/** @param notify called for each change of a record that users see, as business rules are */
+/**
+ * Creates the instance.
+ * @param notify called for each change of a record that users see, as business rules are
+ */
 export function createInstance(
   clock: MovableClock,
   notify: (table: string, change: TableChange) => void,

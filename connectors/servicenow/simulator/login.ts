@@ -16,15 +16,15 @@ export const HOST = `${INSTANCE}.service-now.com`;
 export const USERNAME = 'admin';
 export const PASSWORD = 'demo-password';
 
-/** Good from the start, for those who test something else than the login. */
+/** An access token that is valid from the start, for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
 
-/** Refresh tokens stay as they are. */
+/** The registered clients. Refresh tokens never change. */
 export const CLIENTS: Readonly<Record<string, RegisteredClient>> = { 'demo-client': { secret: 'demo-secret' } };
 
 const ACCESS_MS = 1_800_000;
 
-/** Whatever is wrong, ServiceNow says the same. */
+/** The error for every failed request of a token. */
 const DENIED = ['server_error', 'access_denied', 401] as const;
 
 export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock) {
@@ -40,9 +40,9 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
       ...{ unknownClient: DENIED, wrongSecret: DENIED, unknownCode: DENIED, otherClient: DENIED },
       ...{ otherRedirect: DENIED, wrongVerifier: DENIED, unknownRefreshToken: DENIED, unsupportedGrant: DENIED },
     },
-    answer: ({ access_token, refresh_token }, { body }) => ({
+    tokenResponse: ({ access_token, refresh_token }, { body }) => ({
       access_token,
-      // The one that was used is told again.
+      // The response repeats the refresh token that was used.
       refresh_token: refresh_token ?? body.form().get('refresh_token'),
       scope: 'useraccount',
       token_type: 'Bearer',
@@ -50,7 +50,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     }),
   });
   const assertUser: Guard = ({ headers: { authorization }, host = HOST, path }) => {
-    // Other instances are those of somebody else.
+    // Other instances belong to somebody else.
     if (host !== HOST) throw fault(404, `There is nothing at ${path}.`);
     const user = readBasic(authorization);
     const isUser = user?.username === USERNAME && user.password === PASSWORD;

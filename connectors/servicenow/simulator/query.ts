@@ -2,18 +2,21 @@ import { compileFilter, escapePattern, type FilterTree, type RowOrder, type Tabl
 import { displayed, type Field, type FieldContext, resolve } from './fields.ts';
 import { kindOf, READERS } from './schema.ts';
 
-/** How texts are compared. */
+/** The rules for comparing texts. */
 export interface TextRules {
-  /** GlideRecord's queries ignore it; the page of the Table API says that values are case-sensitive. Default `ignoring case`. */
+  /**
+   * Whether case counts. Queries of GlideRecord ignore it, but the page of the Table API says that values are case-sensitive. Default
+   * `ignoring case`.
+   */
   readonly text?: 'ignoring case' | 'as written';
-  /** What `%` and `_` are in `LIKE`, `STARTSWITH` and `ENDSWITH`: ServiceNow does not say. Default `literal`. */
+  /** Whether `%` and `_` are wildcards in `LIKE`, `STARTSWITH` and `ENDSWITH`, which ServiceNow does not document. Default `literal`. */
   readonly wildcards?: 'literal' | 'active';
 }
 
 export interface CompiledQuery {
   readonly test: (row: TableRow) => boolean;
   readonly order: readonly RowOrder[];
-  /** Whether the order tells any two rows apart. */
+  /** Whether no two rows are equal in the order. */
   readonly isTotal: boolean;
 }
 
@@ -24,14 +27,14 @@ export interface QueryContext extends FieldContext {
 type Test = CompiledQuery['test'];
 
 /**
- * `^` joins conditions, `^OR` adds an alternative to the condition before it, `^NQ` begins another query, `^^` is a caret.
- * What cannot be understood is left out, so that more is found.
+ * Compiles an encoded query. `^` joins conditions, `^OR` adds an alternative to the condition before it, `^NQ` begins another query, and
+ * `^^` is a caret. Conditions that cannot be understood are left out, so the result has more rows.
  */
 export function compileQuery(text: string, context: QueryContext): CompiledQuery {
   const queries: Test[][][] = [[]];
   const order: RowOrder[] = [];
   let isTotal = false;
-  // Whether an alternative joins the condition before it, which may itself have been left out.
+  // The alternatives of the previous condition. Undefined if that condition was left out.
   let group: Test[] | undefined;
   for (const term of splitTerms(text)) {
     const [, prefix = '', rest = ''] = /^(ORDERBYDESC|ORDERBY|OR|NQ|EQ$)?(.*)$/s.exec(term) ?? [];
@@ -74,13 +77,16 @@ function compileCondition(condition: string, context: QueryContext): Test | unde
   assertPlain(value);
   const kind = kindOf(field.column);
   const isPattern = /LIKE|WITH/.test(operator);
-  // A reference is compared by its id, but searched by what people see of it.
+  // An equality compares the id of a reference, but a pattern compares the displayed value.
   const target = isPattern && kind === 'reference' ? { ...field, read: displayed(field, context.instance) } : field;
-  const tree = TREES[operator]?.({ kind: isPattern && kind === 'reference' ? 'string' : kind, value, place: context });
+  const tree = TREES[operator]?.({ kind: isPattern && kind === 'reference' ? 'string' : kind, value, context });
   return tree && compileFilter(tree, { field: () => filterField(target, context.rules) });
 }
 
-/** ServiceNow runs such a value as a script: nobody's value may come to that, so this is a fault of the simulation, for all to see. */
+/**
+ * Asserts that a value is no script. ServiceNow would execute such a value. No value of a user may have this effect, so this is an
+ * unexpected error of the simulator.
+ */
 function assertPlain(value: string): void {
   if (/(?:^|[,@])\s*javascript:/i.test(value)) throw new Error(`ServiceNow would run this: ${value}`);
 }
@@ -88,7 +94,7 @@ function assertPlain(value: string): void {
 interface Literal {
   readonly kind: ReturnType<typeof kindOf>;
   readonly value: string;
-  readonly place: QueryContext;
+  readonly context: QueryContext;
 }
 
 type MakeTree = (literal: Literal) => FilterTree | undefined;
@@ -102,7 +108,7 @@ const compare =
   (literal) =>
     test(operator, literal, [literal.value]);
 const pattern = (operator: 'LIKE' | 'NOT LIKE', before: string, after: string): MakeTree => {
-  return ({ kind, value, place: context }) => {
+  return ({ kind, value, context }) => {
     if (kind !== 'string') return undefined;
     const text = context.rules.wildcards === 'active' ? value.replaceAll('\\', '\\\\') : escapePattern(value);
     return { kind: 'test', field: '', operator, values: [before + text + after] };
@@ -114,7 +120,7 @@ const TREES: Readonly<Record<string, MakeTree>> = {
   '!=': (literal) => {
     if (isNothing(literal.value)) return NOT_NULL;
     const tree = test('!=', literal, [literal.value]);
-    // Only of flags it is documented that those without a value are found, too.
+    // ServiceNow documents only for flags that rows without a value match, too.
     return tree && literal.kind === 'boolean' ? { kind: 'or', operands: [tree, NULL] } : tree;
   },
   '<': compare('<'),
@@ -133,19 +139,19 @@ const TREES: Readonly<Record<string, MakeTree>> = {
 
 type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'IN' | 'NOT IN';
 
-/** Undefined where no value is one of the column's kind. */
+/** Returns a test, or undefined if no value has the column's kind. */
 function test(operator: Comparison, { kind }: Literal, texts: readonly string[]): FilterTree | undefined {
   const values = texts.map((text) => READERS[kind](text)).filter((value) => value !== undefined);
   return values.length === 0 ? undefined : { kind: 'test', field: '', operator, values };
 }
 
-/** Texts of numbers are compared by their value, and all others as they are. */
+/** Returns the field for comparisons. Texts of numbers compare by their numeric value, and all others as texts. */
 function filterField({ column, read }: Field, { text }: TextRules): RowOrder {
   const type = /^(?:integer|number)$/.test(kindOf(column)) ? 'number' : 'string';
   return { type, read, fold: text === 'as written' ? undefined : (each) => each.toLowerCase() };
 }
 
-/** References stand in the order of what people see of them. */
+/** Reads an order. References sort by their displayed value. */
 function readOrder(path: string, descending: boolean, context: QueryContext): readonly RowOrder[] {
   const field = resolve(path, context);
   if (field === undefined) return [];

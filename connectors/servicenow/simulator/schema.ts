@@ -1,20 +1,20 @@
 import type { Member, Members } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 
-/** A column as `sys_dictionary` has it. Values are texts, and null for nothing. */
+/** A column as `sys_dictionary` describes it. Values are texts or null. */
 export interface Column {
-  /** The provider's `internal_type`. */
+  /** The `internal_type` of ServiceNow. */
   readonly type: string;
   readonly longest: number;
-  /** The table that a reference names a record of. */
+  /** The table to whose records a reference refers. */
   readonly reference?: string;
-  /** What of that record it names. Default `sys_id`. */
+  /** The column of the referenced record that the value contains. Default `sys_id`. */
   readonly key?: string;
   readonly mandatory?: boolean;
   readonly readOnly?: boolean;
   /** Labels of the values. */
   readonly choices?: Readonly<Record<string, string>>;
-  /** What a new record has where nothing was said. */
+  /** Default value of a new record. */
   readonly initial?: string;
 }
 
@@ -22,25 +22,25 @@ export type Columns = Readonly<Record<string, Column>>;
 
 interface TableSchema {
   readonly label: string;
-  /** What it extends. */
+  /** The table that this one extends. */
   readonly base?: string;
-  /** Its own: those of the base come before. */
+  /** The table's own columns, which follow those of the base. */
   readonly columns: Columns;
-  /** The column that stands for a record where another one names it. */
+  /** The column whose value represents a record in references. */
   readonly display?: string;
-  /** Only the instance itself writes here. */
+  /** Whether only the instance itself writes records. */
   readonly isClosed?: boolean;
 }
 
 export const TABLES: Readonly<Record<string, TableSchema>> = official.tables;
 
-/** Its own and those it has from what it extends, under which its own may stand in place of another. */
+/** Returns the columns of a table, including inherited ones. An own column replaces an inherited column of the same name. */
 export function columnsOf({ base, columns }: TableSchema): Columns {
   const above = TABLES[base ?? ''];
   return above === undefined ? columns : { ...columnsOf(above), ...columns };
 }
 
-/** The table and what extends it. */
+/** Returns the table and the tables that extend it. */
 export function classesOf(name: string): readonly string[] {
   const extensions = Object.keys(TABLES).filter((other) => TABLES[other]?.base === name);
   return [name, ...extensions.flatMap(classesOf)];
@@ -50,16 +50,19 @@ type Kind = Exclude<Member['type'], 'array'>;
 
 const KINDS: Readonly<Record<string, Kind>> = {
   ...{ integer: 'integer', decimal: 'number', boolean: 'boolean', glide_date: 'date', glide_date_time: 'datetime' },
-  // Each entry of a journal is a record of its own, and the same text twice is two of them.
+  // Each entry of a journal is a record of its own, so repeating a text adds an entry.
   journal_input: 'object',
 };
 
-/** How values of the column are compared. */
+/** Returns the kind by which values of the column are compared. */
 export function kindOf({ type, reference }: Column): Kind {
   return reference === undefined ? (KINDS[type] ?? 'string') : 'reference';
 }
 
-/** Nothing is an empty text at ServiceNow, and what the instance writes itself is no member. */
+/**
+ * Returns the members that requests can write. ServiceNow's null is an empty text, and columns that the instance writes itself are
+ * excluded.
+ */
 export function membersFrom(columns: Columns): Members {
   const known = Object.entries(columns).filter(([name]) => !name.startsWith('sys_'));
   return Object.fromEntries(
@@ -73,7 +76,7 @@ export function membersFrom(columns: Columns): Members {
   );
 }
 
-/** Read a text as a value of the kind. Undefined for what is none. */
+/** Readers of texts by kind. A reader returns undefined for a text that is no value of the kind. */
 export const READERS: Readonly<Record<Kind, (text: string) => string | undefined>> = {
   string: (text) => text,
   reference: (text) => text,
@@ -89,14 +92,14 @@ function readNumber(text: string): string | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? text : undefined;
 }
 
-/** A day is its first second. The thirtieth of February is none, though it can be parsed. */
+/** Reads a time. A day is its first second. A day such as 30 February is rejected, although it can be parsed. */
 function readMoment(text: string): string | undefined {
   const full = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text} 00:00:00` : text;
   const ms = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(full) ? Date.parse(`${full}Z`) : Number.NaN;
   return !Number.isNaN(ms) && printMoment(ms) === full ? full : undefined;
 }
 
-/** `yyyy-MM-dd HH:mm:ss`, in UTC. */
+/** Prints a time as `yyyy-MM-dd HH:mm:ss`, in UTC. */
 export function printMoment(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }

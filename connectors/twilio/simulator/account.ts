@@ -23,24 +23,27 @@ export const ROOT = `/2010-04-01/Accounts/${ACCOUNT_SID}`;
 type Name = keyof typeof official.filters;
 
 export interface Resource extends CollectionSpec {
-  /** Member by parameter. The provider passes over other parameters. */
+  /** Members by parameter. Twilio ignores other parameters. */
   readonly filters: Readonly<Record<string, string>>;
-  /** Parameters of which a new one needs one, several of them by the number of the error. */
+  /** Required parameters of a creation, by error number. Of several parameters for one number, one is sufficient. */
   readonly needed: Readonly<Record<string, string>>;
-  /** States from which one can get to a state. */
+  /** States from which each state can be reached. */
   readonly ends: Readonly<Record<string, string>>;
-  /** Member by which lists are sorted, the latest first. Records without a value come first of all. */
+  /** The member by which lists are sorted, with the latest first. Records without a value come first. */
   readonly latest: string;
 }
 
 export type Account = Readonly<Record<Name, Collection<Resource, Name>>>;
 
-/** The same for the same words; two letters and 32 hexadecimal digits. */
+/** Returns a SID: two letters and 32 hexadecimal digits. The same arguments result in the same SID. */
 const sidOf = (prefix: string, number: number) =>
   prefix + createHash('sha256').update(`${prefix} ${number}`).digest('hex').slice(0, 32);
 const sids = (prefix: string, step: number, count: number) => (index: number) => sidOf(prefix, (index * step) % count);
 
-/** Turns of years, leap days and changes of clocks; of each day its first, last and some other second. Of the lists here no two are equally long. */
+/**
+ * Days around new years, leap days and changes of clocks. The records use the first, the last and some other second of each day. No two of
+ * these lists have the same length.
+ */
 const DAYS = [
   ...['2023-12-31', '2024-01-01', '2024-02-29', '2024-03-01', '2024-03-31', '2024-06-30', '2024-12-31'],
   ...['2023-03-01', '2038-01-18', '2024-10-27', '2025-02-28'],
@@ -50,7 +53,7 @@ const day = cycle(DAYS);
 const second = cycle(SECONDS);
 const instant = (index: number) => Date.parse(day(index)) + (index % 3) * DAY_MS + second(index) * 1000;
 
-/** Without their signs, their blanks, their cases or their ends some of them would be others. */
+/** Senders and receivers, some of which become equal without their signs, blanks, letter case or ends. */
 const PARTIES = [
   ...['+15005550006', '+150055500066', '15005550006', '729725', 'ACME Corp', 'acme corp', 'whatsapp:+15005550006'],
   ...['+14158675309', '+442071838750', '+44207183875', 'client:jane_doe', "client:O'Brien", 'client:a+b=c&d'],
@@ -66,7 +69,7 @@ export function notFound(path: string): Fault {
   return fault(404, `The requested resource ${path} was not found`);
 }
 
-/** Instants are milliseconds, whole seconds: the provider tells no less. */
+/** Creates the account. Times are stored in milliseconds with whole seconds, because Twilio has no fractions. */
 export function createAccount(clock: MovableClock): Account {
   const about = (name: Name, prefix: string, { fields = {} }: ObjectSpec) => ({
     members: Object.fromEntries(Object.entries(membersOf(fields)).filter(([member]) => !HIDDEN.includes(member))),
@@ -78,7 +81,7 @@ export function createAccount(clock: MovableClock): Account {
     makeId: (index: number) => sidOf(prefix, index),
     created: ['date_created'],
     changed: ['date_updated'],
-    // What is deleted stays in its place, for pages that are being read, and for recordings that are asked for.
+    // Deleted records keep their position, for pages that are being read, and for requests that include deleted recordings.
     deleted: 'deleted',
   });
   const started = { from: '+14158675309', to: '+15005550006' };
@@ -134,7 +137,7 @@ export function createAccount(clock: MovableClock): Account {
   });
 }
 
-/** What the provider says of a row: dates by RFC 2822, and where the record is. */
+/** Prints a row as Twilio does: dates by RFC 2822, and the path of the record. */
 export function present({ name, members }: Account[Name], row: TableRow): TableRow {
   const uri = `${ROOT}/${name}/${row.sid}`;
   const shown = Object.entries(members).map(([member, { type }]) => {
@@ -150,7 +153,7 @@ export function present({ name, members }: Account[Name], row: TableRow): TableR
   };
 }
 
-/** `Fri, 24 May 2019 17:44:46 +0000` */
+/** Prints a time as `Fri, 24 May 2019 17:44:46 +0000`. */
 function printInstant(ms: number): string {
   return new Date(ms).toUTCString().replace('GMT', '+0000');
 }

@@ -3,13 +3,17 @@ import { type Account, present } from './account.ts';
 
 type Collection = Account[keyof Account];
 
-/** Returns a test that passes deleted records only on request, and all others. */
+/** Returns a test that passes deleted records only on request, and all other records. */
 export function isThere({ query }: Call): (row: TableRow) => boolean {
   const withDeleted = query.get('IncludeSoftDeleted') === 'true';
   return ({ deleted }) => deleted !== true || withDeleted;
 }
 
-/** @param where beside what the parameters say. @throws Fault 400 for a page without its token */
+/**
+ * Responds with a list.
+ * @param where a condition in addition to the parameters
+ * @throws Fault 400 for a page without its token
+ */
 export function list(
   collection: Collection,
   call: Call,
@@ -23,7 +27,7 @@ export function list(
   const positionOf = (row: TableRow) => Number(row[latest] ?? Number.MAX_SAFE_INTEGER);
   const inOrder = table.rows(true).toSorted((a, b) => positionOf(b) - positionOf(a));
   const token = query.get('PageToken');
-  // A token names the record after which a page lies: what is made or deleted meanwhile moves no page.
+  // A token names the record before the page, so records that are created or deleted meanwhile do not shift pages.
   const before = token === null ? -1 : inOrder.findIndex(({ sid }) => token === `PA${sid}`);
   if (token === null && page > 0) throw invalid('PageToken is required for paging.');
   if (token !== null && before < 0) throw invalid('PageToken is invalid.');
@@ -48,7 +52,7 @@ export function invalid(message: string): Fault {
   return new Fault(400, '20001', message);
 }
 
-/** The vendor's own clients send a time too, in UTC; the documents know days only. */
+/** Reads the filters. Twilio's own clients also send a time, in UTC, although the documents only mention days. */
 function readFilters({ name, members, filters }: Collection, query: URLSearchParams) {
   return [...query].flatMap(([parameter, text]) => {
     const [, word = '', bound = ''] = /^(\w+)([<>]?)$/.exec(parameter) ?? [];
@@ -61,7 +65,8 @@ function readFilters({ name, members, filters }: Collection, query: URLSearchPar
         if (typeof ms !== 'number') return false;
         const own = new Date(ms).toISOString().slice(0, 10);
         if (bound === '') return own === day;
-        // Whether rows of the day itself are before it: the documents say it of messages and recordings, of calls the contrary.
+        // The documents contradict each other on whether an upper bound includes its day: for messages and recordings they say so, and for
+        // calls the opposite.
         return own === day ? bound === '>' || name !== 'Calls' : own > day === (bound === '>');
       },
     ];

@@ -5,18 +5,22 @@ import { invalid } from './lists.ts';
 
 type Collection = Account[keyof Account];
 
-/** Forms only: of any other body the provider sees nothing. */
+/** Reads the form of a request. Twilio ignores bodies of other types. */
 function readForm({ body }: Call): URLSearchParams {
   return body.type === 'application/x-www-form-urlencoded' ? body.form() : new URLSearchParams();
 }
 
 const ADDRESS = /^(?:[a-z]+:)?\+[1-9]\d{4,14}$|^(?:client|sip|sim):.+$/;
-/** The vendor's number that is never valid. */
+/** Twilio's test number that is never valid. */
 const NOT_VALID = '+15005550001';
 /** Values in the response to a creation, which does not show later states. */
 const QUEUED = { status: 'queued', date_sent: null, start_time: null, end_time: null, price: null };
 
-/** The answer says `queued`; on its next look the message has been delivered, and the call is over. @throws Fault 400 */
+/**
+ * Creates a message or a call. The response has the status `queued`. Later responses show the message as delivered, and the call as
+ * completed.
+ * @throws Fault 400
+ */
 export function create(collection: Collection, call: Call): SimulatedResponse {
   const { name, needed, table } = collection;
   const form = readForm(call);
@@ -33,8 +37,8 @@ export function create(collection: Collection, call: Call): SimulatedResponse {
 }
 
 /**
- * A text can be emptied; what is not over can get to its end, or get other instructions.
- * @throws Fault 400 for anything else, and for what is not where the change could be made
+ * Updates a message or a call. The body of a message can be emptied, and an unfinished call can be ended or receive other instructions.
+ * @throws Fault 400 for other changes, and in a state in which the change is impossible
  */
 export function update(collection: Collection, { sid, status }: TableRow, call: Call): SimulatedResponse {
   const { name, ends, table } = collection;
@@ -52,7 +56,10 @@ export function update(collection: Collection, { sid, status }: TableRow, call: 
   return json(present(collection, table.update(String(sid), values) ?? {}));
 }
 
-/** @throws Fault 409 for a message or call that is on its way */
+/**
+ * Deletes a resource.
+ * @throws Fault 409 for a message or call in progress
+ */
 export function remove({ name, table }: Collection, { sid, status }: TableRow): SimulatedResponse {
   if (name !== 'Recordings' && official.unfinished.split(' ').includes(String(status))) {
     throw new Fault(409, '20009', 'Cannot delete this resource before it is complete');

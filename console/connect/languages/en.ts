@@ -1,4 +1,4 @@
-/** Every word of the connect page. Another language is another table of the same type, and an entry in `LANGUAGES`. */
+/** Every text of the connect page in English. Another language is another table of the same type, and an entry in `LANGUAGES`. */
 export const ENGLISH = {
   choose: {
     title: 'Connect an account',
@@ -68,8 +68,8 @@ export const ENGLISH = {
   },
   refused: {
     title: 'You cannot connect an account here yet',
-    user: 'The page that you came from is not set up for it. Nothing was connected. Close this, and tell those who made the page.',
-    makers: 'For those who made the page',
+    user: 'The page that you came from is not set up for it. Nothing was connected. Close this page, and tell the developers of that page.',
+    makers: 'For the developers of the page',
     register: (origin: string) =>
       `The page's origin is ${origin}, which is not among the connect origins of your organization. If the page is yours, register it:`,
     console: 'In the console, this is under Organization, Connect origins. Then open the page again.',
@@ -83,7 +83,7 @@ export const ENGLISH = {
     said: (name: string) => `${name} says:`,
     unreachable: 'The service cannot be reached at the moment. Try again shortly.',
     retry: 'Try again',
-    /** By code, in place of the service's own words, which are English and are shown below. */
+    /** Texts by error code, in place of the service's own message, which is English and is shown below. */
     codes: {} as Readonly<Record<string, (name: string) => string>>,
     reference: (id: string) => `Reference: ${id}`,
   },

@@ -6,14 +6,14 @@ import type { EditorSource } from './source.ts';
 
 const MOST_VALUES = 30;
 
-/** Completes what the parser expects, by the object's metadata and the rows that are shown. */
+/** Completes a filter with what the parser expects at the cursor: fields from the object's metadata and values from the shown rows. */
 export function completing(source: () => EditorSource): CompletionSource {
   return (context) => {
     const text = context.state.doc.sliceString(0, context.pos);
     const from = beginningOf(text);
     const begun = text.slice(from);
     const expected = expectedAfter(text.slice(0, from));
-    // After a whole predicate nothing is offered unasked: Enter runs the filter there.
+    // After a complete predicate, nothing is offered until the user asks, so that Enter runs the filter there.
     if (!context.explicit && begun === '' && (!OPEN_END.test(text) || isConnective(expected))) return null;
     const options = optionsFor(expected, source());
     if (options.length === 0 || isDone(options, begun, context)) return null;
@@ -23,14 +23,14 @@ export function completing(source: () => EditorSource): CompletionSource {
 }
 
 const OPEN_END = /(?:^|[\s(,=<>])$/;
-/** While what is written stays such a thing, the same options are narrowed. */
+/** While the text is still one word of this kind, CodeMirror narrows the same options. */
 const WHOLE = /^(?:[\p{L}\p{M}\p{N}_$@.`-]*|'(?:[^']|'')*|[<>=!]*)$/u;
 
 function isConnective({ words }: Expectation): boolean {
   return words.includes('AND');
 }
 
-/** Where the word begins that the text ends in: a name with its dots, or a text that is still open. */
+/** Returns the beginning of the word at the end of the text. The word can be a name with its dots, or a text that is not closed yet. */
 function beginningOf(text: string): number {
   const words = wordsOf(text);
   const last = words.at(-1);
@@ -45,7 +45,7 @@ function isPartOfName(word: Word | undefined, text: string): boolean {
   return word !== undefined && (word.kind === 'name' || text.startsWith('.', word.offset));
 }
 
-/** Nothing is left to complete, so that Enter is free to run the filter. */
+/** Returns whether an option is already written in full, so that Enter runs the filter. */
 function isDone(options: readonly Completion[], begun: string, { explicit }: CompletionContext): boolean {
   return !explicit && options.some(({ label }) => label.toLowerCase() === begun.toLowerCase());
 }
@@ -85,7 +85,7 @@ function fieldOptions({ metadata }: EditorSource): readonly Completion[] {
 
 const NOT = 'NOT ';
 
-/** Without metadata all that the language has. */
+/** Returns the operators of a field or, without metadata, all operators of the language. */
 function operatorOptions(words: readonly string[], field: ObjectField | undefined, isNegated: boolean) {
   const operators = field === undefined ? words : operatorsOf(field);
   const offered = isNegated
@@ -118,7 +118,7 @@ function valueOptions(name: string | undefined, field: ObjectField | undefined, 
   return [...byLabel.values()];
 }
 
-/** A value as the filter has it; undefined for lists, objects and nothing. */
+/** Returns a value as it is written in a filter. Undefined for lists, objects and null. */
 function literalOf(value: unknown, type: ObjectField['type'] | undefined): string | undefined {
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
   if (typeof value === 'number') return String(value);

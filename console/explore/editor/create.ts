@@ -9,25 +9,28 @@ import { linting } from './lint.ts';
 import type { EditorSource } from './source.ts';
 import { theme } from './theme.ts';
 
-/** After the last key. */
+/** Milliseconds after the last key, after which the filter is checked. */
 const LINT_DELAY_MS = 150;
 
 interface WhereEditorOptions {
-  /** It gets a shadow root: what the editor adds to it as styles is then no inline style for the policy of the pages. */
+  /**
+   * Element for the editor. It gets a shadow root, so that the styles which the editor adds do not violate the Content-Security-Policy of
+   * the pages.
+   */
   readonly element: HTMLElement;
   readonly text: string;
-  /** Called whenever the editor needs a part of it. */
+  /** Called whenever the editor needs metadata, values or faults. */
   readonly source: () => EditorSource;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
 }
 
-/** A filter that is being written. */
+/** The functions of an open editor. */
 export interface OpenWhereEditor {
   readonly setText: (text: string) => void;
-  /** At the cursor, in place of what is selected. */
+  /** Inserts a text at the cursor, in place of the selected text. */
   readonly insert: (text: string) => void;
-  /** Looks for faults again, as what is known has changed. */
+  /** Checks the filter again, after the metadata or the faults of the service have changed. */
   readonly checkAgain: () => void;
   readonly close: () => void;
 }

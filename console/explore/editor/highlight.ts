@@ -13,7 +13,7 @@ const MARKS: Readonly<Record<WordKind, Decoration>> = {
   mistake: Decoration.mark({ class: 'w-mistake' }),
 };
 
-/** Colours the words of the filter as the service's own lexer distinguishes them. */
+/** Colours the words of the filter as the lexer of the service distinguishes them. */
 export const highlighting = ViewPlugin.define((view) => new Highlighter(view), {
   decorations: ({ decorations }) => decorations,
 });

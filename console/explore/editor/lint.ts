@@ -5,7 +5,7 @@ import { printName } from '../../../src/where/print.ts';
 import { faultsOf } from '../../../src/where/written.ts';
 import type { EditorSource } from './source.ts';
 
-/** The faults of the filter at their places; those that only the service knows stay until the text is another. */
+/** Returns a function that marks the faults of the filter. Faults that only the service can find stay until the text changes. */
 export function linting(source: () => EditorSource): (view: EditorView) => readonly Diagnostic[] {
   return ({ state }) => {
     const text = state.doc.toString();
@@ -24,7 +24,7 @@ export function filterFaults(text: string, queryable: EditorSource['queryable'])
 
 const NO_FIELDS = { fields: {} };
 
-/** A fault at the end is shown on the last character, as there is nothing else to underline. */
+/** Returns the mark for a fault. A fault at the end is shown on the last character, because there is nothing behind it to underline. */
 function diagnosticOf({ position = 0, length = 1, message, nearest, expected }: ErrorDetail, text: string): Diagnostic {
   const to = Math.min(position + Math.max(length, 1), text.length);
   const from = Math.min(position, Math.max(to - 1, 0));
@@ -50,7 +50,7 @@ function nameOrWord(nearest: string): string {
   return /^[A-Z ]+$/.test(nearest) ? nearest : printName(nearest);
 }
 
-/** Where exactly one spelling was expected, it is what was meant: `=` for `==`. */
+/** Returns the one spelling that the parser expected, which the user surely meant: `=` for `==`. */
 function onlyReplacement(expected: readonly string[] | undefined, length: number): string | undefined {
   const [only, ...others] = expected ?? [];
   const isSpelling =

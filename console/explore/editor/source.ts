@@ -10,16 +10,16 @@ export interface ServiceFaults {
 
 /** The data behind the editor of a `where`: the object's metadata, values of its rows, and the faults that the service reported. */
 export interface EditorSource {
-  /** Undefined while they are not known: then only the syntax is checked. */
+  /** The metadata of the object. Undefined until it has loaded: only the syntax is checked then. */
   readonly metadata: ObjectFields | undefined;
   readonly queryable: Queryable | undefined;
   readonly fieldsByName: ReadonlyMap<string, ObjectField>;
-  /** Values of a field in the rows that are shown. */
+  /** Returns the values of a field in the shown rows. */
   readonly seenValues: (field: string) => readonly unknown[];
   readonly faults: ServiceFaults | undefined;
 }
 
-/** Makes an editor's knowledge from an object, its rows and the response of the service. */
+/** Creates the data for the editor from an object, its rows and the response of the service. */
 export function editorSource(
   metadata: ObjectFields | undefined,
   rows: readonly Readonly<Record<string, unknown>>[] = [],

@@ -1,6 +1,6 @@
 import { EditorView } from '@codemirror/view';
 
-/** In the colours of the design: its variables reach into the shadow root. */
+/** A theme in the colours of the design, whose variables also apply inside the shadow root. */
 export const theme = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'var(--back)', fontSize: '13px', borderRadius: 'inherit' },
   '&.cm-focused': { outline: 'none' },

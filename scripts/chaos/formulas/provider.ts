@@ -1,19 +1,19 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 
-/** How often it misbehaves: one call of so many. */
+/** Number of calls of which one fails. */
 const FAILS_EACH = 33;
 const HANGS_EACH = 50;
 const HANG_MS = 3_000;
 
 export interface Provider {
   readonly url: string;
-  /** The calls that were done, by number. */
+  /** Number of times that each call was done, by its number. */
   readonly done: ReadonlyMap<number, number>;
   readonly refused: () => number;
   readonly stop: () => Promise<void>;
 }
 
-/** A provider of which some calls fail and some hang, and which counts what it has done. */
+/** A provider that counts its calls. Some of them fail and some hang. */
 export async function startProvider(): Promise<Provider> {
   const done = new Map<number, number>();
   let calls = 0;

@@ -3,7 +3,10 @@ import { connect, type Socket } from 'node:net';
 
 let attackers = 0;
 
-/** Not the address of the healthy tenant, as in life, nor that of the attacker before, who may be barred by now. */
+/**
+ * Returns an address that is neither that of the healthy tenant, as in real life, nor that of the attacker before, who may be blocked by
+ * now.
+ */
 function nextAddress(): string {
   attackers++;
   return `127.77.${Math.floor(attackers / 250)}.${(attackers % 250) + 1}`;
@@ -13,7 +16,7 @@ const KEPT_CHARACTERS = 2_000;
 
 export interface HostileRequest {
   readonly method?: string;
-  /** From the root of the service, sent as it is. */
+  /** Path from the root of the service, sent unchanged. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
@@ -23,7 +26,7 @@ export interface HostileRequest {
 
 export interface HostileResponse {
   readonly status: number;
-  /** Its beginning. */
+  /** The beginning of the body. */
   readonly text: string;
 }
 
@@ -50,11 +53,11 @@ export function createTally(): Tally {
 
 /** A client of the service with an address of its own, for one input. */
 export interface Attacker {
-  /** Sends a request and records its status once the whole response was read. It never fails. */
+  /** Sends a request and records its status once the whole response has arrived. It never fails. */
   readonly send: (what: HostileRequest) => Promise<void>;
-  /** Does the same where the response is needed. */
+  /** Sends a request, records its status, and returns the response. */
   readonly ask: (what: HostileRequest) => Promise<HostileResponse>;
-  /** A connection to do with as one likes; it is ended with the attack. */
+  /** Opens a connection for arbitrary use. It is closed when the attack ends. */
   readonly open: () => Socket;
   readonly close: () => void;
 }

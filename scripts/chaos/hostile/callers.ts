@@ -20,7 +20,7 @@ const DELIVERIES = 200_000;
 const PLATFORM_PATHS = ['/instances', '/elements', '/hubs', '/notifications/subscriptions'] as const;
 const DOCUMENTS = ['/openapi.json', '/openapi.yaml', '/docs', '/docs/where', '/metrics', '/health/ready'] as const;
 
-/** Bodies that cost more to read or to judge than to send. */
+/** Bodies that cost the service more to parse or to validate than they cost to send. */
 const BODIES: Readonly<Record<string, (stage: Stage) => string>> = {
   nested: ({ random }) => `${'['.repeat(random.between(1, 4) * 1_000_000)}`,
   'nested to the end': ({ random }) => {

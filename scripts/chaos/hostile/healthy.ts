@@ -105,7 +105,7 @@ function samplesOf(of: Phase): Samples {
   return known;
 }
 
-/** Sends by the clock, whatever the responses are. A client that waits for each response would not notice a stop. */
+/** Sends requests at fixed times, whatever the responses are. A client that waits for each response would not notice a pause. */
 async function runForEver(): Promise<void> {
   const beganAt = performance.now();
   for (let number = 0; ; number++) {

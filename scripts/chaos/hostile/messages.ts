@@ -10,18 +10,18 @@ export interface ProbeResponse {
   readonly value: unknown;
 }
 
-/** One turn of the event loop. */
+/** A turn of the event loop. */
 export interface Stretch {
-  /** CPU time of the main thread. */
+  /** CPU time of the main thread in milliseconds. */
   readonly ms: number;
-  /** Requests that began in it: many small ones may share a turn. */
+  /** Number of requests that began in this turn. Many small ones may share it. */
   readonly requests: number;
 }
 
 export interface ProbeReport {
   readonly longest: Stretch;
   readonly peakRssBytes: number;
-  /** How long the main thread waited for a processor. */
+  /** Milliseconds for which the main thread waited for a processor. */
   readonly starvedMs: number;
 }
 
@@ -39,16 +39,16 @@ export type HealthyMessage = { readonly kind: 'ready' } | { readonly kind: 'take
 export interface HealthySamples {
   /** Milliseconds from the due time of a request to its whole response. */
   readonly callMs: readonly number[];
-  /** From when an event was due to be sent to its arrival at the receiver. */
+  /** Milliseconds from the time when an event was due to be sent to its arrival at the receiver. */
   readonly eventMs: readonly number[];
-  /** The responses that were wrong, as text. */
+  /** Descriptions of wrong responses. */
   readonly failures: readonly string[];
 }
 
 export interface HealthySetup {
   /** The base URL of the API. */
   readonly baseUrl: string;
-  /** Header of platform calls. */
+  /** The `Authorization` header of platform calls. */
   readonly authorization: string;
   readonly userSecret: string;
   readonly perSecond: number;

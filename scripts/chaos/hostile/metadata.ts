@@ -1,4 +1,4 @@
-/** `$metadata` of a service, whole. */
+/** Returns a complete `$metadata` document of a service. */
 export function edmx(schema: string, before = ''): string {
   return `<?xml version="1.0"?>${before}
 <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
@@ -24,7 +24,7 @@ const PROPERTIES = [
   '<Property Name="at" Type="Edm.DateTimeOffset"/>',
 ].join('');
 
-/** One entity set, `items`. */
+/** Metadata with one entity set, `items`. */
 export const METADATA = edmx(item(PROPERTIES));
 
 function restriction(term: string, property: string): string {
@@ -32,22 +32,22 @@ function restriction(term: string, property: string): string {
     <PropertyValue Property="${property}" Bool="false"/></Record></Annotation></Annotations>`;
 }
 
-/** The same, whose service neither sorts nor filters, so that both are done here. */
+/** Metadata of a service that neither sorts nor filters, so that Causeway does both. */
 export const HELPLESS = edmx(
   item(PROPERTIES) + restriction('SortRestrictions', 'Sortable') + restriction('FilterRestrictions', 'Filterable'),
 );
 
 const ANYTHING = '<Property Name="data" Type="Edm.Untyped"/>';
 
-/** The same, with a property that holds anything. */
+/** Metadata with a property that accepts any value. */
 export const UNTYPED = edmx(item(PROPERTIES + ANYTHING));
 
-/** A record of it is read by its address, as it cannot be found by its key. */
+/** Metadata with such a property and without filters. A record is read by its URL, because it cannot be found by its key. */
 export const UNTYPED_HELPLESS = edmx(item(PROPERTIES + ANYTHING) + restriction('FilterRestrictions', 'Filterable'));
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** Each level holds two of the next: 2^depth fields from a few lines. */
+/** Returns metadata in which each level holds the next one several times, so that a few lines declare members^levels fields. */
 export function exponential(levels: number, members: number): string {
   const types = numbers(levels).map((level) => {
     const type = level + 1 < levels ? `T.X${level + 1}` : 'Edm.String';
@@ -96,7 +96,7 @@ export function deepCollection(depth: number): string {
   return edmx(item(`<Property Name="x" Type="${'Collection('.repeat(depth)}Edm.String${')'.repeat(depth)}"/>`));
 }
 
-/** Ten entities, each ten times the one before. */
+/** Returns XML with ten entities, each of which expands to ten times the one before. */
 export function laughs(): string {
   const entities = numbers(10).map((n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`);
   return edmx(
@@ -140,7 +140,7 @@ export function longNames(names: number, length: number): string {
   );
 }
 
-/** Enumerations with as many members as they please. */
+/** Returns metadata with enumerations that have as many members as given. */
 export function manyMembers(members: number): string {
   const all = numbers(members).map((n) => `<Member Name="m${n}" Value="${n}"/>`);
   return edmx(`<EnumType Name="E">${all.join('')}</EnumType>${item('<Property Name="e" Type="T.E"/>')}`);

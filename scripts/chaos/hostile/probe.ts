@@ -1,6 +1,6 @@
 /**
- * Preloaded into the service by `npm run chaos:hostile`: says how long the event loop stood still, and what memory is kept. It costs
- * one call of the system per turn of the loop, and is no part of the service.
+ * Preloaded into the service by `npm run chaos:hostile`: measures how long the event loop was blocked, and how much memory is kept. It
+ * costs one system call per turn of the loop. The service itself does not use it.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,11 +9,11 @@ import { Session } from 'node:inspector/promises';
 import type { ProbeQuestion, ProbeResponse, Stretch } from './messages.ts';
 
 const BYTES_PER_KB = 1024;
-/** proc_pid_clear_refs(5): sets the peak to what it is now. */
+/** Value for /proc/self/clear_refs that resets the peak of memory to the current use (proc_pid_clear_refs(5)). */
 const RESET_PEAK = '5';
 
 const NANOSECONDS_PER_MS = 1_000_000;
-/** Fine enough to see what a stretch of some ten milliseconds consists of. */
+/** Interval between samples in microseconds. It is short enough to show the parts of a stretch of about ten milliseconds. */
 const SAMPLING_US = 200;
 
 let longest: Stretch = { ms: 0, requests: 0 };
@@ -31,7 +31,10 @@ function cpuMs(): number {
   return (user + system) / 1000;
 }
 
-/** Once per turn of the loop; as it is no reason to stay awake, an idle loop waits for its next event as it would without. */
+/**
+ * Ends the measurement of one turn of the loop. It does not keep the loop awake, so an idle loop waits for its next event as it would
+ * without the probe.
+ */
 function endTurn(): void {
   const nowMs = cpuMs();
   if (nowMs - turnBeganAtMs > longest.ms) {
@@ -65,7 +68,7 @@ function peakRssBytes(): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * BYTES_PER_KB;
 }
 
-/** How long this thread could have run and did not, because others had the processors (sched-stats, field 2). */
+/** Returns how long this thread could have run and did not, because others used the processors (sched-stats, field 2). */
 function starvedMs(): number {
   const [, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ').map(Number);
   return (waited ?? 0) / NANOSECONDS_PER_MS;

@@ -6,7 +6,7 @@ export type Behaviour = (response: ServerResponse, request: IncomingMessage) => 
 
 /** The responses of a hostile OData service. */
 export interface HostileService {
-  /** Default: one entity set, `items`. */
+  /** The response for `$metadata`. Default: one entity set, `items`. */
   readonly metadata?: Behaviour;
   readonly rows?: Behaviour;
   /** The response for the service document, which is read when an instance is created. */
@@ -15,11 +15,11 @@ export interface HostileService {
 
 /** Providers and receivers of the attacker, all on one address. */
 export interface HostileSite {
-  /** @returns the address of the service */
+  /** Starts a service and returns its address. */
   readonly serve: (name: string, service: HostileService) => string;
-  /** @returns a URL that accepts any request */
+  /** Returns a URL that accepts any request. */
   readonly receive: (name: string, behaviour: Behaviour) => string;
-  /** Forgets what is served and drops the connections. */
+  /** Removes all services and closes their connections. */
   readonly clear: () => void;
   readonly close: () => Promise<void>;
 }
@@ -86,7 +86,7 @@ export function xml(body: string | Buffer): Behaviour {
   return answer(body, { 'content-type': 'application/xml' });
 }
 
-/** Sends the same piece again and again, as fast as it is read. */
+/** Sends the same piece repeatedly, as fast as the client reads it. */
 export function endless(piece: Buffer, totalBytes: number, headers: Headers): Behaviour {
   return (response) => {
     response.writeHead(200, headers);
@@ -102,7 +102,7 @@ export function endless(piece: Buffer, totalBytes: number, headers: Headers): Be
   };
 }
 
-/** One byte at a time. */
+/** Sends a body one byte at a time. */
 export function trickle(body: string, everyMs: number, headers: Headers): Behaviour {
   return (response) => {
     response.writeHead(200, headers);

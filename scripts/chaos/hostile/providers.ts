@@ -20,17 +20,17 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 interface Reading {
   readonly finding?: string;
   readonly service: () => HostileService;
-  /** In the query of the listing. */
+  /** Query parameters of the listing. */
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly most?: number;
   readonly parallel?: number;
   readonly path?: string;
-  /** Sent by POST. */
+  /** Body of a request by POST. Undefined: the request is a GET. */
   readonly body?: object;
 }
 
-/** A listing of what a hostile service has, a few times. */
+/** Lists the records of a hostile service several times. */
 function reading({ finding, service, query, headers, most = 20, parallel = 2, path, body }: Reading): HostileInput {
   return {
     kind: 'provider',
@@ -65,7 +65,7 @@ function rowsOf(body: Buffer | string, headers = {}): HostileService {
 
 const helpless = (rows: Behaviour): HostileService => ({ metadata: xml(csdl.HELPLESS), rows });
 
-/** Every page says that there is another. */
+/** Sends pages that all name a next page. */
 function pagesForEver(rows: number, characters: number): Behaviour {
   let next = 0;
   const before = page(rows, characters).subarray(0, -1);
@@ -468,7 +468,7 @@ function members(count: number): string {
   return Array.from({ length: count }, (_, n) => `,"f${n}":${n}`).join('');
 }
 
-/** Each byte in a chunk of its own. */
+/** Sends each byte in a chunk of its own. */
 function crumbs(count: number): Behaviour {
   const body = Buffer.from('1\r\n \r\n'.repeat(count));
   return (response) => {

@@ -1,8 +1,8 @@
-/** Numbers that look random and come again with the same seed (mulberry32). */
+/** Random numbers that are the same for the same seed (mulberry32). */
 export interface Random {
-  /** From 0 to 1. */
+  /** Returns a number from 0, inclusive, to 1, exclusive. */
   readonly next: () => number;
-  /** Both ends included. */
+  /** Returns a whole number between both ends, inclusive. */
   readonly between: (least: number, most: number) => number;
   readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item;
   readonly word: (length: number) => string;

@@ -8,7 +8,7 @@ const MEGABYTE = 1_000_000;
 interface Receiving {
   readonly finding?: string;
   readonly behaviour: () => Behaviour;
-  /** URLs that get the events, each of an instance of its own. */
+  /** Number of URLs that receive the events, each of its own instance. */
   readonly receivers?: number;
   readonly most?: number;
 }

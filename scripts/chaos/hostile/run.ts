@@ -8,10 +8,10 @@ import type { Service } from './service.ts';
 import type { HostileInput } from './stage.ts';
 import type { Tenants } from './tenants.ts';
 
-/** Work that is left when the callers of an attack have closed their connections belongs to the attack. */
+/** Milliseconds after an attack that still count for it, because work can be left when its callers have closed their connections. */
 const SETTLE_MS = 500;
 const QUIET_MS = 600;
-/** Number of the latest quiet samples, so that the baseline follows other load on the machine. */
+/** Number of quiet samples that are kept, the latest ones, so that the baseline follows other load on the machine. */
 const BASELINE_SAMPLES = 200;
 const MEGABYTE = 1024 * 1024;
 
@@ -26,11 +26,11 @@ export interface Theatre {
 /** The outcome of one attack. */
 export interface ScenarioOutcome {
   readonly stretchMs: number;
-  /** Requests that began in the longest stretch. */
+  /** Number of requests that began in the longest stretch. */
   readonly stretchRequests: number;
   readonly keptMb: number;
   readonly peakRssMb: number;
-  /** How much of the attack the service waited for a processor that something else had, from 0 to 1. */
+  /** Share of the attack for which the service waited for a processor that another process used, from 0 to 1. */
   readonly starved: number;
   readonly callP99Ms: number;
   readonly eventP99Ms: number;
@@ -40,7 +40,7 @@ export interface ScenarioOutcome {
   readonly answered: string;
   /** Whether the response reports an internal error. */
   readonly internal: boolean;
-  /** Why the process ended. */
+  /** The reason why the process ended. Undefined while it runs. */
   readonly ended?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface RunOptions {
   readonly profile?: string | undefined;
 }
 
-/** One attack with all that is measured around it. One that could not be made meets no aim. */
+/** Runs one attack with all measurements around it. An attack that could not be made misses every aim. */
 export async function run(
   theatre: Theatre,
   { name, input, random, attackMs, profile }: RunOptions,
@@ -139,7 +139,7 @@ const NOTHING: ScenarioOutcome = {
   internal: false,
 };
 
-/** The healthy tenant alone, for the baseline. */
+/** Measures the healthy tenant alone, for the baseline. */
 export async function rest({ neighbour, baseline }: Theatre, ms = QUIET_MS): Promise<void> {
   neighbour.enter('quiet');
   await sleep(ms);

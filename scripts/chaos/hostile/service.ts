@@ -18,27 +18,27 @@ const KEPT_ERROR_BYTES = 4_000;
 
 type Question = ProbeQuestion extends infer One ? (One extends { id: number } ? Omit<One, 'id'> : never) : never;
 
-/** The real service in a process of its own, with the probe inside. */
+/** The real service in its own process, with the probe inside. */
 export interface Service {
-  /** Without the path of the API. */
+  /** Origin of the service, without the path of the API. */
   readonly origin: string;
   readonly baseUrl: string;
   readonly pid: number;
   readonly begin: (profiled: boolean) => Promise<void>;
   readonly end: (profile?: string) => Promise<ProbeReport>;
   readonly keptBytes: () => Promise<number>;
-  /** Why it ended; undefined while it runs. */
+  /** Returns the reason why the process ended. Undefined while it runs. */
   readonly ended: () => string | undefined;
 }
 
-/** A folder for the service, in which it can be started again and again. */
+/** A folder in which the service can be started repeatedly. */
 export interface Home {
   readonly start: () => Promise<Service>;
   readonly databaseUrl: () => Promise<string>;
   readonly dataDir: string;
-  /** Stops the service in order. @returns the milliseconds it took */
+  /** Stops the service gracefully. @returns the milliseconds that it took */
   readonly stopService: () => Promise<number>;
-  /** Stops what runs, and removes the folder and the database. */
+  /** Stops everything that runs, and removes the folder and the database. */
   readonly remove: () => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function createHome({ logFile }: { readonly logFile?: string | unde
   let cluster: string | undefined;
   let postmaster: number | undefined;
 
-  /** A run that is cut short leaves nothing behind either. */
+  /** An interrupted run must leave nothing behind either. */
   process.once('exit', () => {
     child?.kill('SIGKILL');
     if (postmaster !== undefined) signalProcess(postmaster, 'SIGQUIT');
@@ -120,10 +120,10 @@ const FLAGS = [
   new URL('probe.ts', import.meta.url).href,
 ];
 
-/** As a user starts it, apart from the ports. */
+/** The settings of a production service, with free ports. */
 const SETTINGS = { NODE_ENV: 'production', LOG_LEVEL: 'info', PORT: '0', SIMULATORS_PORT: '0', HOST: '127.0.0.1' };
 
-/** If root runs the service, its database lies in a folder of its own. */
+/** Returns the folders to remove. If root runs the service, its database has a folder of its own. */
 function foldersOf(dataDir: string, cluster: string | undefined): readonly string[] {
   return cluster === undefined ? [dataDir] : [dirname(cluster), dataDir];
 }
@@ -179,7 +179,7 @@ async function untilReady(dataDir: string, endedBecause: () => string | undefine
   throw new Error(`The service did not start within ${READY_MS} ms`);
 }
 
-/** A file of an earlier run may name a port that is no longer served. */
+/** Returns the base URL once the service is ready. A file of an earlier run may name a port on which nothing listens any more. */
 async function findReady(dataDir: string): Promise<string | undefined> {
   try {
     const { baseUrl } = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'));

@@ -5,11 +5,11 @@ import { API, asTenant, type HostileInput, type Inputs, type Stage } from './sta
 interface Bytes {
   readonly finding?: string;
   readonly connections: number;
-  /** Writes the data of each connection. */
+  /** Writes the data of one connection. */
   readonly write: (socket: Socket, stage: Stage) => void;
 }
 
-/** Connections that are opened, written to and left alone until the attack is over. */
+/** Opens connections, writes to them and leaves them open until the attack ends. */
 function connections({ finding, connections: count, write }: Bytes): HostileInput {
   return {
     kind: 'socket',
@@ -21,7 +21,7 @@ function connections({ finding, connections: count, write }: Bytes): HostileInpu
         const socket = attacker.open().resume();
         ends.push(noteEnd(socket, stage));
         socket.once('connect', () => write(socket, stage));
-        // As fast as one process can, not as one burst that the system would drop.
+        // As fast as one process can open connections, but not as one burst, which the operating system would drop.
         if (n % 50 === 49) await sleep(5);
       }
       const all = Promise.all(ends);
@@ -47,7 +47,7 @@ function head({ tenant }: Stage, method: string, more = ''): string {
   return `${method} ${API}/instances HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n${more}`;
 }
 
-/** A write now and then, for as long as the connection lives. */
+/** Writes a piece at intervals, as long as the connection is open. */
 function drip(socket: Socket, piece: string, everyMs: number): void {
   const timer = setInterval(() => socket.write(piece), everyMs);
   socket.once('close', () => clearInterval(timer));

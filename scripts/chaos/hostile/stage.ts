@@ -6,7 +6,7 @@ import { authorizationOf, type Tenant } from './tenants.ts';
 
 export type Kind = 'caller' | 'provider' | 'webhook' | 'receiver' | 'socket' | 'formula';
 
-/** Everything an input may use; `signal` ends the attack. */
+/** Everything that an input may use while it prepares. `signal` ends the attack. */
 export interface Ground {
   readonly name: string;
   readonly tenant: Tenant;
@@ -15,7 +15,7 @@ export interface Ground {
   readonly random: Random;
 }
 
-/** During the attack. */
+/** Everything that an input may use during the attack. */
 export interface Stage extends Ground {
   readonly attacker: Attacker;
   readonly tally: Tally;
@@ -24,11 +24,11 @@ export interface Stage extends Ground {
 
 /**
  * A hostile client. `arm` runs before the clock starts: it creates instances and pages, and returns the attack, which ends by itself or
- * with the signal.
+ * when the signal aborts.
  */
 export interface HostileInput {
   readonly kind: Kind;
-  /** The finding of the audit that it repeats; none: found later. */
+  /** The finding of the audit that the input repeats. Undefined if it was found later. */
   readonly finding?: string;
   readonly arm: (ground: Ground & Pick<Stage, 'attacker'>) => Promise<Attack> | Attack;
 }
@@ -39,7 +39,7 @@ export type Inputs = Readonly<Record<string, HostileInput>>;
 
 export const API = '/elements/api-v2';
 
-/** The header of calls on the platform. */
+/** Returns the header of platform calls. */
 export function asTenant(tenant: Tenant): Readonly<Record<string, string>> {
   return { authorization: authorizationOf(tenant) };
 }
@@ -50,7 +50,7 @@ export function onInstance(tenant: Tenant, token: string): Readonly<Record<strin
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Sends at most `most` requests, a number of them concurrently, until the attack is over. */
+/** Sends at most `most` requests, a number of them concurrently, until the attack ends. */
 export async function flood(
   { attacker, signal }: Stage,
   { most, parallel }: { readonly most: number; readonly parallel: number },
@@ -66,11 +66,11 @@ export async function flood(
 export interface StagedInstance {
   readonly id: number;
   readonly token: string;
-  /** The URL for events. Only elements whose provider sends events have it. */
+  /** URL for the provider's webhooks. Only elements whose provider sends webhooks have it. */
   readonly eventUrl?: string;
 }
 
-/** @throws Error when it was not made: then the input would prove nothing */
+/** Creates an instance. @throws Error if that fails, because the input would then prove nothing */
 export async function createInstance(
   { tenant, attacker }: Pick<Stage, 'tenant' | 'attacker'>,
   key: string,
@@ -97,7 +97,7 @@ export function post(path: string, tenant: Tenant): HostileRequest & { headers: 
   return { method: 'POST', path: API + path, headers: { ...asTenant(tenant), ...JSON_TYPE } };
 }
 
-/** A read of `items`, or another object, with what goes into its query. */
+/** Returns a request that lists `items` or another object, with this query. */
 export function listing(
   tenant: Tenant,
   token: string,

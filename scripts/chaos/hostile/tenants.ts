@@ -19,7 +19,7 @@ export interface Tenants {
   readonly close: () => Promise<void>;
 }
 
-/** Makes callers in the service's database; there is no API for them. */
+/** Creates tenants in the service's database, because there is no API for that. */
 export async function openTenants(url: string, dataDir: string): Promise<Tenants> {
   const log = createLogger({ level: 'silent' });
   const { knex, close } = openDatabase({ url, poolSize: 2, log });
@@ -50,7 +50,7 @@ function secretOf(name: string): string {
   return `${name}-${randomBytes(16).toString('hex')}`;
 }
 
-/** The header of platform calls or, with the token of an instance, of calls on it. */
+/** Returns the `Authorization` header of platform calls or, with the token of an instance, of calls on it. */
 export function authorizationOf({ userSecret, organizationSecret }: Tenant, token?: string): string {
   return token === undefined
     ? `User ${userSecret}, Organization ${organizationSecret}`

@@ -3,10 +3,10 @@ import type { ScenarioOutcome } from './run.ts';
 const MOST_STRETCH_MS = 50;
 const MOST_KEPT_MB = 50;
 const MOST_TIMES_BASELINE = 3;
-/** Below it the noise of a machine that runs attacker, database and service together decides. */
+/** Baseline in milliseconds below which the noise of a machine that runs attacker, database and service together dominates. */
 const LEAST_BASELINE_MS = 20;
 
-/** Above it a clock on the wall shows what else the machine does: then times are printed, and judge nothing. */
+/** Share of waiting for a processor above which times also depend on other load. Then they are printed but not judged. */
 const MOST_STARVED = 0.25;
 
 interface Aim {
@@ -31,13 +31,13 @@ const AIMS: Readonly<Record<string, Aim>> = {
   internal: { isMet: ({ internal }) => !internal },
 };
 
-/** The aims that an outcome misses, without those that could not be judged. */
+/** Returns the aims that an outcome misses, without those that could not be judged. */
 export function missesOf(outcome: ScenarioOutcome): readonly string[] {
   if (outcome.ended !== undefined) return ['ended'];
   return unmet(outcome).filter((aim) => !isOpen(outcome, aim));
 }
 
-/** The aims that look missed on a machine that had no time for the service. */
+/** Returns the aims that look missed but could not be judged, because the machine had no time for the service. */
 export function openOf(outcome: ScenarioOutcome): readonly string[] {
   return outcome.ended === undefined ? unmet(outcome).filter((aim) => isOpen(outcome, aim)) : [];
 }
@@ -60,7 +60,7 @@ export interface Row {
   readonly tries: number;
 }
 
-/** One line of the table. */
+/** Returns one row of the table. */
 export function printRow({ name, outcome, tries }: Row): Readonly<Record<string, string | number>> {
   const { stretchMs, stretchRequests, keptMb, peakRssMb, callP99Ms, eventP99Ms, ended, failures } = outcome;
   const times = timesBaseline(callP99Ms, outcome.baselineCallP99Ms);

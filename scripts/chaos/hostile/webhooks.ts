@@ -25,7 +25,7 @@ const SECRETS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   twilio: { 'auth.token': 'a token' },
 };
 
-/** A signature for each of them, and none that is right. */
+/** The headers with signatures of the providers. All of the signatures are invalid. */
 const SIGNED: Readonly<Record<string, string>> = {
   'x-bamboohr-signature': 'ab'.repeat(32),
   'x-bamboohr-timestamp': String(Math.floor(Date.now() / 1000)),
@@ -47,7 +47,7 @@ interface HostileBody {
   readonly body: string;
 }
 
-/** A megabyte at most: more is refused by its length. */
+/** Bodies of at most one megabyte. A longer one would be rejected by its length alone. */
 const BODIES: readonly HostileBody[] = [
   { type: FORM, body: names(40_000).join('&') },
   { type: FORM, body: names(140_000).join('&') },
@@ -68,7 +68,7 @@ const BODIES: readonly HostileBody[] = [
 
 const QUERIES = ['', names(9_000).join('&'), 'a=b&'.repeat(14_000), `MessageSid=SM1&${'a&'.repeat(25_000)}`] as const;
 
-/** Everybody who knows the address of an instance can send anything to it. */
+/** Returns an input that sends events to an instance. Anybody who knows the URL of an instance can send anything to it. */
 function eventsOf(key: string): HostileInput {
   return {
     kind: 'webhook',
@@ -92,7 +92,7 @@ function eventsOf(key: string): HostileInput {
 const CALLBACK_URL = 'https://app.example.com/callback';
 const ELEMENT_CHARACTERS = 1_000_000;
 
-/** An instance on the simulator, logged in where the provider wants that. */
+/** Creates an instance on the simulator, with a log-in if the provider requires one. */
 async function connect(ground: Armed, key: string): Promise<StagedInstance> {
   const callback = ground.site.receive(ground.name, (response) => void response.writeHead(204).end());
   const { attacker, tenant } = ground;

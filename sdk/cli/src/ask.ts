@@ -1,6 +1,6 @@
 import { UsageError } from './failures.js';
 
-/** What a question needs from the program. */
+/** The facts about the program that a question needs. */
 export interface Asker {
   readonly isInteractive: boolean;
   readonly signal: AbortSignal;
@@ -9,13 +9,14 @@ export interface Asker {
 export interface Question {
   readonly message: string;
   readonly default?: string;
-  /** Returns true for a valid answer, and otherwise what is wrong with it. */
+  /** Returns true for a valid input, and otherwise the fault. */
   readonly validate?: (answer: string) => true | string;
   /** The option that replaces the question where there is no terminal. */
   readonly instead: string;
 }
 
-// Questions stand on the standard error, so that they are in no result. Their libraries take a while to load.
+// Questions go to the standard error, so that they are not part of the result. Their libraries are loaded when they are needed, because
+// that takes a while.
 
 /** Asks for a text. @throws UsageError without a terminal */
 export async function askText(asker: Asker, question: Question): Promise<string> {
@@ -24,7 +25,7 @@ export async function askText(asker: Asker, question: Question): Promise<string>
   return input({ ...question, required: question.default === undefined }, contextOf(asker));
 }
 
-/** Asks for a secret, and does not show what is typed. @throws UsageError without a terminal */
+/** Asks for a secret without showing what is typed. @throws UsageError without a terminal */
 export async function askSecret(asker: Asker, question: Question): Promise<string> {
   assertInteractive(asker, question);
   const { default: password } = await import('@inquirer/password');

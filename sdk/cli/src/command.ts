@@ -20,7 +20,7 @@ export function runWith(open: (options: GlobalOptions) => Session): Run {
 /** Parses an option that is a whole number of at least 1. @throws UsageError for any other text */
 export function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new UsageError(`'${text}' is not a whole number from 1.`);
+  throw new UsageError(`'${text}' is not a whole number of at least 1.`);
 }
 
 /** Splits an option that lists names, separated by commas. */

@@ -28,7 +28,7 @@ export function errorJson(error: unknown): string {
   return printableJson({ error: { message, code, status, requestId, details, providerMessage, retryAfterSeconds } });
 }
 
-/** What the connection failed for stands in the causes. */
+/** Returns the message of an error. The reason of a failed connection is in its causes. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!(error instanceof NetworkError)) return error.message;

@@ -1,9 +1,9 @@
-/** A command was used in a wrong way. The message says what to write instead. */
+/** A command was used incorrectly. The message says what to write instead. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Nobody is logged in, or no instance is chosen. */
+/** The user is not logged in, or has chosen no instance. */
 export class NotReadyError extends Error {
   override name = 'NotReadyError';
 }
@@ -13,22 +13,22 @@ export class UnreachableError extends Error {
   override name = 'UnreachableError';
 }
 
-/** An upload has ended, and some of its rows were not written. */
+/** An upload has ended, and the service could not write some of its rows. */
 export class RowsFailedError extends Error {
   override name = 'RowsFailedError';
 }
 
-/** A name on the command line stands for nothing. */
+/** No resource has the name on the command line. */
 export class NamedNothingError extends Error {
   override name = 'NamedNothingError';
 }
 
-/** Formulas are not as their files have them. */
+/** The formulas on the service differ from their files. */
 export class DifferentError extends Error {
   override name = 'DifferentError';
 }
 
-/** An execution of a formula came to an end other than success. */
+/** An execution of a formula ended without success. */
 export class ExecutionFailedError extends Error {
   override name = 'ExecutionFailedError';
 }

@@ -11,7 +11,7 @@ type Members = Readonly<Record<string, unknown>>;
 export interface FormulaChange {
   readonly kind: 'added' | 'removed' | 'changed';
   readonly path: string;
-  /** The values without secrets. */
+  /** The value before the change, without secrets. `to` is the value after it. */
   readonly from?: unknown;
   readonly to?: unknown;
 }
@@ -19,7 +19,7 @@ export interface FormulaChange {
 const WIDEST_VALUE = 60;
 const SIGNS = { added: '+', removed: '-', changed: '~' } as const;
 
-/** A formula as its file has it. @throws UsageError */
+/** Reads a formula from a file. @throws UsageError */
 export async function readFormulaFile(file: string): Promise<FormulaBody> {
   const content = await readJsonFile(file);
   if (!isMembers(content)) throw new UsageError(`${file} has no formula: the file must contain one JSON object.`);
@@ -30,18 +30,18 @@ export async function readFormulaFile(file: string): Promise<FormulaBody> {
   return { ...content, name };
 }
 
-/** JSON from a file; `-` is the standard input. @throws UsageError */
+/** Reads JSON from a file. `-` stands for the standard input. @throws UsageError */
 export async function readJsonFile(file: string): Promise<unknown> {
   const content = file === '-' ? await text(process.stdin) : await textOf(file);
   try {
     return JSON.parse(content);
   } catch (error) {
     const reason = error instanceof SyntaxError ? positionOf(error.message) : '';
-    throw new UsageError(`${file === '-' ? 'The standard input' : file} is no JSON${reason}.`);
+    throw new UsageError(`${file === '-' ? 'The standard input' : file} is not JSON${reason}.`);
   }
 }
 
-/** The message of the parser can show a part of the file, which may be a secret. */
+/** Returns only the position in the parser's message, because the message can quote a part of the file that may be a secret. */
 function positionOf(message: string): string {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   return position === undefined ? '' : `: the fault is at position ${position}`;
@@ -59,8 +59,8 @@ async function textOf(file: string): Promise<string> {
 }
 
 /**
- * The formula that the service makes of a file: with the defaults of what is left out, without what the service ignores. The order of
- * variables and steps has no meaning, so that they are found by their names.
+ * Returns the formula that the service makes of a file: with defaults for members that are left out, and without members that the service
+ * ignores. The order of variables and steps has no meaning, so they are stored by name.
  */
 export function normalFormula(given: object): Members {
   const formula: Members = { ...given };
@@ -118,7 +118,7 @@ function present(given: Members, names: readonly string[]): Members {
   return Object.fromEntries(names.flatMap((name) => (given[name] == null ? [] : [[name, given[name]]])));
 }
 
-/** The differences between two formulas, as the service has them or a file has one. */
+/** Returns the differences between two formulas, each as the service has it or as a file contains it. */
 export function changesBetween(before: object, after: object): readonly FormulaChange[] {
   return [...differences(normalFormula(before), normalFormula(after), [])];
 }
@@ -148,10 +148,10 @@ function valueAt(path: readonly string[], value: unknown): unknown {
   return Object(withoutSecretsIn({ [name]: value }))[name];
 }
 
-/** A difference on one line. */
+/** Prints a difference on one line. */
 export function changeLine({ kind, path, from, to }: FormulaChange): string {
   const place = `${SIGNS[kind]} ${printable(path)}`;
-  // Whole variables, triggers and steps are named only.
+  // For a whole variable, trigger or step, only the name is printed.
   if (kind !== 'changed') return isMembers(from ?? to) ? place : `${place}: ${valueText(from ?? to)}`;
   if (from === MASK && to === MASK) return `${place}: another secret`;
   const [old, now] = [valueText(from), valueText(to)];

@@ -4,7 +4,7 @@ import { NamedNothingError, UsageError } from './failures.js';
 
 const ID = /^\d{1,15}$/;
 
-/** The id of a formula that is named by its id or its name. @throws NamedNothingError, UsageError */
+/** Returns the id of a formula that is named by id or name. @throws NamedNothingError, UsageError */
 export async function formulaIdOf(platform: Causeway, named: string, signal: AbortSignal): Promise<number> {
   if (ID.test(named)) return Number(named);
   return onlyOne(
@@ -15,7 +15,9 @@ export async function formulaIdOf(platform: Causeway, named: string, signal: Abo
   );
 }
 
-/** The formula of this name in the own account: those of other accounts can be seen, but not changed. @throws UsageError */
+/**
+ * Returns the formula of this name in the own account. Formulas of other accounts are visible, but cannot be changed. @throws UsageError
+ */
 export async function findOwnFormula(
   platform: Causeway,
   { name, accountId }: { readonly name: string; readonly accountId: number },
@@ -43,7 +45,7 @@ async function formulasNamed(platform: Causeway, name: string, signal: AbortSign
   return found;
 }
 
-/** The id of a formula instance that is named by its id or its name. @throws NamedNothingError, UsageError */
+/** Returns the id of a formula instance that is named by id or name. @throws NamedNothingError, UsageError */
 export async function formulaInstanceIdOf(platform: Causeway, named: string, signal: AbortSignal): Promise<number> {
   if (ID.test(named)) return Number(named);
   const ids: number[] = [];

@@ -1,9 +1,9 @@
 import type { Causeway, FormulaExecution, FormulaStepExecution, FormulaStepValue } from '@causeway/client';
 import { isSecretName, MASK, withoutSecretsIn } from './secret-names.js';
 
-/** An executed step as it is shown. */
+/** An executed step in the form of the output. */
 export interface ShownStep extends FormulaStepExecution {
-  /** Why the step failed, as far as the service says. */
+  /** The reason why the step failed, if the service has one. */
   readonly reason?: string;
 }
 
@@ -11,16 +11,16 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   readonly withValues: boolean;
   readonly onStep: (step: ShownStep) => Promise<void> | void;
-  /** Called with the execution after each request for its state. */
+  /** Receives the execution after each request for its state. */
   readonly onState?: (execution: FormulaExecution) => void;
 }
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 const PAGE_SIZE = 200;
-/** A value may have 4 MB. */
+/** A small page, because one value can have 4 MB. */
 const PAGE_SIZE_WITH_VALUES = 20;
-/** The values of so many failed steps are fetched, each in a request of its own. */
+/** Maximum number of failed steps whose values are requested, each in a request of its own. */
 const MOST_REASONS = 20;
 const NOT_ENDED: ReadonlySet<string> = new Set(['pending', 'queued']);
 
@@ -32,7 +32,7 @@ export async function followExecution(
 ): Promise<FormulaExecution> {
   const steps = new StepReader(platform, executionId, { signal, withValues });
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS)) {
-    // Asked for before the steps, so that an ended execution has no step that is still to come.
+    // Requested before the steps, so that no step is missing when the execution has ended.
     const execution = await platform.formulaExecutions.getFormulaExecution({ executionId }, { signal });
     onState?.(execution);
     for await (const step of steps.fresh()) {
@@ -47,7 +47,7 @@ export async function followExecution(
   }
 }
 
-/** Reads the steps of an execution that grows. Of the steps that were read before, only those of the last page are read again. */
+/** Reads the steps of an execution that is running. Of the steps that it has read before, it requests only those of the last page again. */
 class StepReader {
   readonly #platform: Causeway;
   readonly #executionId: number;
@@ -66,7 +66,7 @@ class StepReader {
     this.#options = options;
   }
 
-  /** The steps that have ended since the last call. */
+  /** Returns the steps that have ended since the last call. */
   async *fresh(): AsyncGenerator<ShownStep, void> {
     for (;;) {
       const { steps, nextPage } = await this.#page();
@@ -97,8 +97,9 @@ class StepReader {
 
   async #shown(step: FormulaStepExecution): Promise<ShownStep> {
     if (step.status !== 'failed') return withoutSecretValues(step);
-    const values = step.stepExecutionValues ?? (await this.#valuesOf(step));
-    const reason = values === undefined ? undefined : reasonOf(step.stepName, values);
+    // What is no fault needs no request for its values.
+    const values = step.stepExecutionValues ?? (step.fault ? await this.#valuesOf(step) : []);
+    const reason = values === undefined ? undefined : reasonOf(step, values);
     return { ...withoutSecretValues(step), ...(reason !== undefined && { reason }) };
   }
 
@@ -110,15 +111,19 @@ class StepReader {
   }
 }
 
-/** Why a step failed. A filter that is false and the end of a loop are no failures of the execution. */
-export function reasonOf(stepName: string, values: readonly FormulaStepValue[]): string {
+/** Returns the reason why a step failed. A filter that returns false and the end of a loop have this status too, and are no failures. */
+export function reasonOf(
+  { stepName, fault }: Pick<FormulaStepExecution, 'stepName' | 'fault'>,
+  values: readonly FormulaStepValue[],
+): string {
   const found = (member: string) => values.find(({ key }) => key === `${stepName}.${member}`)?.value;
+  if (!fault)
+    return found('continue') === 'false' ? 'the filter is false' : 'a filter that is false, or the end of a loop';
   const error = found('error');
   if (error !== undefined) return error;
   const code = found('response.code');
   if (code !== undefined) return `the response is ${code}`;
-  if (found('continue') === 'false') return 'the filter is false';
-  return values.length === 0 ? 'no values: the end of a loop, or a step whose values are not kept' : 'see its values';
+  return values.length === 0 ? 'the values of the step are not kept' : 'see its values';
 }
 
 function withoutSecretValues(step: FormulaStepExecution): FormulaStepExecution {
@@ -126,7 +131,10 @@ function withoutSecretValues(step: FormulaStepExecution): FormulaStepExecution {
   return values === undefined ? step : { ...step, stepExecutionValues: values.map(withoutSecretValue) };
 }
 
-/** A value is a text; other types are in it as JSON. What has no secret stays as it is, to the last digit. */
+/**
+ * Removes secrets from a value. A value is a text that contains JSON for other types. A value without a secret stays unchanged, to the last
+ * digit.
+ */
 export function withoutSecretValue(given: FormulaStepValue): FormulaStepValue {
   const { key, value } = given;
   if (isSecretName(key)) return { ...given, value: MASK };
@@ -136,7 +144,7 @@ export function withoutSecretValue(given: FormulaStepValue): FormulaStepValue {
     const shown = JSON.stringify(withoutSecretsIn(content));
     return shown === JSON.stringify(content) ? given : { ...given, value: shown };
   } catch {
-    // A text that only begins like JSON.
+    // The text only begins like JSON.
     return { ...given, value: String(withoutSecretsIn(value)) };
   }
 }

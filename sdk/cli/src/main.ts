@@ -8,11 +8,11 @@ import type { Surroundings } from './session.js';
 import { redact } from './texts.js';
 
 const interrupt = new AbortController();
-/** The first time things end in order, the second time at once. */
+/** The first signal stops the command gracefully, and the second one ends it immediately. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => interrupt.abort(new Interrupted()));
 }
-// Whoever reads the output has read enough: `causeway activity | head`.
+// The program that reads the output has ended: `causeway activity | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure);
 });
@@ -38,7 +38,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = isInterruption(error) ? EXIT.interrupted : exitCodeOf(error);
-  // The parser has said already what is wrong with the arguments.
+  // The parser has already printed the fault in the arguments.
   if (!isInterruption(error) && !(error instanceof CommanderError)) tell(error);
 }
 
@@ -50,7 +50,7 @@ function tell(error: unknown): void {
   process.stderr.write(`${redact(isJson ? errorJson(error) : errorText(error, where, colors), secrets)}\n`);
 }
 
-/** Questions have errors of their own for it. */
+/** Returns whether the user has interrupted the command. The library for questions has its own errors for that. */
 function isInterruption(error: unknown): boolean {
   if (interrupt.signal.aborted) return true;
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name);

@@ -20,8 +20,7 @@ export interface AuthorizationOptions {
 const CALLBACK_PATH = '/oauth/callback';
 
 /**
- * Waits on this machine until the provider's page sends the browser back with a code.
- *
+ * Waits on this machine until the provider's page redirects the browser with a code.
  * @param send shows the user the page for this callback URL and state
  * @throws Error if the user or the provider refused, or the reason of the signal if it aborted
  */
@@ -31,17 +30,17 @@ export async function authorize(
 ): Promise<Authorization> {
   const state = randomBytes(24).toString('base64url');
   let settle: { readonly resolve: (code: string) => void; readonly reject: (reason: unknown) => void } | undefined;
-  const answer = new Promise<string>((resolve, reject) => {
+  const redirected = new Promise<string>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // It may come before anybody waits for it.
-  answer.catch(() => undefined);
+  // The redirect may arrive before anybody waits for it.
+  redirected.catch(() => undefined);
   const abort = () => settle?.reject(signal.reason);
   signal.addEventListener('abort', abort);
   await using receiver = await receive(port, async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
     if (request.method !== 'GET' || pathname !== CALLBACK_PATH) return page(response, 404, 'This page does not exist.');
-    // Any page in the browser can send it here; only the one that was opened knows the state.
+    // Any page in the browser can send a request here. Only the one that was opened knows the state.
     if (!isSame(searchParams.get('state') ?? '', state))
       return page(response, 400, `This is not the log-in that ${CAUSEWAY} connect waits for.`);
     const code = searchParams.get('code');
@@ -59,13 +58,13 @@ export async function authorize(
   try {
     const url = callbackUrl ?? `http://127.0.0.1:${receiver.port}${CALLBACK_PATH}`;
     await send(url, state);
-    return { code: await answer, state, callbackUrl: url };
+    return { code: await redirected, state, callbackUrl: url };
   } finally {
     signal.removeEventListener('abort', abort);
   }
 }
 
-/** The answer is whole before the server that gives it ends. */
+/** Sends a page to the browser. It resolves when the response is complete, so that the server can be closed. */
 function page(response: ServerResponse, status: number, text: string): Promise<void> {
   response.writeHead(status, {
     'Content-Type': 'text/html; charset=utf-8',

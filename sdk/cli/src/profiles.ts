@@ -50,7 +50,7 @@ export async function readProfiles(file = profilesFile()): Promise<Profiles> {
     const read: unknown = JSON.parse(text);
     if (isProfiles(read)) return read;
   } catch {
-    // The same as JSON of another kind.
+    // JSON of another kind is treated in the same way.
   }
   throw new NotReadyError(`${file} cannot be read. Remove it, then log in again: ${CAUSEWAY} login`);
 }

@@ -16,7 +16,7 @@ import { FORMATS } from './output.js';
 import { Session, type Surroundings } from './session.js';
 
 const VERSION = '0.0.0-dev';
-/** In the order of the help: that in which a new user needs them. */
+/** The commands in the order of the help, which is the order in which a new user needs them. */
 const COMMANDS: readonly AddCommands[] = [
   addLogin,
   addInstances,

@@ -13,7 +13,7 @@ export interface GlobalOptions {
   readonly json?: true;
 }
 
-/** What the program gets from whoever starts it. */
+/** The parts of the environment that the caller of the program provides. */
 export interface Surroundings {
   readonly screens: Screens;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly secrets: string[];
 }
 
-/** One run of a command: its log-in, its instance and its output. */
+/** A run of a command with its log-in, its instance and its output. */
 export class Session {
   readonly output: Output;
   readonly asker: Asker;

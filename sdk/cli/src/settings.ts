@@ -25,7 +25,10 @@ export async function readSettings(
   return Object.fromEntries(pairs.map(([key, text]) => [key, settingOf(fieldOf(fields, key), text)]));
 }
 
-/** Returns the settings, complete: prints how to get each missing required one, and asks for it. @throws UsageError without a terminal */
+/**
+ * Returns the complete settings. For each missing required one, it prints how to get the value, and asks for it. @throws UsageError without
+ * a terminal
+ */
 export async function askMissing(
   asker: Asker,
   fields: readonly ConfigurationField[],
@@ -37,7 +40,7 @@ export async function askMissing(
   for (const field of fields) {
     if (Object.hasOwn(settings, field.key)) continue;
     const steps = field.setup.map((step, index) => `  ${index + 1}. ${printable(step)}`).join('\n');
-    // Two keys of one application are made in one go.
+    // Two keys of one OAuth client have the same instructions, which are printed once.
     if (asker.isInteractive && steps !== '' && steps !== told) tell(`\n${printable(field.description)}\n${steps}\n`);
     told = steps;
     const answer = await askFor(asker, field);

@@ -43,7 +43,7 @@ export async function register(
     );
   }
   const changes: Settings = { ...settings, [ENABLED]: true, [CALLBACK_URL]: url, [FORMAT]: 'standard' };
-  // None of these is a secret, so what is shown of them is what they are.
+  // None of these values is a secret, so the response contains the values themselves and not a mask.
   const restore = Object.fromEntries(Object.keys(changes).map((key) => [key, before[key] ?? null]));
   await platform.instances.updateInstanceConfiguration({ id, requestBody: changes }, { signal });
   const undo = async () => {
@@ -110,7 +110,7 @@ async function subscriptionOf(platform: Causeway, url: string, signal?: AbortSig
   return subscriptions[0]?.id;
 }
 
-/** One that somebody else uses meanwhile stays. */
+/** Deletes a subscription unless another instance uses it meanwhile. */
 async function removeUnused(platform: Causeway, id: number): Promise<void> {
   await platform.notifications.deleteSubscription({ id }).catch((error) => {
     if (!(error instanceof ApiError && error.code === 'CONFLICT')) throw error;

@@ -1,6 +1,9 @@
 import stringWidth from 'string-width';
 
-/** What a terminal would obey, or show in another order than it stands: control characters, line separators, marks of direction. */
+/**
+ * Characters that a terminal would interpret or that change the order of the text: control characters, line separators and marks of
+ * direction.
+ */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -9,10 +12,7 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => NAMED[character] ?? escaped(character));
 }
 
-/**
- * Prints JSON in which all characters are escaped that a terminal would interpret. Its values are the same for any
- * parser.
- */
+/** Prints JSON in which all characters are escaped that a terminal would interpret. Parsers read the same values. */
 export function printableJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent) ?? 'null';
   return json.replace(UNPRINTABLE, (character) => (character === '\n' ? character : escaped(character)));

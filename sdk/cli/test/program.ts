@@ -13,9 +13,9 @@ export interface Ended {
   readonly err: string;
 }
 
-/** The program while it runs. */
+/** The running program. */
 export interface Running {
-  /** Waits for something on the standard output or the standard error. @returns what matched */
+  /** Waits for a text on the standard output or the standard error. @returns the match */
   readonly says: (pattern: RegExp) => Promise<RegExpExecArray>;
   readonly interrupt: () => void;
   readonly ended: Promise<Ended>;
@@ -23,7 +23,7 @@ export interface Running {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs `causeway` as a user does, in a process of its own. */
+/** Runs `causeway` in a process of its own, as a user does. */
 export function start(args: readonly string[], environment: Environment, cwd?: string): Running {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...process.env, ...environment },

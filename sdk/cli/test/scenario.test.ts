@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Ended, type Environment, type Running, start } from './program.js';
 
-// Each command as a user runs it, with the log-in in a folder of its own.
+// Each command runs as for a user, with the log-in in a temporary folder.
 
 const {
   CAUSEWAY_URL,
@@ -28,7 +28,7 @@ const POLL_MS = 100;
 const MOST_POLLS = 100;
 
 const FORMULA = 'cli: adds';
-/** Its request fails, and is tried again after a minute. */
+/** A formula whose request fails, and is retried after a minute. */
 const SLOW = {
   name: 'cli: retries',
   triggers: [{ type: 'manual', onSuccess: ['ask'] }],
@@ -61,7 +61,7 @@ describe('the command line', { skip }, () => {
     everything += ended.out + ended.err;
     return ended;
   };
-  /** @returns what was printed, once it ended well */
+  /** Runs a command. @returns its output after it has ended with 0 */
   const prints = async (...args: readonly string[]): Promise<string> => {
     const { code, out, err } = await causeway(...args);
     assert.equal(code, 0, err);
@@ -306,7 +306,7 @@ describe('the command line', { skip }, () => {
     const before = await configuration();
     const listening = begin('events', 'listen');
     await listening.says(/come to/);
-    await listening.says(/The instance has no polls\. .* Add --objects/);
+    await listening.says(/The instance has no polls\. .* only if somebody has entered the eventUrl .* Add --objects/);
     listening.interrupt();
     assert.equal(noted(await listening.ended).code, 0);
     assert.deepEqual(await configuration(), before);
@@ -555,7 +555,7 @@ async function platform(path: string, method = 'GET', body?: object) {
   return JSON.parse(answer);
 }
 
-/** A formula that adds. */
+/** Returns a formula that adds. */
 function formulaWith(body: string) {
   return {
     name: FORMULA,
@@ -596,13 +596,13 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   assert.fail('It did not come to be.');
 }
 
-/** `script` of util-linux gives a program a terminal. */
+/** Returns the reason why there is no terminal. `script` of util-linux provides one. */
 function noTerminal(): string | false {
   const found = spawnSync('script', ['--version'], { encoding: 'utf8' });
   return found.status === 0 && found.stdout.includes('util-linux') ? false : 'script of util-linux is not installed';
 }
 
-/** Runs the program in a terminal and types each answer once its question is there. @returns all that was shown */
+/** Runs the program in a terminal, and types each answer when its question has appeared. @returns everything that was shown */
 async function inTerminal(
   args: readonly string[],
   environment: Environment,

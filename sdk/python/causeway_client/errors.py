@@ -67,7 +67,7 @@ class NotFoundError(ApiError):
 
 
 class WhereError(ApiError):
-    """A filter is invalid, or the provider cannot evaluate it alone."""
+    """A filter is invalid, or the provider cannot evaluate it completely."""
 
     @property
     def position(self) -> Optional[int]:

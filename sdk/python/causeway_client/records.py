@@ -74,7 +74,7 @@ class Records:
         :param order_by: fields to sort by, such as `lastName asc, hireDate desc`
         :param page_size: number of rows per page, 1 to 5000. Default: 200
         :param max_provider_calls: maximum number of calls to the provider per page. Default: 25
-        :param mode: `pushdown-only` rejects a query that the provider cannot evaluate alone
+        :param mode: `pushdown-only` rejects a query that the provider cannot evaluate completely
         """
         query = _query(where, fields, order_by, page_size, max_provider_calls, mode)
         return all_of(partial(self._api.list_records, self.object_name, **query))
@@ -184,7 +184,7 @@ class AsyncRecords:
         :param order_by: fields to sort by, such as `lastName asc, hireDate desc`
         :param page_size: number of rows per page, 1 to 5000. Default: 200
         :param max_provider_calls: maximum number of calls to the provider per page. Default: 25
-        :param mode: `pushdown-only` rejects a query that the provider cannot evaluate alone
+        :param mode: `pushdown-only` rejects a query that the provider cannot evaluate completely
         """
         query = _query(where, fields, order_by, page_size, max_provider_calls, mode)
         return all_of_async(partial(self._api.list_records, self.object_name, **query))

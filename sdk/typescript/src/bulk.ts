@@ -16,7 +16,7 @@ export interface BulkRequest extends Omit<BulkQuery, 'where' | 'fields' | 'objec
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Called with the job after each status request. */
+  /** Receives the job after each status request. */
   readonly onProgress?: (job: BulkJob) => void;
 }
 
@@ -30,8 +30,8 @@ interface FileRequest {
   readonly headers: Record<string, string>;
 }
 
-/** Position at which the rest of a file begins. */
-interface Place {
+/** Position in the bytes of a file at which its rest begins. */
+interface FilePosition {
   readonly byte: number;
   readonly tag: string | undefined;
 }
@@ -92,7 +92,7 @@ export class BulkDownloads extends BulkApi {
     return new BulkUpload(this, this.#transport, id, objectName);
   }
 
-  /** A `Blob` in a form would be another file to the service, so the settings of the job are sent as text. */
+  /** Sends the settings of the job as text, because the service would read a `Blob` in the form as another file. */
   override async createBulkUploadRequestOpts(request: CreateBulkUploadRequest): Promise<RequestOpts> {
     const body = new FormData();
     body.append('metaData', JSON.stringify(request.metaData));
@@ -113,8 +113,8 @@ export class BulkDownloads extends BulkApi {
     yield* download.rows<Row>(options);
   }
 
-  /** Returns the request for a file or, from a byte on, for its rest. */
-  async fileRequest(id: number, objectName: string, accept: string, from?: Place): Promise<FileRequest> {
+  /** Returns the request for a file or, with a position, for its rest. */
+  async fileRequest(id: number, objectName: string, accept: string, from?: FilePosition): Promise<FileRequest> {
     const part = from && { range: `bytes=${from.byte}-`, ...(from.tag !== undefined && { ifRange: from.tag }) };
     return this.#bytesOf(await this.getBulkFileRequestOpts({ id, objectName, ...part }), accept);
   }
@@ -125,7 +125,7 @@ export class BulkDownloads extends BulkApi {
   }
 
   #bytesOf({ path, headers }: RequestOpts, accept: string): FileRequest {
-    // `identity`, because positions count the stored bytes.
+    // Without compression, because positions count the stored bytes.
     const all = { ...this.configuration.headers, ...headers, Accept: accept, 'Accept-Encoding': 'identity' };
     return { url: this.configuration.basePath + path, headers: all };
   }
@@ -194,7 +194,7 @@ export class BulkDownload {
   }
 
   #file(accept: string, options: FileOptions): AsyncGenerator<Uint8Array, void> {
-    const requestFor = (from?: Place) => this.#api.fileRequest(this.id, this.objectName, accept, from);
+    const requestFor = (from?: FilePosition) => this.#api.fileRequest(this.id, this.objectName, accept, from);
     return chunksOf(this.#transport, requestFor, options);
   }
 
@@ -233,10 +233,13 @@ export class BulkUpload extends BulkDownload {
   }
 }
 
-/** Reads a file. After a broken connection it requests the rest, as long as each new connection makes progress and the file has a tag. */
+/**
+ * Reads a file. After a broken connection it requests the rest, as long as each new connection makes progress and the file has an entity
+ * tag.
+ */
 async function* chunksOf(
   transport: Transport,
-  requestFor: (from?: Place) => Promise<FileRequest>,
+  requestFor: (from?: FilePosition) => Promise<FileRequest>,
   { signal, fromByte = 0 }: FileOptions,
 ): AsyncGenerator<Uint8Array, void> {
   let byte = fromByte;

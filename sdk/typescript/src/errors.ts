@@ -41,7 +41,7 @@ export class NotFoundError extends ApiError {
   override name = 'NotFoundError';
 }
 
-/** A filter is invalid, or the provider cannot evaluate it alone. */
+/** A filter is invalid, or the provider cannot evaluate it completely. */
 export class WhereError extends ApiError {
   override name = 'WhereError';
 
@@ -80,7 +80,7 @@ export class NetworkError extends CausewayError {
   override name = 'NetworkError';
 }
 
-/** One attempt took longer than `timeoutMs`, or an execution of a formula did not end in time. */
+/** An attempt took longer than `timeoutMs`, or an execution of a formula did not end in time. */
 export class TimeoutError extends CausewayError {
   override name = 'TimeoutError';
 }
@@ -131,7 +131,7 @@ function isErrorResponse(body: unknown): body is ErrorResponse {
   return typeof body.code === 'string' && typeof body.message === 'string';
 }
 
-/** Reads `Retry-After`, which is a number of seconds or a time. */
+/** Parses `Retry-After`, which is a number of seconds or a time. */
 function secondsOf(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header);

@@ -4,9 +4,9 @@ import type { ObjectRecord } from './object-record.js';
 
 /** An event as a receiver gets it. */
 export interface CausewayEvent<Row extends object = ObjectRecord> {
-  /** The same for every attempt and every redelivery. Ignore an event whose id you have seen. */
+  /** Id of the event. It is the same for every attempt and every redelivery. Ignore an event whose id you have seen. */
   readonly id: string;
-  /** `<objectName>.created`, `.updated`, `.deleted` or `.unknown`; operational events have types of their own. */
+  /** Type of the event: `<objectName>.created`, `.updated`, `.deleted` or `.unknown`. Operational events have types of their own. */
   readonly type: string;
   readonly timestamp: string;
   readonly data: EventData<Row>;
@@ -19,7 +19,7 @@ export interface EventData<Row extends object> {
   readonly hub?: string;
   readonly accountId?: number;
   readonly instance?: { readonly id: number; readonly name: string; readonly tags: readonly string[] };
-  /** The record as the API shows it. */
+  /** The record in the form of the API. */
   readonly object?: Row;
   /** The data that the provider sent. */
   readonly raw?: unknown;

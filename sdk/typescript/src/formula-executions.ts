@@ -8,14 +8,14 @@ import type { Transport } from './transport.js';
 export interface ExecutionWaitOptions extends CallOptions {
   /** Maximum time to wait for the end, in milliseconds. Default: 300,000. */
   readonly timeoutMs?: number;
-  /** Called with the execution after each request for its state. */
+  /** Receives the execution after each request for its state. */
   readonly onProgress?: (execution: FormulaExecution) => void;
 }
 
 const WAIT_MS = 300_000;
 const NOT_ENDED: ReadonlySet<string> = new Set(['pending', 'queued']);
 
-/** The operations on executions of formulas, and calls that wait for the end of an execution. */
+/** The operations on executions of formulas, with calls that wait for the end of an execution. */
 export class FormulaExecutions extends FormulaExecutionsApi {
   readonly #transport: Transport;
 

@@ -15,7 +15,7 @@ export interface RecordQuery {
   readonly pageSize?: number;
   /** Maximum number of calls to the provider per page. Default: 25. */
   readonly maxProviderCalls?: number;
-  /** `pushdown-only` rejects a query that the provider cannot evaluate alone. */
+  /** `pushdown-only` rejects a query that the provider cannot evaluate completely. */
   readonly mode?: QueryMode;
 }
 

@@ -36,7 +36,7 @@ export interface Surroundings {
 export const SURROUNDINGS: Surroundings = { now: Date.now, random: Math.random, sleep };
 
 /** A response whose body must still be read or closed. */
-export interface OpenAnswer {
+export interface OpenResponse {
   readonly response: Response;
   readonly close: () => void;
   /**
@@ -81,7 +81,7 @@ export class Transport {
    * @returns the response as soon as it begins
    * @throws the errors of `send`
    */
-  open(url: string, init: RequestInit): Promise<OpenAnswer> {
+  open(url: string, init: RequestInit): Promise<OpenResponse> {
     return this.#retrying(init, () => this.#open(url, init));
   }
 
@@ -95,17 +95,17 @@ export class Transport {
     return this.#fetch(url, init, attempt).finally(() => attempt.end());
   }
 
-  /** The time in milliseconds, as pauses let it pass. */
+  /** Returns the time in milliseconds on the clock that `sleep` uses. */
   now(): number {
     return this.#surroundings.now();
   }
 
-  /** Waits as before the attempt of this number, from 1, and at most the given time. */
+  /** Waits as long as before the attempt with this number, counted from 1, but at most the given time. */
   pause(attempt: number, signal?: AbortSignal | null, atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
     return this.#surroundings.sleep(Math.min(this.#pauseMs(attempt), atMostMs), signal);
   }
 
-  async #retrying<Answer>(init: RequestInit, run: () => Promise<Answer>): Promise<Answer> {
+  async #retrying<Result>(init: RequestInit, run: () => Promise<Result>): Promise<Result> {
     const { retries, retryForMs } = this.#settings;
     const { now, sleep } = this.#surroundings;
     const start = now();
@@ -126,7 +126,7 @@ export class Transport {
     return this.#surroundings.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
   }
 
-  async #open(url: string, init: RequestInit): Promise<OpenAnswer> {
+  async #open(url: string, init: RequestInit): Promise<OpenResponse> {
     const attempt = new Attempt(timeoutFor(init, this.#settings.timeoutMs), init.signal);
     try {
       const response = await this.#fetch(url, init, attempt);
@@ -151,7 +151,7 @@ export class Transport {
   }
 }
 
-/** One attempt of a request, which ends when it takes too long or the caller aborts it. */
+/** A single attempt of a request. It ends when it takes too long or the caller aborts it. */
 class Attempt {
   readonly #controller = new AbortController();
   readonly #timeoutMs: number;
@@ -224,12 +224,14 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** Node.js keeps a body in memory while it may have to be sent elsewhere, and the file of a form can be large. */
+/**
+ * Returns how redirects are handled. Node.js keeps a body in memory while a redirect may repeat it, and the file of a form can be large.
+ */
 function redirectOf({ body }: RequestInit): RequestInit {
   return body instanceof FormData ? { redirect: 'error' } : {};
 }
 
-/** A form has more time if it is large, because its progress is not known. */
+/** Returns the time limit for a request. A large form has more time, because its progress is unknown. */
 function timeoutFor({ body }: RequestInit, timeoutMs: number): number {
   if (!(body instanceof FormData)) return timeoutMs;
   let bytes = 0;
@@ -237,7 +239,7 @@ function timeoutFor({ body }: RequestInit, timeoutMs: number): number {
   return Math.min(timeoutMs * (1 + Math.floor(bytes / MB)), LONGEST_TIMEOUT_MS);
 }
 
-/** Adds an idempotency key to a POST, so that it can be sent again. The service accepts no key with a form. */
+/** Adds an idempotency key to a POST, so that it can be sent again. The service rejects a key with a form. */
 function withIdempotencyKey(init: RequestInit): RequestInit {
   if (init.method !== 'POST' || !(init.body === undefined || typeof init.body === 'string')) return init;
   const headers = new Headers(init.headers);
@@ -251,7 +253,7 @@ function isWorthAnotherTry(error: unknown, { method = 'GET', headers, body }: Re
   const isRepeatable = isKeyed || IDEMPOTENT_METHODS.has(method);
   if (error instanceof NetworkError || error instanceof TimeoutError) return isRepeatable;
   if (!(error instanceof ApiError)) return false;
-  // A rate-limited request did nothing. An earlier attempt with the same key may still be in progress.
+  // A rate-limited request had no effect. With a conflict, an earlier attempt with the same key may still be in progress.
   if (error.status === 429) return true;
   if (error.status === 409) return isKeyed && attempt > 1;
   return isRepeatable && RETRIED_STATUSES.has(error.status);

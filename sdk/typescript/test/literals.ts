@@ -1,4 +1,4 @@
-/** Values for filters, and a reader of them that shares nothing with the builder. */
+/** Hostile values for filters, and a reader of filters that shares no code with the builder. */
 
 const HOSTILE: readonly string[] = [
   '',
@@ -67,7 +67,7 @@ const HOSTILE: readonly string[] = [
 const PIECES: readonly string[] = [...HOSTILE, 'a', 'Z', '7', 'word', 'O\u2019Neil', "d'Arc"];
 const LONGEST = 80;
 
-/** The same numbers from 0 to 1 for the same seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 that are the same for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -78,7 +78,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** The first are the hostile ones themselves; then come texts made of them. */
+/** Returns texts for tests. The first ones are the hostile values themselves, followed by texts that are made of them. */
 export function hostileTexts(count: number, random: () => number): string[] {
   return Array.from({ length: count }, (_, index) => HOSTILE[index] ?? randomText(random));
 }
@@ -88,7 +88,7 @@ function randomText(random: () => number): string {
   return [...pieces.join('')].slice(0, LONGEST).join('');
 }
 
-/** The texts between quotes in a filter, in their order. */
+/** Returns the texts between quotes in a filter, in their order. */
 export function textsIn(filter: string): string[] {
   const texts: string[] = [];
   let at = filter.indexOf("'");

@@ -25,7 +25,7 @@ const ANOTHER_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const POLL_MS = 100;
 const MOST_POLLS = 100;
 const LIST_LENGTH = 100;
-/** The service takes 16 KB. */
+/** Maximum length of a filter that the service accepts: 16 KB. */
 const LONGEST_FILTER = 16_000;
 
 interface Incident {

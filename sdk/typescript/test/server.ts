@@ -16,7 +16,7 @@ export interface TestServer extends AsyncDisposable {
   readonly received: readonly Received[];
 }
 
-/** A service that answers with one answer after the other, the last of them again and again. */
+/** Starts a service that sends these responses one after the other, and repeats the last one. */
 export async function serve(...answers: readonly Answer[]): Promise<TestServer> {
   const received: Received[] = [];
   const server = createServer((message, response) => {
@@ -44,7 +44,7 @@ async function receive(message: IncomingMessage): Promise<Received> {
   return { method, url, headers, body: await text(message) };
 }
 
-/** A client whose time ends while it sends is not this server's failure. */
+/** Ignores the error of a client whose time limit ends while it sends. */
 function ignoreAbortedUpload(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ECONNRESET') throw error;
 }
@@ -59,8 +59,8 @@ export function failure(status: number, code: string, headers: Readonly<Record<s
   return json({ requestId: 'the-request', code, message: `It is ${code}.` }, headers, status);
 }
 
-/** The connection ends before the answer. */
+/** Closes the connection before the response. */
 export const broken: Answer = (response) => response.destroy();
 
-/** No answer comes. */
+/** Sends no response. */
 export const silent: Answer = () => {};

@@ -158,7 +158,7 @@ export async function exchange(
           signal: call.signal,
         }),
     );
-    wire?.answered(raw);
+    wire?.noteResponse(raw);
     noteRateLimit(call, raw.headers, ports.clock);
     const reading = { hold, signal: call.signal, noteMembers: call.noteMembers };
     const isFile = prepared.expects === 'file';

@@ -231,7 +231,7 @@ export function createProviderClient(ports: ClientPorts) {
       return { method, url, ...(body !== undefined && { body: redact(body) }) };
     },
 
-    /** Returns the error of a call whose response would have been `answer`. */
+    /** Returns the error of a call whose response would have been `assumed`. */
     judge: ({ connector, config }: ProviderCall, assumed: Pick<ProviderResponse, 'status' | 'body'>) => {
       const response = { headers: {}, ...assumed };
       const said = connector.classify?.(response);
@@ -291,7 +291,7 @@ function tooManyRedirects(name: string): AppError {
 }
 
 /**
- * Returns the error for a response that the connector cannot read. Another shape than documented shows as an AnswerError of the kit or as a
+ * Returns the error for a response that the connector cannot read. Another shape than documented shows as a ResponseError of the kit or as a
  * TypeError in the connector. Log and activity have the cause.
  */
 export function toUnreadable({ connector }: Pick<ProviderCall, 'connector'>, error: unknown): AppError {

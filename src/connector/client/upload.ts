@@ -103,7 +103,7 @@ async function sendOnce(
     );
     noteRateLimit(call, stream.headers, ports.clock);
     const raw = { ...stream, body: await collect(stream, connector.name, take) };
-    wire?.answered(raw);
+    wire?.noteResponse(raw);
     const read = await readResponse({ hold, signal, noteMembers: call.noteMembers }, raw, outgoing.headers.accept);
     const said = connector.classify?.(read.response);
     const verdict = judge(ports.clock, { binding, outgoing, target }, read, { said, url: target });

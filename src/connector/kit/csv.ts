@@ -1,4 +1,4 @@
-import { AnswerError } from '../define.ts';
+import { ResponseError } from '../define.ts';
 
 /** Maximum number of cells in a row. A record may have as many members. */
 const MOST_CELLS = 100_000;
@@ -12,7 +12,7 @@ export function* csvRows(text: string): Generator<readonly string[], void> {
     // The last row may have no end.
     const whole = readCsvRow(text, at);
     const row = whole ?? readCsvRow(`${text.slice(at)}\n`, 0);
-    if (row === undefined) throw new AnswerError(`The CSV has a quoted text after position ${at} that does not end.`);
+    if (row === undefined) throw new ResponseError(`The CSV has a quoted text after position ${at} that does not end.`);
     yield row.cells.map((cell) => cell ?? '');
     at = whole?.end ?? text.length;
   }
@@ -37,7 +37,7 @@ export function readCsvRow(text: string, begin: number): CsvRow | undefined {
     if (end === undefined) return undefined;
     if (isQuoted) cells.push(text.slice(at + 1, end - 1).replaceAll('""', '"'));
     else cells.push(end === at ? null : text.slice(at, end));
-    if (cells.length > MOST_CELLS) throw new AnswerError(`The CSV has a row of more than ${MOST_CELLS} cells.`);
+    if (cells.length > MOST_CELLS) throw new ResponseError(`The CSV has a row of more than ${MOST_CELLS} cells.`);
     if (text[end] !== ',') return { cells, end: end + (text[end] === '\r' ? 2 : 1) };
     at = end + 1;
   }
@@ -57,5 +57,5 @@ function endOfQuoted(text: string, begin: number): number | undefined {
   const behind = text.slice(quote + 1, quote + 3);
   if (quote < 0 || behind === '' || behind === '\r') return undefined;
   if (/^(?:,|\n|\r\n)/.test(behind)) return quote + 1;
-  throw new AnswerError(`The CSV has a quoted text at position ${begin} that does not end.`);
+  throw new ResponseError(`The CSV has a quoted text at position ${begin} that does not end.`);
 }

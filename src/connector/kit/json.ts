@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../numbers/exact-json.ts';
-import { AnswerError } from '../define.ts';
+import { ResponseError } from '../define.ts';
 
 /** A JSON object in a response. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -63,5 +63,5 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 function lacks(what: string): never {
-  throw new AnswerError(`The response lacks ${what}.`);
+  throw new ResponseError(`The response lacks ${what}.`);
 }

@@ -51,8 +51,8 @@ export const webhooks = {
    * @throws SyntaxError as `xml.parse`
    */
   xml: ({ body }: WebhookCall): XmlElement => xml.parse(utf8(body)),
-  /** Returns `tells` for webhooks that report all changes of the given objects. */
-  allChangesOf: (objectNames: Iterable<string>): NonNullable<Webhooks['tells']> =>
+  /** Returns `reports` for webhooks that report all changes of the given objects. */
+  allChangesOf: (objectNames: Iterable<string>): NonNullable<Webhooks['reports']> =>
     Object.fromEntries([...objectNames].map((name) => [name, ['created', 'updated', 'deleted'] as const])),
 } as const;
 
@@ -126,7 +126,7 @@ export const handshakes = {
     };
   },
   /** Returns the text of the request in JSON, together with its HMAC by the secret. */
-  challenge: ({ where, algorithm, encoding, answer: response }: ChallengeOptions): Handshake => {
+  challenge: ({ where, algorithm, encoding, response }: ChallengeOptions): Handshake => {
     const find = findAsked(where);
     return (call, { secret }) => {
       const text = find(call);
@@ -145,7 +145,7 @@ export const handshakes = {
 export interface ChallengeOptions extends Pick<HmacOptions, 'algorithm' | 'encoding'> {
   readonly where: Where;
   /** Returns the members of the JSON response, made from the text and its signature. */
-  readonly answer: (text: string, signature: string) => Readonly<Record<string, string>>;
+  readonly response: (text: string, signature: string) => Readonly<Record<string, string>>;
 }
 
 /**

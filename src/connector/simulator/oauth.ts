@@ -50,9 +50,9 @@ export interface OAuthOptions {
   /** Parameters of the redirect beside code and state, such as the chosen company. */
   readonly callback?: Readonly<Record<string, string>> | ((call: Call) => Readonly<Record<string, string>>);
   /** Returns the provider's own token response. Default: the members of RFC 6749. */
-  readonly answer?: (standard: SimulatedTokenResponse, call: Call) => Readonly<Record<string, unknown>>;
+  readonly tokenResponse?: (standard: SimulatedTokenResponse, call: Call) => Readonly<Record<string, unknown>>;
   /** Returns whether a token response is a form instead of JSON. Default: never. */
-  readonly answersForm?: (call: Call, form: URLSearchParams) => boolean;
+  readonly isFormResponse?: (call: Call, form: URLSearchParams) => boolean;
   /** The provider's words for an error, where they differ from RFC 6749. */
   readonly errors?: Readonly<
     Partial<Record<OAuthError, readonly [error: string, description: string, status?: number]>>
@@ -230,8 +230,8 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
       ...(isNew && refreshToken !== undefined && { refresh_token: refreshToken }),
       scope,
     };
-    const members = options.answer?.(standard, call) ?? { ...standard };
-    if (options.answersForm?.(call, form) !== true) return json(members, 200, { 'cache-control': 'no-store' });
+    const members = options.tokenResponse?.(standard, call) ?? { ...standard };
+    if (options.isFormResponse?.(call, form) !== true) return json(members, 200, { 'cache-control': 'no-store' });
     const pairs = Object.entries(members).map(([name, value]): [string, string] => [name, String(value)]);
     return typed('application/x-www-form-urlencoded;charset=UTF-8', new URLSearchParams(pairs).toString());
   }

@@ -34,7 +34,10 @@ interface Made {
   readonly attemptedAtMs: number;
   readonly durationMs: number;
   readonly statusCode: number | undefined;
-  /** At most `maxAnswerBytes` of the response, valid for a text column. Undefined for a response from an address that is not public, unless this is a service for one machine. */
+  /**
+   * The beginning of the response, at most `maxResponseBytes`, valid for a text column. Undefined for a response from an address that is
+   * not public, unless this is a service for one machine.
+   */
   readonly answer: string | undefined;
   readonly requestHeaders: Readonly<Record<string, string>>;
 }
@@ -61,7 +64,7 @@ export interface PushPorts {
   readonly findSource: FindSource;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
   readonly measures: Pick<EngineMetrics, 'attempted'>;
-  readonly options: Pick<EngineOptions, 'schedules' | 'attemptTimeoutMs' | 'maxAnswerBytes'>;
+  readonly options: Pick<EngineOptions, 'schedules' | 'attemptTimeoutMs' | 'maxResponseBytes'>;
   /** Aborts every push. */
   readonly signal: AbortSignal;
 }
@@ -117,7 +120,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
   /** Returns the text of a response without secrets, because a receiver may quote what it received. */
   function show(body: Buffer, { redact }: Redactor): string | undefined {
     if (body.length === 0) return undefined;
-    return cutText(redact(readableText(body)), options.maxAnswerBytes);
+    return cutText(redact(readableText(body)), options.maxResponseBytes);
   }
 
   async function attempt(
@@ -148,7 +151,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
         headers,
         body,
         timeoutMs: options.attemptTimeoutMs,
-        maxBytes: options.maxAnswerBytes + OVERLAP_BYTES,
+        maxBytes: options.maxResponseBytes + OVERLAP_BYTES,
         onExcess: 'cut',
         signal: ports.signal,
       });

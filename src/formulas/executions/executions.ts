@@ -259,7 +259,8 @@ function toInputs({ trigger }: Program, body: unknown): readonly (readonly StepV
     case 'elementRequest':
       return [[[['type'], 'request'], ...(isJsonObject(body) ? requestValues(body) : [])]];
     default:
-      return [[[['args'], body ?? {}]]];
+      // A body of JSON null is an input, too.
+      return [[[['args'], body === undefined ? {} : body]]];
   }
 }
 

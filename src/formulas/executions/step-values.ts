@@ -34,10 +34,14 @@ export function valuesOf(value: unknown): readonly StepValue[] {
   return isJsonObject(value) ? Object.entries(value).map(([name, member]) => [[name], member]) : [[[], value]];
 }
 
-/** Returns the values as the API shows them. A value that is longer than `maxBytes` is replaced by a note. */
+/** Name of the step execution of the trigger. */
+const TRIGGER = 'trigger';
+
+/** Returns the values as the API shows them. The input of an execution is always JSON, so that a text differs from a number. A value that is longer than `maxBytes` is replaced by a note. */
 export function showValues(stepName: string, values: readonly StepValue[], maxBytes: number) {
   return values.map(([path, value], index) => {
-    const text = value === null ? 'null' : toText(value);
+    const isInput = stepName === TRIGGER && path.length === 1 && path[0] === 'args';
+    const text = isInput || value === null ? JSON.stringify(value) : toText(value);
     const size = text.length > maxBytes ? text.length : 0;
     return {
       id: index + 1,

@@ -41,7 +41,7 @@ export interface Returned {
 export interface GuestHost {
   /** Whether the script has used up its time. */
   readonly isOverdue: () => boolean;
-  /** Answers a request of a script. */
+  /** Executes a request of a script and returns the response. */
   readonly call: (request: string) => string;
 }
 
@@ -83,7 +83,7 @@ interface EngineModule {
   readonly cwrap: (name: string, result: 'number', parameters: readonly 'number'[]) => Bound;
   readonly _malloc: (bytes: number) => Pointer;
   readonly _free: (at: Pointer) => void;
-  /** It is replaced when the memory grows. */
+  /** View of the memory. It is replaced when the memory grows. */
   readonly HEAPU8: Uint8Array<ArrayBuffer>;
 }
 
@@ -190,7 +190,7 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
   }
 
   /** What throws here would unwind the frames of C, so a failure becomes a text. */
-  function answer(realm: Realm, request: Pointer): Pointer {
+  function respond(realm: Realm, request: Pointer): Pointer {
     const text = readText(realm, request);
     let reply: readonly [isFailure: boolean, text: string];
     try {
@@ -203,7 +203,7 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
 
   const callbacks = {
     callFunction: (_: undefined, context: Pointer, _self: Pointer, count: number, values: Pointer) =>
-      count === 0 ? 0 : answer({ runtime: 0, context }, getArgument(values, 0)),
+      count === 0 ? 0 : respond({ runtime: 0, context }, getArgument(values, 0)),
     shouldInterrupt: () => (host.isOverdue() ? 1 : 0),
     freeHostRef: () => undefined,
   };

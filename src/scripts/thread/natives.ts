@@ -28,7 +28,7 @@ const NATIVES = new Map<string, Native>(
 );
 
 /**
- * Answers a request of the prelude: a JSON array of the name of a function and its arguments.
+ * Executes a request of the prelude: a JSON array of the name of a function and its arguments.
  * @throws Error with a message for the author of the script
  */
 export function callNative(request: string): string {

@@ -309,8 +309,8 @@ describe('a simulated login, to oauth4webapi', () => {
   it('answers as oddly as the provider', async () => {
     await start({
       isLasting: (scope) => scope.includes('offline'),
-      answer: ({ access_token }, { origin }) => ({ access_token, instance: origin }),
-      answersForm: ({ headers }) => headers.accept === 'text/plain',
+      tokenResponse: ({ access_token }, { origin }) => ({ access_token, instance: origin }),
+      isFormResponse: ({ headers }) => headers.accept === 'text/plain',
       errors: { wrongSecret: ['bad_secret', 'No.', 403] },
       prefixes: { access: 'toy!', code: 'c-' },
       accessTokens: ['from-the-start'],

@@ -1,11 +1,11 @@
-/** The first data of the CAP server, as it is sent to it. The same on every start. */
+/** The first rows of the CAP server, as they are sent to it. They are the same at every start. */
 
 export interface Product {
   readonly ID: number;
   readonly title: string;
   readonly description: string | null;
   readonly category: 'book' | 'music' | 'tool' | null;
-  /** Decimals and 64-bit numbers as text, so that no digit is lost. */
+  /** Decimals and 64-bit numbers are text, so that no digit is lost. */
   readonly price: string | null;
   readonly weight: string | null;
   readonly stock: number | null;
@@ -30,7 +30,7 @@ const DESCRIPTIONS = [
   ...['short', 'Short', '%', '_', "it's", 'ends with tool', 'tool in front', '😀', '', 'naïve', 'naive'],
 ];
 
-/** Every nth value is null, so that each column has nulls at other rows. */
+/** Replaces every nth value by null, so that each column has nulls in other rows. */
 function orNull<Value>(index: number, nth: number, value: Value): Value | null {
   return index % nth === 0 ? null : value;
 }

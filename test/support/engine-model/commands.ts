@@ -11,7 +11,7 @@ import {
   type World,
 } from './world.ts';
 
-/** What happens to a service. Numbers that pick something are taken modulo how many there are. */
+/** An event in the life of the service. A number that picks something is taken modulo the number of choices. */
 export type Command =
   | { readonly kind: 'accept'; readonly process: number; readonly receiver: number; readonly count: number }
   | { readonly kind: 'behave'; readonly receiver: number; readonly behaviour: BehaviourName }
@@ -26,9 +26,9 @@ export type Command =
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Beyond it more would only be slower. */
+/** Maximum number of processes. More would only be slower. */
 const MOST_PROCESSES = 3;
-/** Longer than a push may take: nothing is broken off. */
+/** Longer than the time limit of a push, so that a stop breaks nothing off. */
 const STOP_MS = 20_000;
 
 const which = fc.nat({ max: 59 });
@@ -40,7 +40,7 @@ const anyMs = fc.oneof(
 );
 
 export interface Happenings {
-  /** Also connections that break after the statement was done. */
+  /** Whether there are connections that break after the statement was executed. */
   readonly withLostAnswers: boolean;
   readonly withHours: boolean;
 }
@@ -84,7 +84,7 @@ export function anyCommand({ withLostAnswers, withHours }: Happenings): fc.Arbit
 
 const pick = <Item>(items: readonly Item[], at: number): Item | undefined => items[at % Math.max(1, items.length)];
 
-/** Lets it happen, and a moment pass. */
+/** Executes a command and lets one millisecond pass. */
 export async function perform(world: World, command: Command): Promise<void> {
   await happen(world, command);
   await world.pass(1);
@@ -134,7 +134,7 @@ export function crash(world: World, process: ModelProcess | undefined): void {
   world.disturbances.push({ fromMs: nowMs, toMs: nowMs });
 }
 
-/** It takes no events any more, and ends while other things happen. */
+/** Stops a process. It accepts no more events, and ends while other commands run. */
 function stop(world: World, process: ModelProcess | undefined): void {
   if (process === undefined || process.backlog !== undefined) return;
   world.processes.splice(world.processes.indexOf(process), 1);
@@ -142,7 +142,7 @@ function stop(world: World, process: ModelProcess | undefined): void {
     () => {
       process.isDead = true;
     },
-    // The database is away: to be stopped in vain is to crash.
+    // Without the database, a stop fails and is treated as a crash.
     () => crash(world, process),
   );
 }
@@ -168,7 +168,7 @@ function fail(world: World, outage: Outage, ms: number): void {
   });
 }
 
-/** Only of subscriptions that are not ordered: a delivery that is made by hand goes when it can. */
+/** Redelivers an event. Ordered subscriptions are excluded, because a redelivery is sent as soon as it can be. */
 async function redeliver(world: World, nth: number): Promise<void> {
   const { database, redelivered } = world;
   const all = [...(await database.deliveries()), ...(await database.attempts()).filter(({ delivered }) => delivered)];

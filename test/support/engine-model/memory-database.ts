@@ -40,10 +40,10 @@ interface Subscription {
   secrets: SigningSecrets;
 }
 
-/** Of a database without transactions: each step is one. */
+/** Stands for the transaction of a database without transactions, in which each step is one. */
 const NO_TRANSACTION: Knex.Transaction = Object.create(null);
 
-/** The stores of the engine as they are meant, in a hundredth of the time of a real database. */
+/** Implements the stores of the engine in memory, which takes a hundredth of the time of a real database. */
 export function createMemoryDatabase(clock: Clock): ModelDatabase {
   const deliveries = new Map<number, Delivery>();
   const attempts: StoredAttempt[] = [];
@@ -117,7 +117,7 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
     attempts.push({ deliveryId: id, subscriptionId, eventId, attempt: made + 1, attemptedAtMs, delivered });
   }
 
-  /** @returns what became of it; undefined: its lease was lost */
+  /** Writes an outcome. @returns the new state of the delivery; undefined if its lease was lost */
   function write(row: OutcomeRow): 'delivered' | 'waiting' | 'queued' | undefined {
     const delivery = held(row.lease);
     if (delivery === undefined) return undefined;
@@ -338,7 +338,7 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
       const { secrets, ...rest } = get(id);
       return { ...rest, secrets: validSecrets(secrets, clock.now()) };
     },
-    // What is put together in a turn is sent in the next.
+    // Messages that are collected in one turn are sent in the next one.
     settle: async () => {
       await turn();
       await turn();
@@ -349,7 +349,7 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
     return state === 'waiting' && !ordered && due !== undefined && due <= now;
   }
 
-  /** Of an ordered subscription, from old to new. */
+  /** Returns the unfinished deliveries of an ordered subscription, oldest first. */
   function unfinished(subscriptionId: number): readonly Delivery[] {
     return all()
       .filter((one) => one.ordered && one.subscriptionId === subscriptionId && one.state !== 'queued')

@@ -11,12 +11,12 @@ import { silentLog } from '../database.ts';
 import { ACCOUNT_ID, createStores } from '../events.ts';
 import type { ModelDatabase } from './stored.ts';
 
-/** Turns in which nothing is asked until it is certain that nothing is about to be. */
+/** Number of turns without a statement after which no further statement is expected. */
 const QUIET_TURNS = 4;
 
 /**
- * The real stores, over the time of the model. Whether a process is silent is judged by the database's own time, so the heartbeats of those that
- * are silent by the model's are set back before the question.
+ * The real stores with the time of the model. The database judges with its own time whether a process is silent, so the heartbeats of
+ * processes that are silent in the model are set back before the query.
  */
 export function createPostgresDatabase(knex: Knex, clock: Clock): ModelDatabase {
   const real = createStores(knex);
@@ -83,7 +83,7 @@ export function createPostgresDatabase(knex: Knex, clock: Clock): ModelDatabase 
         attempts: row.attempts,
         retries: row.retries,
         firstFailedAtMs: row.first_failed_at?.getTime(),
-        // Of the database's own time, which says nothing here.
+        // A time of the database itself, which means nothing in the model.
         updatedAtMs: clock.now(),
       })),
 
@@ -109,7 +109,7 @@ export function createPostgresDatabase(knex: Knex, clock: Clock): ModelDatabase 
   };
 }
 
-/** Of one process, and told when the transaction is committed. */
+/** Creates the notifier of one process. Its messages are delivered when the transaction is committed. */
 function createTransactionalNotifier() {
   const handlers = new Map<string, Set<(payload: string) => void>>();
   const tell = (topic: string, payload: string) => handlers.get(topic)?.forEach((handler) => void handler(payload));

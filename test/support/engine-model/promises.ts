@@ -3,14 +3,17 @@ import type { StoredAttempt, StoredDelivery } from './stored.ts';
 import { LIMITS, POLICY_ACCOUNT, RECEIVERS, type Receipt, subscriptionIdOf, type World } from './world.ts';
 
 const { offsetsMs, shortestIntervalMs } = SCHEDULES[5];
-/** Nothing that is due lies around for longer, when nothing goes wrong: a pause of the breaker, and its look. No regular look is so frequent. */
+/**
+ * Maximum milliseconds for which a due delivery waits when nothing goes wrong: a pause of the breaker and its next check. No periodic check
+ * is so frequent.
+ */
 const MOST_LATE_MS = 61_000;
-/** Take-over of what a process held that died, and a look. */
+/** Milliseconds until another process has taken over the deliveries of a dead one, and has checked them. */
 const RECOVERY_MS = LIMITS.silentMs + 2 * LIMITS.heartbeatMs + LIMITS.sweepBackstopMs + MOST_LATE_MS;
 
 type Check = (world: World) => Promise<readonly string[]> | readonly string[];
 
-/** What must hold at every moment. @returns what does not */
+/** Checks that must pass at every moment. @returns the violations */
 const AT_ALL_TIMES: readonly Check[] = [
   ({ faults }) => faults,
   nothingIsLost,
@@ -48,7 +51,7 @@ function byDelivery(attempts: readonly StoredAttempt[]): readonly (readonly Stor
   return [...Map.groupBy(attempts, ({ deliveryId }) => deliveryId).values()];
 }
 
-/** One outcome for each attempt, and none after the delivery. */
+/** Checks that each attempt has one outcome, and that no attempt follows the successful one. */
 async function attemptsAreFenced({ database }: World): Promise<readonly string[]> {
   return byDelivery(await database.attempts()).flatMap((attempts) => {
     const isWhole = attempts.every(({ attempt }, index) => attempt === index + 1);
@@ -58,7 +61,7 @@ async function attemptsAreFenced({ database }: World): Promise<readonly string[]
   });
 }
 
-/** Whoever releases a queue begins a new schedule; so what came before and after a release is looked at separately. */
+/** Checks the times of retries. A release begins a new schedule, so attempts before and after it are checked separately. */
 async function retriesKeepTheSchedule({ database, releases }: World): Promise<readonly string[]> {
   return byDelivery(await database.attempts()).flatMap((attempts) => {
     const schedules = Map.groupBy(attempts, ({ deliveryId, attemptedAtMs }) =>
@@ -89,7 +92,10 @@ async function waitingKeepsTheSchedule({ database }: World): Promise<readonly st
   });
 }
 
-/** By the policy of the account, or because nothing may be pushed there: then its owner can read why. */
+/**
+ * Checks that a delivery is queued only by the policy of the account, or because nothing may be pushed to the subscription. Then its owner
+ * can read the reason.
+ */
 async function queuedForAReason(world: World): Promise<readonly string[]> {
   const { database, told, steered } = world;
   const broken: string[] = [];
@@ -144,7 +150,7 @@ function orderIsKept(world: World): readonly string[] {
   });
 }
 
-/** Something came between that may cost an outcome. */
+/** Returns whether a disturbance in this period may have lost an outcome. */
 function wasDisturbed({ disturbances }: World, fromMs: number, toMs: number): boolean {
   return disturbances.some((one) => one.fromMs <= toMs && one.toMs >= fromMs);
 }
@@ -158,14 +164,17 @@ function duplicatesHaveACause(world: World): readonly string[] {
     const wanted = 1 + world.redelivered.filter((one) => one === eventId).length;
     const [first, last] = [receipts[0], receipts.at(-1)];
     if (receipts.length <= wanted || first === undefined || last === undefined) return [];
-    // Where it was sent again by hand as well, any two of them may be the same delivery.
+    // If the event was redelivered, any two of the requests may be of the same delivery.
     return wasDisturbed(world, first.atMs, last.atMs)
       ? []
       : [`${eventId} was delivered ${receipts.length} times for nothing`];
   });
 }
 
-/** One delivery tries them after each pause, while the others wait for their turns. A push takes its time before it is known to have failed. */
+/**
+ * Returns the hosts that failed lately. After each pause, one delivery tries such a host, while the others wait. A push can take a while
+ * before it fails.
+ */
 async function failingHosts(world: World): Promise<ReadonlySet<string>> {
   const sinceMs = world.clock.now() - 2 * MOST_LATE_MS;
   const attempts = await world.database.attempts();
@@ -180,7 +189,7 @@ async function hostOf(
   return new URL((await database.subscription(subscriptionId)).url).host;
 }
 
-/** While a process that works has been there for long, and nothing was wrong. */
+/** Checks that no delivery is late, once a working process has run for long enough without a disturbance. */
 async function nothingLiesAround(world: World): Promise<readonly string[]> {
   const { clock, database, processes, outage, disturbances } = world;
   const nowMs = clock.now();
@@ -201,7 +210,10 @@ async function nothingLiesAround(world: World): Promise<readonly string[]> {
   ];
 }
 
-/** What must hold when every receiver answers and every queue was released, and time has passed: all has arrived. */
+/**
+ * Checks that everything has been delivered, after every receiver responds, every queue was released and time has passed. @returns the
+ * violations
+ */
 export async function unfulfilled({ database, acknowledged, receipts }: World): Promise<readonly string[]> {
   const received = new Set(receipts.flatMap((receipt: Receipt) => (receipt.isOk ? [receipt.eventId] : [])));
   const left = await database.deliveries();

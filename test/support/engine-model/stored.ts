@@ -4,7 +4,7 @@ import type { EngineNeighbours, EngineStores } from '../../../src/events/engine.
 export interface StoredDelivery {
   readonly id: number;
   readonly subscriptionId: number;
-  /** UUID. */
+  /** UUID of the event. */
   readonly eventId: string;
   readonly ordered: boolean;
   readonly state: 'delivering' | 'waiting' | 'queued';
@@ -19,7 +19,7 @@ export interface StoredDelivery {
 export interface StoredAttempt {
   readonly deliveryId: number;
   readonly subscriptionId: number;
-  /** UUID. */
+  /** UUID of the event. */
   readonly eventId: string;
   readonly attempt: number;
   readonly attemptedAtMs: number;
@@ -30,15 +30,15 @@ export interface StoredSubscription {
   readonly id: number;
   readonly url: string;
   readonly state: 'active' | 'deactivated';
-  /** Those that receivers may be sent signatures by now. */
+  /** The secrets with which requests may be signed now. */
   readonly secrets: readonly string[];
 }
 
-/** What processes share, and what callers do to it. */
+/** The database that processes share, and the changes that callers make to it. */
 export interface ModelDatabase {
   readonly stores: EngineStores;
   readonly subscriptions: EngineNeighbours['subscriptions'];
-  /** As the API does it: the state, and all that is queued. */
+  /** Activates a subscription and releases everything that it has queued, as the API does. */
   readonly release: (subscriptionId: number) => Promise<void>;
   readonly suspend: (subscriptionId: number) => Promise<void>;
   readonly rotateSecret: (subscriptionId: number) => Promise<void>;
@@ -46,6 +46,6 @@ export interface ModelDatabase {
   readonly deliveries: () => Promise<readonly StoredDelivery[]>;
   readonly attempts: () => Promise<readonly StoredAttempt[]>;
   readonly subscription: (id: number) => Promise<StoredSubscription>;
-  /** Resolves when nothing is asked of it any more. */
+  /** Resolves when no more statements are sent. */
   readonly settle: () => Promise<unknown>;
 }

@@ -10,7 +10,7 @@ import { silentLog } from '../database.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import type { ModelDatabase } from './stored.ts';
 
-/** Small, so that whatever is bounded comes to its bound; what is regular is rare, so that nothing can rely on it. */
+/** Small limits, so that runs reach them. Periodic work is rare, so that nothing can rely on it. */
 export const LIMITS = {
   concurrency: 16,
   laneConcurrency: 2,
@@ -36,7 +36,7 @@ export const LIMITS = {
 
 const ATTEMPT_TIMEOUT_MS = 15_000;
 
-/** An instance of its own, and a callback URL. */
+/** An instance with its callback URL. */
 export interface Receiver {
   readonly instanceId: number;
   readonly accountId: number;
@@ -51,13 +51,13 @@ export const RECEIVERS: readonly Receiver[] = [
   { instanceId: 4, accountId: 1, url: 'https://shared.example.com/4', ordered: true },
   { instanceId: 5, accountId: 2, url: 'https://other.example.com/5', ordered: false },
 ];
-/** Its account may change its policy. */
+/** Id of the account whose policy can change. */
 export const POLICY_ACCOUNT = 2;
 
 interface Behaviour {
   readonly afterMs: number;
   readonly end: { readonly status: number; readonly retryAfter?: string } | EgressError;
-  /** It never saw the request. */
+  /** Whether the receiver never gets the request. */
   readonly isUnreached?: boolean;
 }
 
@@ -77,7 +77,7 @@ export type BehaviourName = keyof typeof BEHAVIOURS;
 /** A request that reached its receiver. */
 export interface Receipt {
   readonly receiver: Receiver;
-  /** UUID. */
+  /** UUID of the event. */
   readonly eventId: string;
   readonly atMs: number;
   readonly process: ModelProcess;
@@ -85,7 +85,7 @@ export interface Receipt {
   isOpen: boolean;
 }
 
-/** Something that may cost an outcome. */
+/** A period in which an outcome may have been lost. */
 export interface Disturbance {
   readonly fromMs: number;
   readonly toMs: number;
@@ -93,7 +93,7 @@ export interface Disturbance {
 
 export interface Acknowledged {
   readonly receiver: Receiver;
-  /** UUID. */
+  /** UUID of the event. */
   readonly eventId: string;
   readonly calledAtMs: number;
   readonly atMs: number;
@@ -102,15 +102,15 @@ export interface Acknowledged {
 export interface ModelProcess {
   readonly engine: Engine;
   isDead: boolean;
-  /** Calls that wait for a process that stands still; undefined: it does not. */
+  /** Calls that wait for a frozen process. Undefined while it runs. */
   backlog: (() => void)[] | undefined;
   readonly hear: (call: () => void) => void;
 }
 
-/** `down`: nothing is done. `deaf`: it is done, and its answer is lost. */
+/** State of the database during an outage. `down`: statements are not executed. `deaf`: they are executed, but their responses are lost. */
 export type Outage = 'down' | 'deaf';
 
-/** Processes over one database, receivers, and the time; and what is known of them from outside. */
+/** Processes over one database, receivers, and the time, with everything that is observed from outside. */
 export interface World {
   readonly clock: VirtualClock;
   readonly database: ModelDatabase;
@@ -120,16 +120,16 @@ export interface World {
   readonly receipts: Receipt[];
   readonly acknowledged: Acknowledged[];
   readonly disturbances: Disturbance[];
-  /** What went wrong where it happened. */
+  /** Violations that were found while the model ran. */
   readonly faults: string[];
   readonly told: { readonly type: string; readonly data: Readonly<Record<string, unknown>> }[];
   outage: Outage | undefined;
-  /** Events that were sent again by hand, as often as they were. */
+  /** Ids of redelivered events, once for each redelivery. */
   readonly redelivered: string[];
   readonly releases: { readonly deliveryIds: ReadonlySet<number>; readonly atMs: number }[];
-  /** Subscriptions that were deactivated by hand. */
+  /** Ids of subscriptions that were deactivated by a command. */
   readonly steered: Set<number>;
-  /** When the first of those came that are there. */
+  /** Start of the oldest process that still runs, in milliseconds. */
   aliveSinceMs: number;
   readonly pass: (ms: number) => Promise<void>;
   readonly start: () => Promise<void>;
@@ -204,7 +204,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
     void started.then(() => {
       hasEnded = true;
     });
-    // To take much over takes its time.
+    // A process that takes over many deliveries needs time for it.
     while (!hasEnded) await world.pass(20);
   }
 
@@ -220,7 +220,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
           else world.acknowledged.push({ receiver, eventId, calledAtMs, atMs: clock.now() });
         }
       },
-      // It was not acknowledged: nothing is promised.
+      // The events were not acknowledged, so nothing is promised.
       () => undefined,
     );
   }
@@ -229,7 +229,14 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
     findSource: async (accountId, instanceId) => {
       const receiver = RECEIVERS.find((one) => one.instanceId === instanceId);
       if (receiver === undefined) return undefined;
-      const plain = { instanceName: 'i', tags: [], elementKey: 'odata', hub: 'general', signatureKey: undefined };
+      const plain = {
+        instanceName: 'i',
+        tags: [],
+        elementKey: 'odata',
+        hub: 'general',
+        signatureKey: undefined,
+        isEnabled: true,
+      };
       return { ...plain, accountId, instanceId, callbackUrl: receiver.url, ordered: receiver.ordered };
     },
     subscriptions: database.subscriptions,
@@ -265,7 +272,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
     return { accepted: remote(accepted), claims: remote(claims), outcomes: remote(outcomes), owners: remote(owners) };
   }
 
-  /** A millisecond there and one back; on the way a process may die and a connection break. */
+  /** Delays the calls of a store by a millisecond in each direction. Meanwhile a process may die and a connection may break. */
   function overNetwork<Store extends object>(store: Store, process: () => ModelProcess): Store {
     const call = (work: () => Promise<unknown>) =>
       new Promise((resolve, reject) => {
@@ -324,7 +331,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
     return receipt;
   }
 
-  /** Under each secret that was valid when it was sent, a moment ago. */
+  /** Checks that a request is signed with each secret that was valid when it was sent, a moment ago. */
   async function assertSigned(
     receiver: Receiver,
     id: string,
@@ -345,7 +352,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
   return world;
 }
 
-/** Spread from 0 to 1, and the same in each world, so that what fails once fails again. */
+/** Returns a generator of fractions from 0 to 1. They are the same in each world, so that a failure can be repeated. */
 function createFractions(): () => number {
   let fraction = 0;
   return () => {

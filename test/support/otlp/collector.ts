@@ -5,11 +5,11 @@ import { buffer } from 'node:stream/consumers';
 import protobuf from 'protobufjs';
 import { stopServer } from '../../../suite/stop-server.ts';
 
-/** A span as the collector got it. */
+/** A span that the collector received. */
 export interface ExportedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first of a trace. */
+  /** Id of the parent span. Empty for the first span of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: string;
@@ -21,16 +21,16 @@ export interface ExportedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** Takes traces as any collector does that speaks OTLP over HTTP, read with the protocol's published definitions. */
+/** A collector that accepts traces in OTLP over HTTP and decodes them with the published definitions of the protocol. */
 export interface Collector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** Value of OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly spans: readonly ExportedSpan[];
-  /** Of each export. */
+  /** Headers of each export. */
   readonly headers: readonly IncomingMessage['headers'][];
-  /** All that came, as it came. */
+  /** Returns the bodies of all exports, unchanged. */
   readonly bytes: () => Buffer;
-  /** What it does with each export from now on. */
+  /** Sets the behaviour for further exports. */
   readonly behave: (how: 'take' | 'refuse' | 'hang') => void;
   readonly close: () => Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-/** One for the suite that calls this, before the service of the suite is started. */
+/** Starts a collector for the calling suite. Call it before the service of the suite is started. */
 export function useCollector(): Pick<Collector, 'url' | 'spans' | 'bytes'> {
   let started: Collector | undefined;
   before('the collector of traces', async () => {
@@ -90,7 +90,7 @@ export function useCollector(): Pick<Collector, 'url' | 'spans' | 'bytes'> {
   };
 }
 
-/** As the definitions have it, enumerations by name. */
+/** A request as the definitions describe it, with enumerations by name. */
 interface ReadRequest {
   readonly resourceSpans?: readonly {
     readonly resource?: { readonly attributes?: readonly KeyValue[] };
@@ -147,7 +147,7 @@ function toSpan(span: ReadSpan, resource: ExportedSpan['resource']): ExportedSpa
   };
 }
 
-/** One of the members of a value is set. */
+/** Returns the attributes as an object. Exactly one member of each value is set. */
 function readValues(attributes: readonly KeyValue[] = []): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     attributes.map(({ key, value }) => {

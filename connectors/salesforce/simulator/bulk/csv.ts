@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { type Call, Fault, type SimulatedResponse } from '#connector/simulator';
 
-/** Salesforce's words for what stands between values, and at the end of rows. */
+/** Separators by Salesforce's names for them. */
 export const DELIMITERS: Readonly<Record<string, string>> = {
   BACKQUOTE: '`',
   CARET: '^',
@@ -22,15 +22,15 @@ export function signsOf({ columnDelimiter, lineEnding }: CsvStyle) {
   return { delimiter: DELIMITERS[columnDelimiter] ?? ',', ending: LINE_ENDINGS[lineEnding] ?? '\n' };
 }
 
-/** Every value is quoted, also the empty one, which is null. */
+/** Prints a row. Every value has quotes, including the empty one, which stands for null. */
 export function printRow(values: readonly string[], style: CsvStyle): string {
   const { delimiter, ending } = signsOf(style);
   return values.map((value) => `"${value.replaceAll('"', '""')}"`).join(delimiter) + ending;
 }
 
 /**
- * Responds with CSV, compressed when the request accepts this. The documents say that results are always compressed; a client that does not
- * accept this could not read them.
+ * Responds with CSV, compressed if the request accepts this. The documents say that results are always compressed, but a client that does
+ * not accept this could not read them.
  */
 export function respondWithCsv(
   call: Call,
@@ -49,16 +49,19 @@ function* encode(pieces: Iterable<string>): Generator<Buffer> {
   for (const piece of pieces) if (piece !== '') yield Buffer.from(piece);
 }
 
-/** A row as it was sent. */
+/** A row of an uploaded file. */
 export interface CsvRow {
   readonly cells: readonly string[];
-  /** Its text, without the end. */
+  /** The text of the row without its end. */
   readonly text: string;
-  /** What is wrong with it; others are read all the same. */
+  /** The error of the row. Other rows are read nevertheless. */
   readonly problem?: string | undefined;
 }
 
-/** @throws Fault for a file in which a quote is never closed, or whose first row ends otherwise than the job says */
+/**
+ * Reads the rows of a file.
+ * @throws Fault for a file with an unclosed quote, or with another end of its first row than the job declares
+ */
 export function readRows(text: string, style: CsvStyle): readonly CsvRow[] {
   const newline = text.indexOf('\n');
   const found = newline > 0 && text[newline - 1] === '\r' ? 'CRLF' : 'LF';
@@ -99,7 +102,7 @@ function readRow(text: string, begin: number, signs: Signs): CsvRow & { readonly
   }
 }
 
-/** Behind the quote that closes it. */
+/** Returns the position after the closing quote. */
 function endOfQuoted(text: string, begin: number): number {
   for (let from = begin + 1; ; from += 2) {
     from = text.indexOf('"', from);
@@ -109,7 +112,7 @@ function endOfQuoted(text: string, begin: number): number {
 }
 
 function endOfPlain(text: string, begin: number, { delimiter, ending }: Signs): number {
-  // Sign by sign: a search for a sign that the file does not have would go to its end, for each cell.
+  // This loop checks each character. A search for a separator that the file lacks would read to its end for each cell.
   let end = begin;
   while (end < text.length && text[end] !== delimiter && !text.startsWith(ending, end)) end++;
   return end;

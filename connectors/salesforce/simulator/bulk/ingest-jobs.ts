@@ -16,10 +16,10 @@ import {
 import { createLoad, type Load, type Outcome } from './load.ts';
 
 const ROOT = '/services/data/{version}/jobs/ingest';
-/** Documented. */
+/** Maximum size of an uploaded file in bytes, as documented. */
 export const MOST_BYTES = 150_000_000;
 
-/** Bulk API 2.0, ingest jobs. */
+/** Creates the routes of ingest jobs of Bulk API 2.0. */
 export function createIngestJobs(office: JobOffice, organization: Organization): Routes {
   const jobs = createJobs<Load>(office, {
     root: ROOT,
@@ -60,7 +60,10 @@ export function createIngestJobs(office: JobOffice, organization: Organization):
   };
 }
 
-/** @throws Fault 400. The misspelling is Salesforce's. */
+/**
+ * Asserts that a job has content and can be closed. The misspelling in the message is Salesforce's.
+ * @throws Fault 400
+ */
 function assertFilled({ id, content }: Job<Load>, state: string): void {
   if (state !== 'Open') throw badState(`Closing a Job in the state ${state} not allowed`);
   const uploads = content.uploads();
@@ -79,7 +82,10 @@ const ABILITIES: Readonly<Record<string, readonly ('createable' | 'updateable' |
   hardDelete: [],
 };
 
-/** @throws Fault 400 */
+/**
+ * Reads the terms of a job.
+ * @throws Fault 400
+ */
 function readTerms(body: TableRow): JobTerms {
   const operation = readWord('operation', body.operation, Object.keys(ABILITIES));
   if (operation === 'hardDelete') {
@@ -110,7 +116,7 @@ function readKey(key: unknown, operation: string, { name, fields }: SObject): st
   );
 }
 
-/** Salesforce's columns, then the values that were sent, under the header that was sent. */
+/** Prints results: Salesforce's columns, followed by the uploaded values under the uploaded header. */
 function printOutcomes(second: string, reported: (outcome: Outcome) => readonly [id: string, word: string] | false) {
   return function* ({ terms, content }: Job<Load>): Generator<string> {
     const [{ cells, text } = NO_ROW, ...rows] = content.rows();
@@ -119,14 +125,14 @@ function printOutcomes(second: string, reported: (outcome: Outcome) => readonly 
     for (const [index, outcome] of content.outcomes.entries()) {
       const values = reported(outcome);
       const sent = rows[index]?.cells ?? [];
-      if (values !== false) yield printRow([...values, ...cells.map((_, place) => sent[place] ?? '')], terms);
+      if (values !== false) yield printRow([...values, ...cells.map((_, column) => sent[column] ?? '')], terms);
     }
   };
 }
 
 const NO_ROW = { cells: [], text: '' };
 
-/** As they were sent. */
+/** Prints the unprocessed rows as they were uploaded. */
 function* printUnprocessed({ terms, content }: Job<Load>): Generator<string> {
   const [header = NO_ROW, ...rows] = content.rows();
   for (const { text } of [header, ...rows.slice(content.outcomes.length)]) yield text + signsOf(terms).ending;

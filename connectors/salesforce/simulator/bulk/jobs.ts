@@ -2,50 +2,50 @@ import { type Call, empty, Fault, fault, json, type MovableClock, type Routes } 
 import { DEMO_USER_ID, makeId, writeInstant } from '../ids.ts';
 import { type CsvStyle, DELIMITERS, LINE_ENDINGS } from './csv.ts';
 
-/** Jobs of both kinds: what they have in common, and how time moves them on. */
+/** This file contains what query jobs and ingest jobs share, and how they progress with time. */
 
 type State = 'Open' | 'UploadComplete' | 'InProgress' | 'JobComplete' | 'Failed' | 'Aborted';
 
-/** What a job is about, as its creator said it. */
+/** The terms of a job, which its creator sets. */
 export interface JobTerms extends CsvStyle {
   readonly operation: string;
   readonly object: string;
   readonly externalIdFieldName?: string | undefined;
 }
 
-/** What is done while a job is in progress. */
-export interface Work {
+/** The work of a job in progress. */
+export interface JobContent {
   readonly total: () => number;
-  /** Does all records up to the one of this number that are not done. */
+  /** Processes the unprocessed records before this number. */
   readonly advance: (until: number) => void;
-  /** Ends a job that cannot be done; asked when it is begun. */
+  /** Returns the reason if the job cannot be processed. It is called when the job begins. */
   readonly problem?: () => string | undefined;
   readonly reported: () => object;
-  /** What it keeps in memory. */
+  /** Bytes that the job occupies in memory. */
   readonly bytes: number;
 }
 
-export interface Job<Content extends Work = Work> {
+export interface Job<Content extends JobContent = JobContent> {
   readonly id: string;
-  /** `62.0`; results are had of the same version only. */
+  /** API version of the job, such as `62.0`. Its results can be requested only with the same version. */
   readonly version: string;
   readonly terms: JobTerms;
   readonly content: Content;
   readonly pace: Pace;
   readonly createdMs: number;
-  /** When it was queued. */
+  /** Time at which the job was queued. */
   queuedMs?: number;
   changedMs: number;
   ended?: 'JobComplete' | 'Failed' | 'Aborted';
   errorMessage?: string | undefined;
 }
 
-/** How long the jobs that are created from now on take, and what they fail with, halfway. */
+/** Durations in milliseconds of the jobs that are created from now on, and the error with which they fail halfway. */
 interface Pace {
   readonly queuedMs: number;
   readonly workMs: number;
   readonly failure?: string | undefined;
-  /** Records in a set of results, unless the caller says how many: "a default value based on the service." */
+  /** Number of records per set of results if the caller sets none. Source: "a default value based on the service." */
   readonly setSize: number;
 }
 
@@ -53,7 +53,9 @@ const USUAL_PACE: Pace = { queuedMs: 20, workMs: 20, setSize: 50_000 };
 
 export type JobOffice = ReturnType<typeof createJobOffice>;
 
-/** What both kinds share, so that ids differ. `POST /simulate/jobs` sets the pace; what is left out is as usual. */
+/**
+ * Creates what both kinds of jobs share, so that their ids differ. `POST /simulate/jobs` sets the pace, with defaults for missing values.
+ */
 export function createJobOffice(clock: MovableClock) {
   let pace = USUAL_PACE;
   let made = 0;
@@ -82,22 +84,25 @@ function isPace(wanted: Readonly<Partial<Record<keyof Pace, unknown>>>): wanted 
 }
 
 const MOST_JOBS = 2500;
-/** Maximum size of all uploaded files: room for four of the largest. */
+/** Maximum size of all uploaded files together, in bytes. It allows four of the largest files. */
 const MOST_KEPT_BYTES = 600_000_000;
-/** Documented: jobs that have ended are deleted after a week. */
+/** Time in milliseconds after which jobs that have ended are deleted: a week, as documented. */
 const LIFETIME_MS = 7 * 24 * 3_600_000;
 
-export interface JobKind<Content extends Work> {
+export interface JobKind<Content extends JobContent> {
   readonly root: string;
   readonly jobType: 'V2Query' | 'V2Ingest';
-  /** States, beside those of jobs that have ended, in which a job can be deleted. */
+  /** States in which a job can be deleted, in addition to those of jobs that have ended. */
   readonly deletable?: readonly State[];
-  /** Checks a job that is to be queued by its caller. @throws Fault 400 */
+  /**
+   * Checks a job that its creator queues.
+   * @throws Fault 400
+   */
   readonly close?: (job: Job<Content>, state: State) => void;
 }
 
-/** A job moves on when somebody looks at it: what it has to do by then is done then. */
-export function createJobs<Content extends Work>(office: JobOffice, kind: JobKind<Content>) {
+/** Creates the jobs of one kind. A job progresses when it is read: all work up to the current time is done then. */
+export function createJobs<Content extends JobContent>(office: JobOffice, kind: JobKind<Content>) {
   const { root, jobType, deletable = [], close } = kind;
   const { clock } = office;
   const jobs = new Map<string, Job<Content>>();
@@ -141,14 +146,17 @@ export function createJobs<Content extends Work>(office: JobOffice, kind: JobKin
   function create(call: Call, terms: JobTerms, content: Content): Job<Content> {
     forget();
     const nowMs = clock.now();
-    const place = { id: office.nextId(), version: versionOf(call), createdMs: nowMs, changedMs: nowMs };
-    const job: Job<Content> = { ...place, terms, content, pace: office.pace() };
+    const identity = { id: office.nextId(), version: versionOf(call), createdMs: nowMs, changedMs: nowMs };
+    const job: Job<Content> = { ...identity, terms, content, pace: office.pace() };
     if (jobs.size >= MOST_JOBS) throw new Fault(400, 'EXCEEDEDQUOTA', `There are ${MOST_JOBS} jobs already.`);
     jobs.set(job.id, job);
     return job;
   }
 
-  /** As it is by now. @throws Fault 404 */
+  /**
+   * Returns a job in its current state.
+   * @throws Fault 404
+   */
   function get({ params: { id = '' } }: Call): Job<Content> {
     forget();
     const job = jobs.get(id);
@@ -203,14 +211,20 @@ export function badJob(message: string): Fault {
   return new Fault(400, 'INVALIDJOB', message);
 }
 
-/** @throws Fault 404 for a path of no version */
+/**
+ * Returns the API version of a path.
+ * @throws Fault 404 for a path without a version
+ */
 export function versionOf({ params: { version = '' } }: Call): string {
   const [, number] = /^v(\d+\.0)$/.exec(version) ?? [];
   if (number === undefined) throw new Fault(404, 'NOT_FOUND', 'The requested resource does not exist');
   return number;
 }
 
-/** @throws Fault 400 for words that are none of Salesforce's, and for a type that is not CSV */
+/**
+ * Reads the format of the CSV.
+ * @throws Fault 400 for names that Salesforce does not have, and for a type that is not CSV
+ */
 export function readStyle(body: Readonly<Record<string, unknown>>): CsvStyle {
   const { columnDelimiter = 'COMMA', lineEnding = 'LF', contentType = 'CSV' } = body;
   if (contentType !== 'CSV') throw badJob(`Content Type: ${contentType} is not supported`);
@@ -220,13 +234,16 @@ export function readStyle(body: Readonly<Record<string, unknown>>): CsvStyle {
   };
 }
 
-/** @throws Fault 400 */
+/**
+ * Reads a member with fixed values.
+ * @throws Fault 400
+ */
 export function readWord(name: string, value: unknown, words: readonly string[]): string {
   if (typeof value === 'string' && words.includes(value)) return value;
   throw badJob(`${name}: ${JSON.stringify(value)} is none of ${words.join(', ')}`);
 }
 
-/** What each answer about a job says. */
+/** Prints the members of a job that each response contains. */
 export function showJob({ id, terms, version, createdMs, changedMs }: Job, state: string): object {
   return {
     id,

@@ -3,16 +3,16 @@ import { completeId } from '../ids.ts';
 import { getObject, type Organization, readTime } from '../organization.ts';
 import type { Field } from '../schema.ts';
 import { type CsvRow, readRows } from './csv.ts';
-import type { JobTerms, Work } from './jobs.ts';
+import type { JobContent, JobTerms } from './jobs.ts';
 
-/** Result of a row. */
+/** The result of a row. */
 export type Outcome = { readonly id: string } & ({ readonly created: boolean } | { readonly error: string });
 
-/** The uploaded rows, and the results of those that are done. */
-export interface Load extends Work {
+/** The uploaded rows, and the results of the processed ones. */
+export interface Load extends JobContent {
   readonly put: (text: string) => void;
   readonly uploads: () => number;
-  /** The header is the first. None of a file that cannot be read at all, which fails the job. */
+  /** Returns the rows, the first of which is the header. Empty for a file that cannot be read, which fails the job. */
   readonly rows: () => readonly CsvRow[];
   readonly outcomes: readonly Outcome[];
 }
@@ -26,7 +26,7 @@ export function createLoad(organization: Organization, terms: JobTerms): Load {
   return {
     put: (sent) => {
       uploads++;
-      // Only the first is kept; the job cannot be closed after a second one.
+      // Only the first upload is stored, because a job cannot be closed after a second one.
       if (uploads === 1) text = sent.replace(/^\uFEFF/, '');
     },
     uploads: () => uploads,
@@ -69,7 +69,7 @@ function problemOf(names: readonly string[], { object, operation, externalIdFiel
     : undefined;
 }
 
-/** What writes one row. Records are looked up by an external id as they were at first, and as they are made. */
+/** Returns a function that writes a row. An external id finds the records that existed when the job began, and those that it created. */
 function createRowLoader(organization: Organization, terms: JobTerms, names: readonly string[]) {
   const { object, operation, externalIdFieldName: key = 'Id' } = terms;
   const { fields } = getObject(object);
@@ -80,7 +80,10 @@ function createRowLoader(organization: Organization, terms: JobTerms, names: rea
     if (id === '') return { id: organization.create(object, values), created: true };
     throw rejected('INVALID_FIELD_FOR_INSERT_UPDATE', 'cannot specify Id in an insert call', 'Id');
   };
-  /** @throws Fault as rows have it */
+  /**
+   * Returns the id of an existing record.
+   * @throws Fault with the error of the row
+   */
   const idOf = (written: string) => {
     if (written === '')
       throw rejected(
@@ -132,7 +135,7 @@ function createRowLoader(organization: Organization, terms: JobTerms, names: rea
       return write(id, Object.fromEntries(values));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      // `REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --`.
+      // The format is `REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --`.
       return { id, error: `${error.code}:${error.message}:${error.fields.map((field) => `${field} `).join('')}--` };
     }
   };
@@ -148,7 +151,7 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
 };
 const readDouble = (cell: string) => (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(cell) ? Number(cell) : undefined);
 
-/** Values of other types than text. Undefined for what is none. */
+/** Readers of values that are not text. They return undefined for an invalid value. */
 const CELLS: Readonly<Record<string, (cell: string) => unknown>> = {
   boolean: (cell) => BOOLEANS[cell.toLowerCase()],
   int: (cell) => (/^[+-]?\d+$/.test(cell) && Math.abs(Number(cell)) < 2 ** 31 ? Number(cell) : undefined),
@@ -159,7 +162,7 @@ const CELLS: Readonly<Record<string, (cell: string) => unknown>> = {
   datetime: (cell) => (readTime(cell) === undefined ? undefined : cell),
 };
 
-/** Empty is untouched, `#N/A` is null. */
+/** Reads a cell. An empty cell leaves the field unchanged, and `#N/A` is null. */
 function readCell({ name, type }: Field, cell: string): unknown {
   if (cell === '#N/A') return null;
   const read = CELLS[type] ?? ((text: string) => text);

@@ -7,20 +7,20 @@ import {
   badState,
   createJobs,
   type Job,
+  type JobContent,
   type JobOffice,
   readStyle,
   readWord,
   showJob,
-  type Work,
 } from './jobs.ts';
 
 const ROOT = '/services/data/{version}/jobs/query';
 
-interface Query extends Work {
+interface Query extends JobContent {
   readonly found: Found;
 }
 
-/** Bulk API 2.0, query jobs. */
+/** Creates the routes of query jobs of Bulk API 2.0. */
 export function createQueryJobs(office: JobOffice, { find }: QueryEngine): Routes {
   const jobs = createJobs<Query>(office, { root: ROOT, jobType: 'V2Query' });
   return {
@@ -61,7 +61,10 @@ function createQuery(found: Found): Query {
   };
 }
 
-/** @throws Fault 400 */
+/**
+ * Asserts that CSV can contain the fields.
+ * @throws Fault 400
+ */
 function assertCsv({ fields }: Found): void {
   for (const { type } of fields) {
     if (type === 'address' || type === 'location')
@@ -82,7 +85,10 @@ function respondWithResults({ terms, content: { found } }: Job<Query>, call: Cal
   });
 }
 
-/** Documented: `MTAwMDA` is a locator, which is base64 of 10000. @throws Fault 400 */
+/**
+ * Reads a locator, which is base64 of a number as documented: `MTAwMDA` is 10000.
+ * @throws Fault 400
+ */
 function readPosition(locator: string | null, last: number): number {
   const text = locator === null ? '0' : Buffer.from(locator, 'base64url').toString();
   if (/^\d{1,15}$/.test(text) && Number(text) <= last) return Number(text);
@@ -91,7 +97,7 @@ function readPosition(locator: string | null, last: number): number {
 
 const ROWS_A_PIECE = 500;
 
-/** Each set begins with the header. */
+/** Prints a set of results. Each set begins with the header. */
 function* printSet({ fields, rows }: Found, style: CsvStyle, start: number, end: number): Generator<string> {
   yield printRow(
     fields.map(({ name }) => name),
@@ -112,7 +118,7 @@ function* printSet({ fields, rows }: Found, style: CsvStyle, start: number, end:
   }
 }
 
-/** As texts; the rest is as it is. */
+/** Writers of values as texts. Values of other types stay unchanged. */
 const WRITERS: Readonly<Record<string, (value: unknown) => string>> = {
   datetime: (value) => `${String(value).slice(0, 23)}Z`,
   double: writeDouble,
@@ -120,7 +126,7 @@ const WRITERS: Readonly<Record<string, (value: unknown) => string>> = {
   percent: writeDouble,
 };
 
-/** As Java writes doubles: always with a fraction, and from ten million on and below a thousandth by a power of ten. */
+/** Prints a double as Java does: always with a fraction, and with an exponent from ten million on and below a thousandth. */
 function writeDouble(value: unknown): string {
   const number = Number(value);
   const size = Math.abs(number);

@@ -12,7 +12,7 @@ interface ActivityOptions {
 }
 
 const FOLLOW_MS = 1000;
-/** A request is listed when it has ended, under the time when it came: one that took long stands among older ones. */
+/** A request is listed when it has ended, under the time at which it began. A long one therefore appears among older ones. */
 const OVERLAP_MS = 60_000;
 const PAGE_SIZE = 200;
 
@@ -48,7 +48,7 @@ function allActivity(
   return platform.all((page) => platform.activity.listActivityRaw({ ...query, ...page }, { signal }));
 }
 
-/** Ends when nobody wants it any more. */
+/** Returns new requests until the user stops the command. */
 async function* followed(
   platform: Causeway,
   where: string | undefined,
@@ -84,7 +84,7 @@ function isAfter({ timestamp }: Activity, oldest: Activity | undefined): boolean
   return oldest === undefined || Date.parse(timestamp) >= Date.parse(oldest.timestamp);
 }
 
-/** Following makes requests, too. */
+/** Returns whether a request is not one of the list itself, because following the activity sends requests too. */
 function isOfOthers({ operation }: Activity): boolean {
   return operation !== 'listActivity';
 }

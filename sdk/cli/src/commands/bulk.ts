@@ -81,7 +81,7 @@ export const addBulk: AddCommands = (program, run) => {
         .makeOptionMandatory(),
     )
     .option('--identifier <field>', 'the field that identifies the record of a row (default: the id of the object)')
-    // --format is that of what is printed.
+    // `--format` is already the format of the output, so the format of the file has an option of its own.
     .addOption(
       new Option('--file-format <format>', 'format of the file (default: by its extension)').choices(FILE_FORMATS),
     )
@@ -218,7 +218,7 @@ async function upload(session: Session, objectName: string, file: string, option
   await tellOutcome(session, started, options);
 }
 
-/** @throws RowsFailedError */
+/** Prints the outcome of an upload. @throws RowsFailedError */
 async function tellOutcome(session: Session, started: BulkUpload, { errors: errorsFile, outcomes }: UploadOptions) {
   const { output, signal } = session;
   const { id, objectName } = started;
@@ -252,7 +252,7 @@ function errorLine({ row, code, doubtful, message }: BulkError): string {
   return `  ${words.filter((word) => word !== '').join(', ')}: ${printable(message)}`;
 }
 
-/** What is known before a file is sent need not be found out after it. */
+/** Checks the files that the command writes before it sends the upload, so that an error does not appear only afterwards. */
 async function assertWritable({ errors: failed, outcomes, force }: UploadOptions, format: FileFormat): Promise<void> {
   if (failed !== undefined && failed === outcomes) throw new UsageError('--errors and --outcomes name the same file.');
   for (const file of [failed, outcomes].filter((name) => name !== undefined)) {
@@ -264,7 +264,7 @@ async function assertWritable({ errors: failed, outcomes, force }: UploadOptions
   }
 }
 
-/** The file, which is read while it is sent. */
+/** Returns the file as a `Blob` that is read while it is sent. */
 async function blobOf(file: string): Promise<Blob> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -281,7 +281,7 @@ function formatOf(file: string): FileFormat {
   throw new UsageError(`${file} has neither the extension .csv nor .jsonl. Add --file-format.`);
 }
 
-/** Until it is whole, the file has another name. */
+/** Writes a file under a temporary name, and renames it when it is complete. */
 async function whole(file: string, id: number, write: (part: string) => Promise<void>): Promise<void> {
   const part = partOf(file, id);
   await write(part);

@@ -28,7 +28,7 @@ interface ListOptions {
   readonly limit: number;
 }
 
-/** An execution that was followed to its end. */
+/** An execution that was observed until its end. */
 interface Followed extends FormulaExecution {
   readonly stepExecutions: ShownStep[];
 }
@@ -91,7 +91,7 @@ async function start(session: Session, named: string, { input, wait, values }: R
   assertSuccess(ended);
 }
 
-/** JSON, or the name of a file with it. @throws UsageError */
+/** Parses JSON, or reads it from a file of this name. @throws UsageError */
 async function inputOf(text: string): Promise<unknown> {
   if (text === '-') return readJsonFile('-');
   try {
@@ -162,12 +162,13 @@ const STEP_COLUMNS: Columns<ShownStep> = {
   id: ({ id }) => id,
   step: ({ stepName }) => stepName,
   status: ({ status }) => status,
+  fault: ({ fault }) => fault,
   started: ({ createdDate }) => createdDate,
   ms: ({ createdDate, updatedDate }) => msBetween(createdDate, updatedDate),
   reason: ({ reason }) => reason,
 };
 
-/** What is handed to a function, as an iteration. */
+/** Returns the values that are passed to a callback as an iteration. */
 async function* stepsAsTheyEnd(
   follows: (onStep: (step: ShownStep) => void) => Promise<void>,
 ): AsyncGenerator<ShownStep, void> {
@@ -181,7 +182,7 @@ async function* stepsAsTheyEnd(
     isEnded = true;
     wake();
   });
-  // A failure is thrown behind the steps that came before it.
+  // A failure is thrown after the steps that came before it.
   end.catch(() => {});
   for (;;) {
     yield* steps.splice(0);
@@ -221,7 +222,7 @@ async function follow(
         onStep?.(step);
         output.done();
         if (isShown) await output.print(stepText(step, session));
-        // The steps of an execution can be many, so that only what prints all of them keeps them.
+        // An execution can have many steps, so they are kept only if the output needs all of them at once.
         else if (onStep === undefined) steps.push(step);
       },
     });
@@ -234,10 +235,11 @@ async function follow(
 
 function stepText(step: ShownStep, { output }: Session): string {
   const { colors } = output;
-  const { stepName, status, createdDate, updatedDate, restarted, reason, stepExecutionValues = [] } = step;
+  const { stepName, status, fault, createdDate, updatedDate, restarted, reason, stepExecutionValues = [] } = step;
   const head = [
     colors.dim(createdDate),
-    (status === 'failed' ? colors.red : colors.green)(status.padEnd(7)),
+    // A filter that is false and the end of a loop have the status of a failure, and are none.
+    (fault ? colors.red : colors.green)((status === 'failed' && !fault ? 'ended' : status).padEnd(7)),
     printable(stepName),
     colors.dim(`${msBetween(createdDate, updatedDate)} ms`),
     ...(restarted ? [colors.yellow('restarted')] : []),
@@ -253,7 +255,7 @@ function endOf({ id, status, createdDate, updatedDate }: FormulaExecution): stri
   return `Execution ${id} ended as ${status} after ${msBetween(createdDate, updatedDate)} ms.`;
 }
 
-/** @throws ExecutionFailedError */
+/** Checks that every execution succeeded. @throws ExecutionFailedError */
 function assertSuccess(ended: readonly FormulaExecution[]): void {
   const others = ended.filter(({ status }) => status !== 'success');
   if (others.length === 0) return;

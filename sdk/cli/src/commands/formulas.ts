@@ -66,7 +66,7 @@ export const addFormulas: AddCommands = (program, run) => {
     .description(
       'create the formulas of JSON files, or replace those with the same names, and show the changes; - is the standard input',
     )
-    .option('--check', 'change nothing; the exit code is 1 if a formula is not as its file')
+    .option('--check', 'change nothing; the exit code is 1 if a formula differs from its file')
     .action(run(apply));
   formulas
     .command('instances [formula]')
@@ -125,7 +125,7 @@ async function contentOf(file: string): Promise<string | undefined> {
   });
 }
 
-/** Until it is whole, the file has another name. */
+/** Writes a file under a temporary name, and renames it when it is complete. */
 async function replaceFile(file: string, content: string): Promise<void> {
   const part = `${file}.${process.pid}.part`;
   await writeFile(part, content);
@@ -154,11 +154,11 @@ async function apply(session: Session, files: readonly string[], { check }: Appl
   const differing = counts.created + counts.changed;
   if (check && differing > 0)
     throw new DifferentError(
-      `${differing} of ${counted(formulas.length, 'formula')} ${differing === 1 ? 'is' : 'are'} not as in the files.`,
+      `${differing} of ${counted(formulas.length, 'formula')} ${differing === 1 ? 'differs' : 'differ'} from the files.`,
     );
 }
 
-/** The places of the file that the service rejects. */
+/** Returns the parts of the file that the service rejects, as text. */
 function placesOf(error: unknown): string {
   const paths =
     error instanceof ApiError ? error.details.flatMap(({ path = '' }) => path.replace(/^\/body\/?/, '')) : [];
@@ -200,7 +200,7 @@ async function applyOne(
   if (changes.length === 0) return { action: 'unchanged', ...about, id, changes, findings: [] };
   if (check) return { action: 'changed', ...about, id, changes, findings: [] };
   await formulas.replaceFormula({ id, formulaBody: body }, { signal });
-  // What the service made of the file counts, and not what the file says.
+  // The formula that the service made of the file is compared, not the file.
   const made = changesBetween(before, await formulas.exportFormula({ id }, { signal }));
   const findings = await findingsOf(id);
   return { action: made.length === 0 ? 'unchanged' : 'changed', ...about, id, changes: made, findings };
@@ -257,7 +257,7 @@ const INSTANCE_COLUMNS: Columns<ListedFormulaInstance> = {
   id: ({ id }) => id,
   name: ({ name }) => name,
   formula: ({ formula }) => `${formula.name} (${formula.id})`,
-  active: ({ active, formula }) => (active && !formula.active ? 'no, its formula is not' : active),
+  active: ({ active, formula }) => (active && !formula.active ? 'no, its formula is inactive' : active),
   created: ({ createdDate }) => createdDate,
   warnings: ({ warnings = [] }) => warnings.join(' '),
 };

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { type CausewayEvent, verifyEvent } from '@causeway/client';
+import { type Causeway, type CausewayEvent, verifyEvent } from '@causeway/client';
 import { type AddCommands, wholeNumber } from '../command.js';
+import { eventsWithoutPolls } from '../event-sources.js';
 import { UsageError } from '../failures.js';
 import { first } from '../limit.js';
 import { receive } from '../receiver.js';
@@ -36,8 +37,11 @@ export const addListen: AddCommands = (events, run) => {
     .option('--every <minutes>', 'with --objects: minutes between two polls', Number)
     .option('--port <port>', 'port to listen on (default: any free port)', wholeNumber)
     .option('--host <address>', 'listen on it', '127.0.0.1')
-    .option('--public-url <url>', 'where the service reaches this machine, such as a tunnel to --port')
-    .option('--replace', 'receive the events even if the instance sends them elsewhere, which gets none meanwhile')
+    .option('--public-url <url>', 'URL at which the service reaches this machine, such as a tunnel to --port')
+    .option(
+      '--replace',
+      'receive the events even if the instance sends them to another URL, which gets none until the command ends',
+    )
     .option(
       '--secret <secret>',
       'change nothing at the service; only verify requests with this secret (or CAUSEWAY_EVENT_SECRET)',
@@ -57,7 +61,7 @@ async function listen(session: Session, options: ListenOptions): Promise<void> {
   );
   const { port } = receiver;
   const url = urlOf(options.publicUrl ?? `http://${options.host}:${port}${EVENTS_PATH}`, '--public-url');
-  // Its end is the end of the events, not a failure.
+  // The end of the command ends the events. It is no failure.
   session.signal.addEventListener('abort', () => inbox.end());
   if (secret !== undefined) {
     inbox.trust(session.keep(secret));
@@ -80,12 +84,8 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
   try {
     await assertReachable(platform, registration, (id) => inbox.hasSeen(id), signal);
     output.note(`The events of the instance ${instanceId} come to ${url}. Press Ctrl-C to end.`);
-    const polls = await platform.instances.listInstancePolls({ id: instanceId }, { signal });
-    if (polls.length === 0) {
-      output.note(
-        'The instance has no polls. A change at the provider becomes an event only if the provider sends webhooks. Add --objects <names> to poll for changes.',
-      );
-    }
+    const note = await noteOnSources(platform, instanceId, signal);
+    if (note !== undefined) output.note(note);
     await show(session, inbox, options.count);
   } finally {
     await undo().catch((error: Error) => {
@@ -96,7 +96,16 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
   }
 }
 
-/** Verifies what comes. The test event is seen, and goes no further. */
+/** Returns a sentence on the events of an instance that has no polls. */
+async function noteOnSources(platform: Causeway, id: number, signal: AbortSignal): Promise<string | undefined> {
+  const polls = await platform.instances.listInstancePolls({ id }, { signal });
+  if (polls.length > 0) return undefined;
+  const { element, configuration } = await platform.instances.getInstance({ id }, { signal });
+  const source = await platform.elements.getElement({ keyOrId: element.key }, { signal });
+  return printable(eventsWithoutPolls(source, configuration));
+}
+
+/** Verifies the events that arrive. The test event is only noted and not passed on. */
 class Inbox {
   readonly events = new PassThrough({ objectMode: true });
   readonly #session: Session;
@@ -152,16 +161,16 @@ class Inbox {
     });
     try {
       const signal = AbortSignal.timeout(FORWARD_TIMEOUT_MS);
-      const answer = await fetch(url, {
+      const response = await fetch(url, {
         method: 'POST',
         body,
         headers: Object.fromEntries(forwarded),
         redirect: 'manual',
         signal,
       });
-      await answer.body?.cancel();
-      this.#session.output.note(`  ${url} returned ${answer.status}`);
-      return answer.status >= 300 && answer.status < 400 ? 502 : answer.status;
+      await response.body?.cancel();
+      this.#session.output.note(`  ${url} returned ${response.status}`);
+      return response.status >= 300 && response.status < 400 ? 502 : response.status;
     } catch (error) {
       const reason = error instanceof Error ? String(Object(error.cause).code ?? error.message) : String(error);
       this.#session.output.note(`  ${url} did not respond: ${reason}. The service will send the event again.`);

@@ -83,7 +83,7 @@ function traitsOf(field: ObjectField): string {
     .join(', ');
 }
 
-/** `= < LIKE~` */
+/** Returns the operators of a field as text: `= < LIKE~`. */
 function filterOf({ filter }: ObjectField): string {
   return Object.entries(filter)
     .map(([operator, exactness]) => (exactness === 'exact' ? operator : `${operator}~`))

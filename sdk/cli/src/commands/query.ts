@@ -63,9 +63,9 @@ async function query(session: Session, objectName: string, options: QueryOptions
     output.note(output.errColors.dim(`${counted(count, 'row')}${pushdownOf(options.where && walk.pushdown)}`));
 }
 
-/** A query that is followed page by page, as far as its rows are wanted. */
+/** A query that is followed page by page until enough rows are read. */
 class Walk {
-  /** Why a page was not full. */
+  /** The reason why a page was not full. */
   partial: string | undefined;
   pushdown: string | undefined;
   hasMore = false;
@@ -82,7 +82,7 @@ class Walk {
     this.#signal = signal;
   }
 
-  /** A table shows what the first rows have; in CSV each field has its column, whatever the rows have. */
+  /** Returns the columns. A table shows the fields of the first rows. In CSV each field has a column, whatever the rows contain. */
   async columns(format: string): Promise<readonly string[]> {
     if (format === 'json' || format === 'ndjson') return [];
     if (format === 'table') return [...new Set((await this.#firstPage()).rows.flatMap((row) => Object.keys(row)))];
@@ -199,7 +199,7 @@ function explanationText(explanation: QueryExplanation, where: string | undefine
   }
 }
 
-/** An address as people read it. */
+/** Returns a URL with its parameters decoded, for people. */
 function decoded(url: string): string {
   try {
     return decodeURIComponent(url.replaceAll('+', ' '));

@@ -35,16 +35,14 @@ async function types(session: Session, { out, force }: TypesOptions): Promise<vo
   await output.one({ file: out, types: objects.length }, () => `${counted(objects.length, 'type')} written to ${out}.`);
 }
 
-/** @throws UsageError for a file that somebody else wrote */
+/** Checks that the command may replace the file. @throws UsageError for a file that it did not write */
 async function assertReplaceable(file: string): Promise<void> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
   if (text === undefined || text === '' || text.startsWith(FIRST_LINE)) return;
-  throw new UsageError(
-    `${file} has something else than types that this command wrote. Choose another --out, or add --force.`,
-  );
+  throw new UsageError(`This command did not write ${file}. Choose another --out, or add --force.`);
 }
 
 /** Returns the definitions that the account sees, with the fields of all levels. */

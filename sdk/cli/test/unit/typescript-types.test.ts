@@ -20,7 +20,7 @@ const CONTACTS: TypedObject = {
   ],
 };
 
-/** Names and labels that would break out of their place, and types that instances do not agree on. */
+/** Names and labels that must be escaped, and types that differ between instances. */
 const HOSTILE: readonly TypedObject[] = [
   { name: 'time-entries', fields: [] },
   { name: 'timeEntries', fields: [{ path: 'a', kind: 'boolean' }] },
@@ -72,7 +72,7 @@ export const cells: Record['cells'] = [[1, null], null];
 
 describe('TypeScript types', () => {
   let folder = '';
-  // Below the package, where its client is found.
+  // The file is below the package, where its imports find the client.
   before(async () => {
     folder = await mkdtemp(join(import.meta.dirname, 'types-'));
   });

@@ -8,8 +8,8 @@ import { json, serve } from '../server.js';
 
 const TIMES = { createdDate: '2026-11-23T10:00:00.000Z', updatedDate: '2026-11-23T10:00:00.250Z' };
 const STEPS = [
-  { id: 901, stepName: 'trigger', status: 'success', ...TIMES },
-  { id: 902, stepName: 'get', status: 'failed', ...TIMES },
+  { id: 901, stepName: 'trigger', status: 'success', fault: false, ...TIMES },
+  { id: 902, stepName: 'get', status: 'failed', fault: true, ...TIMES },
 ];
 
 function execution(status: string, stepExecutions: readonly object[] = []) {
@@ -20,7 +20,7 @@ function client(url: string): Causeway {
   return new Causeway({ url, userSecret: 'u', organizationSecret: 'o' });
 }
 
-/** Executions of a client whose pauses pass at once, and are as long as they can be. */
+/** Returns the executions of a client whose pauses have their maximum length, pass immediately and are recorded. */
 function withPauses(url: string) {
   const pauses: number[] = [];
   let time = 0;

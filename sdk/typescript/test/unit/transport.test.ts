@@ -13,7 +13,7 @@ import { type Answer, broken, failure, json, serve, silent } from '../server.js'
 
 const SETTINGS = { timeoutMs: 5_000, retries: 3, retryForMs: 60_000, fetch };
 
-/** A transport whose pauses pass at once, and are as long as they can be. */
+/** Returns a transport whose pauses pass immediately, and have their maximum length. */
 function transport(settings: Partial<typeof SETTINGS> = {}) {
   const pauses: number[] = [];
   let time = 0;

@@ -34,7 +34,7 @@ public final class RecordQuery {
     return this;
   }
 
-  /** Rejects a query that the provider cannot evaluate alone ({@code WHERE_UNSUPPORTED}). */
+  /** Rejects a query that the provider cannot evaluate completely ({@code WHERE_UNSUPPORTED}). */
   public RecordQuery pushdownOnly() {
     call.header("Elements-Query-Mode", "pushdown-only");
     return this;

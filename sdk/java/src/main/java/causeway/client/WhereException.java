@@ -3,7 +3,7 @@ package causeway.client;
 import causeway.client.model.ErrorDetail;
 import java.util.Optional;
 
-/** A filter is invalid, or the provider cannot evaluate it alone. */
+/** A filter is invalid, or the provider cannot evaluate it completely. */
 public final class WhereException extends ApiException {
   WhereException(Answer answer) {
     super(answer);
