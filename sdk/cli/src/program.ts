@@ -11,6 +11,7 @@ import { addInstances } from './commands/instances.js';
 import { addLogin } from './commands/login.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
+import { addSchema } from './commands/schema.js';
 import { addTypes } from './commands/types.js';
 import { FORMATS } from './output.js';
 import { Session, type Surroundings } from './session.js';
@@ -27,6 +28,7 @@ const COMMANDS: readonly AddCommands[] = [
   addEvents,
   addBulk,
   addFormulas,
+  addSchema,
   addActivity,
 ];
 const AFTER_HELP = `
