@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useReceiver, verify, findSubscription } from '../api/events/receiving.ts';
+import { findSubscription, useReceiver, verify } from '../api/events/receiving.ts';
 import { useApp } from '../support/app.ts';
 import { type CapServer, startCapServer } from '../support/cap-server.ts';
 import { ask, CHECKED, changesOf, checkNow, untilWatched, watchOf } from './watching.ts';
@@ -37,7 +37,10 @@ describe('the model of SAP CAP', function models() {
       port: cap.port,
       changeModel: (model) =>
         model
-          .replace('key code  : String(200);\n        title : String(200);', 'key code  : String(200);\n        pages : Integer;')
+          .replace(
+            'key code  : String(200);\n        title : String(200);',
+            'key code  : String(200);\n        pages : Integer;',
+          )
           .replace('changedAt : Timestamp @cds.on.insert: $now @cds.on.update: $now;', 'revision  : Integer;')
           .replace('name      : String(100);', 'name      : Integer;'),
     });

@@ -63,6 +63,7 @@ const ORDER = [
   'receive-events',
   'events',
   'polls',
+  'watch-schemas',
   'oauth-proxies',
   'repair-instances',
   'oauth',
