@@ -37,6 +37,7 @@ import * as formulas from './migrations/0060-formulas.ts';
 import * as formulaUsage from './migrations/0061-formula-usage.ts';
 import * as formulaOutcomes from './migrations/0064-formula-outcomes.ts';
 import * as sharedFormulaResources from './migrations/0065-shared-formula-resources.ts';
+import * as instancesById from './migrations/0066-instances-by-id.ts';
 import * as schemaWatches from './migrations/0074-schema-watches.ts';
 
 interface Migration {
@@ -80,6 +81,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0061-formula-usage', statements: formulaUsage.STATEMENTS },
   { name: '0064-formula-outcomes', statements: formulaOutcomes.STATEMENTS },
   { name: '0065-shared-formula-resources', statements: sharedFormulaResources.STATEMENTS },
+  { name: '0066-instances-by-id', statements: instancesById.STATEMENTS },
   { name: '0074-schema-watches', statements: schemaWatches.STATEMENTS },
 ];
 

@@ -32,7 +32,7 @@ export interface NotedRequest extends RequestPath {
 }
 
 export interface RequestTriggerPorts {
-  readonly triggers: Pick<Triggers, 'ofRequests'>;
+  readonly triggers: Pick<Triggers, 'ofRequests' | 'listAllowed'>;
   readonly runs: Pick<RunStore, 'start'>;
   readonly startLimit: StartLimit;
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -66,7 +66,8 @@ export function createRequestTriggers({ triggers, runs, startLimit, clock, log, 
     if (matching.length === 0) return false;
     const request = read();
     const origin = request.isInner ? readOrigin(request.headers[ORIGIN_HEADER]) : undefined;
-    const allowed = matching.filter((target) => !isSame(target, origin));
+    const others = matching.filter((target) => !isSame(target, origin));
+    const allowed = await triggers.listAllowed(called.accountId, others);
     if (allowed.length === 0) return false;
     const chain = chainAfter(origin);
     const createdAt = new Date(clock.now());
