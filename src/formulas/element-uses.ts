@@ -1,7 +1,7 @@
 import type { Step, Trigger } from './model.ts';
 import type { Program, Programs, RunnableInstance } from './programs.ts';
 import { listReferences } from './references.ts';
-import { listOf, resolveProperty } from './triggers.ts';
+import { listOf, resolveProperty, type Target, type Triggers } from './triggers.ts';
 
 /** A running formula instance that calls an element instance, or that its events start. */
 export interface ElementUse {
@@ -15,20 +15,26 @@ export interface ElementUse {
   readonly text: string;
 }
 
-/** Finds the running formula instances of an account that use an element instance. */
+export interface ElementUsePorts {
+  readonly programs: Pick<Programs, 'get' | 'listRunning'>;
+  /** Leaves out formula instances of other accounts whose owners have no right in this one. */
+  readonly listAllowed: Triggers['listAllowed'];
+}
+
+/** Finds the running formula instances that use an element instance of an account. */
 export async function findElementUses(
-  programs: Pick<Programs, 'get' | 'listRunning'>,
+  { programs, listAllowed }: ElementUsePorts,
   accountId: number,
   elementInstanceId: number,
 ): Promise<readonly ElementUse[]> {
-  const uses: ElementUse[] = [];
+  const targets: Target[] = [];
   for (const instance of await programs.listRunning(accountId)) {
     if (!Object.values(instance.configuration).includes(String(elementInstanceId))) continue;
     const program = await programs.get(instance.formula, instance.version);
-    const use = program && useOf(program, instance, elementInstanceId);
-    if (use !== undefined) uses.push(use);
+    if (program !== undefined) targets.push({ instance, program });
   }
-  return uses;
+  const allowed = await listAllowed(accountId, targets);
+  return allowed.flatMap(({ instance, program }) => useOf(program, instance, elementInstanceId) ?? []);
 }
 
 /** Returns how a formula uses an element instance. Undefined: it does not. */

@@ -151,7 +151,8 @@ export function composeFormulas(
     analytics: createFormulaAnalytics(platform),
     findTriggered: triggers.ofEvent,
     /** Returns the running formula instances that use an element instance. */
-    usesOf: (accountId: number, elementInstanceId: number) => findElementUses(programs, accountId, elementInstanceId),
+    usesOf: (accountId: number, elementInstanceId: number) =>
+      findElementUses({ programs, listAllowed: triggers.listAllowed }, accountId, elementInstanceId),
     /** Starts the formulas that wait for a request. */
     noteRequest: createRequestTriggers({ triggers, runs, startLimit, clock, log, wake }),
 

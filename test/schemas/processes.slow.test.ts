@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { ObjectSpec, Objects } from '../../src/connector/contract.ts';
 import type { NewEvent } from '../../src/events/model.ts';
 import type { Instance } from '../../src/instances/instance.ts';
+import type { TimedRateLimit } from '../../src/resources/rate-limits.ts';
 import { type CheckPorts, checkInstance } from '../../src/schemas/check.ts';
 import { createWatchStore } from '../../src/schemas/watch-store.ts';
 import { useDatabase } from '../support/database.ts';
@@ -51,7 +52,7 @@ describe('a change of an object that several processes see', () => {
           await meet?.();
           return { objects, describe: async (_, described) => described };
         },
-        rateLimitOf: () => undefined,
+        rateLimitOf: () => low,
       },
       // Events are stored in the transaction of the change.
       prepare: async (events: readonly NewEvent[]) => ({
@@ -68,7 +69,7 @@ describe('a change of an object that several processes see', () => {
       options: { confirmMs: 1, mostWaits: 3, resumeMs: 1 },
     };
     const { signal } = new AbortController();
-    const input = { check: CHECK, instance: INSTANCE as unknown as Instance, signal, wordsOf: String };
+    const input = { check: { ...CHECK, waits }, instance: INSTANCE as unknown as Instance, signal, wordsOf: String };
     await checkInstance(ports, input, tally);
     return tally.changes;
   }
@@ -132,5 +133,16 @@ describe('a change of an object that several processes see', () => {
       expect(failed).to.be.a('string');
     }
     expect(await stored()).to.deep.equal({ changes: 0, events: 0, fields: ['id', 'name'] });
+  });
+
+  it('waits for callers where the provider has little left of its rate limit, three times', async () => {
+    const readings = { count: 0 };
+    const meet = async () => void readings.count++;
+    const low = { limit: 100, remaining: 20, resetSeconds: 90 };
+    const run = (waits: number) => check(AFTER, { meet, low, waits });
+    for (const waits of [0, 1, 2]) expect(await run(waits)).to.equal(0);
+    expect(readings.count).to.equal(0);
+    expect(await run(3)).to.equal(1);
+    expect(readings.count).to.equal(1);
   });
 });

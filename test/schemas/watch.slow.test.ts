@@ -174,4 +174,127 @@ describe('a watched object', function watched() {
     const [notice] = await ask(service, "/notifications?where=type = 'schema.broken'");
     expect(notice.data).to.deep.include({ instanceId: id, objectName: 'Orders', breaks });
   });
+
+  it('starts a formula that names the event, names a formula that uses the field, and starts no other', async () => {
+    const { id } = await create('formulas');
+    const variable = { key: 'shop', type: 'elementInstance', required: true };
+    const step = (api: string) => ({
+      name: 'read',
+      type: 'elementRequest',
+      properties: { elementInstanceId: '${config.shop}', method: 'GET', api },
+    });
+    const start = async (name: string, properties: object, steps: readonly object[]): Promise<number> => {
+      const trigger = { type: 'event', properties: { elementInstanceId: '${config.shop}', ...properties } };
+      const formula = await ask(service, '/formulas', 'POST', {
+        name,
+        configuration: [variable],
+        triggers: [{ ...trigger, onSuccess: ['read'] }],
+        steps,
+      });
+      const configuration = { shop: String(id) };
+      return (await ask(service, `/formulas/${formula.id}/instances`, 'POST', { name, configuration })).id;
+    };
+    const named = await start('named', { eventTypes: 'schema.changed' }, [
+      { name: 'read', type: 'script', properties: { body: 'done({});' } },
+    ]);
+    const others = await start('others', {}, [step('/Orders?fields=ID,total')]);
+    await untilWatched(service, id, 'Orders');
+    const watch = await watchOf(service, id, 'Orders');
+    expect(watch).to.deep.include({ requested: false });
+    expect(watch.formulas.map(({ formulaName }: { formulaName: string }) => formulaName)).to.deep.equal(['others']);
+
+    const { total: _, ...rest } = ORDERS;
+    provider.set({ Orders: rest, Notes: NOTES });
+    await checkNow(service, id);
+    const [change] = await changesOf(service, id);
+    expect(change.breaks).to.deep.equal({
+      ...{ mappings: [], polls: [] },
+      formulas: [
+        {
+          formulaId: watch.formulas[0].formulaId,
+          formulaName: 'others',
+          formulaInstanceId: others,
+          formulaInstanceName: 'others',
+          fields: ['total'],
+        },
+      ],
+    });
+    const executions = (instanceId: number) => ask(service, `/formulas/instances/${instanceId}/executions`);
+    await until(async () => (await executions(named)).length === 1);
+    expect(await executions(others)).to.deep.equal([]);
+  });
+
+  it('is read again after the provider complained of a field, and not after another error', async () => {
+    const { id } = await create('complaint');
+    const { token } = await ask(service, `/instances/${id}`);
+    await ask(service, `/instances/${id}/watches/Orders`, 'PUT');
+    await untilWatched(service, id, 'Orders');
+    await checkNow(service, id);
+    const { total: _, ...rest } = ORDERS;
+    provider.set({ Orders: rest, Notes: NOTES });
+    const list = async (message: string) => {
+      provider.rejectWith({ error: { code: '400', message } });
+      expect((await service.call('/Orders', { token })).status).to.equal(422);
+      provider.rejectWith(undefined);
+    };
+    const readings = provider.readings();
+    await list('The filter is too long.');
+    expect(await changesOf(service, id)).to.deep.equal([]);
+    expect(provider.readings()).to.equal(readings);
+    await list("Could not find a property named 'total' on type 'S.OrdersType'.");
+    await until(async () => (await changesOf(service, id)).length === 1);
+    // At most once an hour.
+    provider.set({ Orders: ORDERS, Notes: NOTES });
+    await list("Could not find a property named 'size' on type 'S.OrdersType'.");
+    expect(await changesOf(service, id)).to.have.length(1);
+  });
+
+  it('cannot be an object that the provider does not have, nor be ended while something uses it', async () => {
+    const { id } = await create('wrong', {
+      'event.vendor.type': 'polling',
+      'event.objects': 'Orders',
+      'event.poller.refresh_interval': 600,
+    });
+    const call = (method: string, name: string) => service.call(`/instances/${id}/watches/${name}`, { method });
+    const unknown = await call('PUT', 'Order');
+    expect([unknown.status, unknown.body.message]).to.deep.equal([
+      404,
+      "OData has no object 'Order'. Did you mean 'Orders'? GET /objects lists them all.",
+    ]);
+    const missing = await call('DELETE', 'Notes');
+    expect([missing.status, missing.body.message]).to.deep.equal([
+      404,
+      `Instance ${id} does not watch 'Notes'; GET /instances/${id}/watches lists what it watches.`,
+    ]);
+    await untilWatched(service, id, 'Orders');
+    const used = await call('DELETE', 'Orders');
+    expect([used.status, used.body.message]).to.deep.equal([
+      409,
+      `Nobody requested the watch of 'Orders' on instance ${id}: the poll 'Orders' uses the object. The watch ends with its last use.`,
+    ]);
+    expect((await call('PUT', 'Orders')).body).to.include({ requested: true });
+    expect((await call('DELETE', 'Orders')).body).to.deep.equal({ objectName: 'Orders' });
+    expect((await call('GET', 'Orders')).body).to.deep.include({ requested: false, polls: ['Orders'] });
+    await ask(service, `/instances/${id}`, 'PATCH', { configuration: { 'event.objects': 'Notes' } });
+    await untilWatched(service, id, 'Notes');
+    expect((await call('GET', 'Orders')).status).to.equal(404);
+  });
+
+  it('lists its changes in pages, the newest first', async () => {
+    const { id } = await create('pages');
+    await ask(service, `/instances/${id}/watches/Orders`, 'PUT');
+    await untilWatched(service, id, 'Orders');
+    for (const name of ['one', 'two', 'three']) {
+      provider.set({ Orders: { ...ORDERS, [name]: 'Edm.String' }, Notes: NOTES });
+      await checkNow(service, id);
+    }
+    const path = `/instances/${id}/schema-changes`;
+    const first = await service.call(path, { query: { pageSize: 2 } });
+    expect(first.body.map(({ added }: { added: unknown }) => added)).to.deep.equal([['three'], ['two']]);
+    const nextPage = first.headers.get('elements-next-page-token') ?? '';
+    const second = await service.call(path, { query: { pageSize: 2, nextPage } });
+    expect(second.body.map(({ added }: { added: unknown }) => added)).to.deep.equal([['one']]);
+    expect(second.headers.get('elements-next-page-token')).to.equal(null);
+    expect((await service.call(path, { query: { where: "objectName = 'Notes'" } })).body).to.deep.equal([]);
+  });
 });
