@@ -41,7 +41,15 @@ describe('a change of an object that several processes see', () => {
       crash,
       meet,
       other = {},
-    }: { readonly crash?: Error; readonly meet?: () => Promise<void>; readonly other?: Objects } = {},
+      low,
+      waits = 0,
+    }: {
+      readonly crash?: Error;
+      readonly meet?: () => Promise<void>;
+      readonly other?: Objects;
+      readonly low?: TimedRateLimit;
+      readonly waits?: number;
+    } = {},
   ): Promise<number> {
     const tally = { providerCalls: 0, changes: 0 };
     const objects: Objects = { ...(object !== undefined && { things: object }), ...other };
