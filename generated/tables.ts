@@ -114,7 +114,7 @@ export interface ActivityColumns {
   /** Why the provider or its answer made it fail, redacted. */
   readonly reason: string | null;
   /** Of a run; null: a request. */
-  readonly kind: 'poll' | 'bulk' | null;
+  readonly kind: 'poll' | 'bulk' | 'schema' | null;
   /** That a run of a poll made. */
   readonly events: number | null;
   /** The console read it for itself; false as well for those of a release that did not tell them apart. */
@@ -598,6 +598,8 @@ export interface InstanceColumns {
   readonly event_warning: string | null;
   /** Until then headers and bodies of its calls to the provider are kept. */
   readonly trace_logging_until: Date | null;
+  /** The version of settings that its watched objects were chosen for; null: none yet. */
+  readonly watches_version: number | null;
 }
 
 /** The last call on an instance and the last one that failed, written with the activity; no row: none yet. */
@@ -812,6 +814,60 @@ export interface RolePrivilegesColumns {
   readonly updated_at: Date;
 }
 
+/** Differences between two shapes of an object, each reported once. */
+export interface SchemaChangeColumns {
+  readonly account_id: number;
+  readonly id: number;
+  readonly instance_id: number;
+  readonly object_name: string;
+  readonly change: unknown;
+  /** The mappings, polls and formulas that use what was removed or changed. */
+  readonly breaks: unknown;
+  readonly created_at: Date;
+}
+
+/** When the objects of an instance are read again, to find changes of their fields. */
+export interface SchemaCheckColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  /** The names of the objects that polls, mappings, formulas and requests use, in order. */
+  readonly wanted: readonly string[];
+  /** Whether mappings or formulas changed, so that other objects may be used. */
+  readonly is_outdated: boolean;
+  readonly due: Date;
+  readonly lease: string | null;
+  readonly lease_until: Date | null;
+  /** Whether the last run left objects to the next one. */
+  readonly is_partial: boolean;
+  readonly waits: number;
+  readonly failures: number;
+  readonly last_run_at: Date | null;
+  readonly last_success_at: Date | null;
+  readonly last_error: string | null;
+  /** When an error of the provider about a field last made it due. */
+  readonly complained_at: Date | null;
+}
+
+/** Watched objects with their last known shape. */
+export interface SchemaWatchColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  readonly object_name: string;
+  /** Whether a caller asked for the watch; otherwise it ends with its last use. */
+  readonly requested: boolean;
+  /** The names by which polls, mappings and formulas use the object. */
+  readonly names: readonly string[];
+  /** Of the shape; null: not read yet. */
+  readonly hash: Buffer | null;
+  readonly shape: unknown;
+  /** The hash of a shape that lacks so much that a second reading must confirm it. */
+  readonly pending_hash: Buffer | null;
+  readonly checked_at: Date | null;
+  readonly changed_at: Date | null;
+  readonly last_error: string | null;
+  readonly created_at: Date;
+}
+
 /** One callback URL of one account, or one endpoint. */
 export interface SubscriptionColumns {
   readonly account_id: number;
@@ -1003,6 +1059,9 @@ export interface Tables {
   readonly poll: PollColumns;
   readonly poll_seen: PollSeenColumns;
   readonly role_privileges: RolePrivilegesColumns;
+  readonly schema_change: SchemaChangeColumns;
+  readonly schema_check: SchemaCheckColumns;
+  readonly schema_watch: SchemaWatchColumns;
   readonly subscription: SubscriptionColumns;
   readonly usage_day: UsageDayColumns;
   readonly usage_hour: UsageHourColumns;

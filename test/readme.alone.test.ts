@@ -71,6 +71,7 @@ const ANSWERS: Readonly<Record<string, number>> = {
   'how-to/receive-webhooks.md': 6,
   'how-to/map-objects.md': 14,
   'how-to/formulas.md': 5,
+  'how-to/watch-schemas.md': 4,
 };
 
 describe('a newcomer', () => {

@@ -25,6 +25,7 @@ import { composeMappings } from '../mappings/index.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
+import { composeSchemas, createComplaints, type SchemaRole } from '../schemas/index.ts';
 import { createSandbox } from '../scripts/index.ts';
 import { openListener } from './listener.ts';
 
@@ -59,6 +60,8 @@ export interface AppPorts extends GivenConnectors {
   readonly engineOptions?: Partial<EngineOptions>;
   /** Limits of the poller, for tests and measurements. */
   readonly pollerOptions?: PollRole['options'];
+  /** Limits of the checks of watched objects, for tests and measurements. */
+  readonly checkerOptions?: SchemaRole['options'];
   /** Limits of the workers of bulk jobs, for tests and measurements. */
   readonly bulkOptions?: BulkRole['options'];
   /** Limits of the workers of formulas, for tests and measurements. */
@@ -161,9 +164,11 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { noteCredentials, noteEventWarning } = instances;
   const sandbox = createSandbox(platform);
   cleanup.add('scripts', sandbox.close);
+  const complaints = createComplaints(platform);
+  cleanup.add('complaints', complaints.stop);
   const resources = composeResources(
     platform,
-    { client, budget, tokensOf: tokens.of, noteCredentials },
+    { client, budget, tokensOf: tokens.of, noteCredentials, noteRejection: complaints.note },
     { inForce: mappings.inForce, sandbox },
   );
   const { smtpUrl, smtpFrom } = config;
@@ -235,6 +240,19 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('polls', polls.stop);
   polls.start();
 
+  const schemas = composeSchemas(
+    platform,
+    {
+      ...{ instances, mappings, resources, openRun },
+      formulasOf: formulas.usesOf,
+      prepare: events.prepare,
+      prepareNotice: notifications.prepare,
+    },
+    { checks: role !== 'api', watchHours: config.schemaWatchHours, options: ports.checkerOptions },
+  );
+  cleanup.add('schemas', schemas.stop);
+  schemas.start();
+
   const bulk = composeBulk(
     platform,
     {
@@ -291,6 +309,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepAuditLog: auditLog.keep,
     keepActivity: activity.keep,
     keepPolls: polls.keep,
+    keepSchemas: schemas.keep,
+    purgeSchemaChanges: schemas.purge,
     keepBulk: bulk.keep,
     keepFormulas: async () => {
       await formulas.keep();
@@ -325,6 +345,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       proxies,
       resources,
       polls,
+      schemas,
       bulk,
       subscriptions,
       endpoints,

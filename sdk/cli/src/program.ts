@@ -13,6 +13,7 @@ import { addKeys } from './commands/keys.js';
 import { addLogin } from './commands/login.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
+import { addSchema } from './commands/schema.js';
 import { addTypes } from './commands/types.js';
 import { FORMATS } from './output.js';
 import { Session, type Surroundings } from './session.js';
@@ -30,6 +31,7 @@ const COMMANDS: readonly AddCommands[] = [
   addEndpoints,
   addBulk,
   addFormulas,
+  addSchema,
   addActivity,
   addKeys,
 ];

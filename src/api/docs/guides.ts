@@ -64,6 +64,7 @@ const ORDER = [
   'endpoints',
   'events',
   'polls',
+  'watch-schemas',
   'oauth-proxies',
   'repair-instances',
   'oauth',
