@@ -64,7 +64,7 @@ interface EndpointFormProps {
   readonly onCancel?: () => void;
 }
 
-/** What an endpoint wants, and how it is sent to. */
+/** A form for the events that an endpoint wants, and for the way to send them. */
 export function EndpointForm({ endpoint, onSubmit, onCancel }: EndpointFormProps) {
   const needs = useNeeds();
   const [kind, setKind] = useState<keyof typeof AUTHENTICATIONS>(endpoint?.authentication?.type ?? 'none');
@@ -215,7 +215,10 @@ function listOf(text: string): string[] | null {
   return items.length === 0 ? null : items;
 }
 
-/** @throws Error for a line without a colon */
+/**
+ * Reads headers, one per line.
+ * @throws Error for a line without a colon
+ */
 function readHeaders(text: string): Record<string, string> | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) return null;
