@@ -2056,6 +2056,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAccessKeys"];
+        put?: never;
+        post: operations["createAccessKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOwnAccessKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getAccessKey"];
+        put?: never;
+        post?: never;
+        delete: operations["deleteAccessKey"];
+        options?: never;
+        head?: never;
+        patch: operations["updateAccessKey"];
+        trace?: never;
+    };
+    "/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["rotateAccessKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/me": {
         parameters: {
             query?: never;
@@ -2650,6 +2718,61 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["replayInstancePoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/watches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        get: operations["listSchemaWatches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/watches/{objectName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["InstanceId"];
+                objectName: components["parameters"]["WatchedObjectName"];
+            };
+            cookie?: never;
+        };
+        get: operations["getSchemaWatch"];
+        put: operations["watchSchema"];
+        post?: never;
+        delete: operations["unwatchSchema"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/schema-changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        get: operations["listSchemaChanges"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5174,6 +5297,79 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        KeyAccess: "read" | "write";
+        KeyPermission: "passthrough" | "bulk" | "federated";
+        ValidKey: {
+            key: string;
+            createdDate: string;
+            expiresDate?: string;
+            lastUsedDate?: string;
+        };
+        AccessKey: {
+            id: number;
+            name: string;
+            key: string;
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            instances?: number[];
+            elementKeys?: string[];
+            tags?: string[];
+            objects?: string[];
+            createdBy: number;
+            createdDate: string;
+            expiresDate?: string;
+            lastUsedDate?: string;
+            validKeys: components["schemas"]["ValidKey"][];
+        };
+        AccessKeyCreate: {
+            name: string;
+            instances?: number[];
+            elementKeys?: string[];
+            tags?: string[];
+            objects?: string[];
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            expiresIn?: number;
+        };
+        CreatedAccessKey: {
+            id: number;
+            name: string;
+            key: string;
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            instances?: number[];
+            elementKeys?: string[];
+            tags?: string[];
+            objects?: string[];
+            createdBy: number;
+            createdDate: string;
+            expiresDate?: string;
+            lastUsedDate?: string;
+            validKeys: components["schemas"]["ValidKey"][];
+        };
+        KeyInstance: {
+            id: number;
+            name: string;
+            elementKey: string;
+            tags: string[];
+        };
+        OwnAccessKey: {
+            id: number;
+            name: string;
+            accountId: number;
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            objects?: string[];
+            expiresDate?: string;
+            instances: components["schemas"]["KeyInstance"][];
+        };
+        DeletedAccessKey: {
+            id: number;
+        };
+        AccessKeyUpdate: {
+            name?: string;
+            expiresIn?: number | null;
+        };
         UserRoleKey: {
             id: number;
             key: string;
@@ -5262,8 +5458,8 @@ export interface components {
             tags?: string[];
             name: string;
         };
-        ActivityKind: "request" | "poll" | "bulk" | "all";
-        RunKind: "poll" | "bulk";
+        ActivityKind: "request" | "poll" | "bulk" | "schema" | "all";
+        RunKind: "poll" | "bulk" | "schema";
         ActivityCall: {
             method: string;
             host: string;
@@ -5291,6 +5487,8 @@ export interface components {
             timestamp: string;
             accountId: number;
             userId?: number;
+            keyId?: number;
+            keyName?: string;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -5367,6 +5565,86 @@ export interface components {
         PollReplay: {
             from: string;
         };
+        SchemaWatchState: "pending" | "watched" | "unconfirmed" | "missing";
+        WatchingFormula: {
+            formulaId: number;
+            formulaName: string;
+            formulaInstanceId: number;
+            formulaInstanceName: string;
+        };
+        SchemaWatch: {
+            objectName: string;
+            state: components["schemas"]["SchemaWatchState"];
+            requested: boolean;
+            polls: string[];
+            mappings: string[];
+            formulas: components["schemas"]["WatchingFormula"][];
+            fieldCount?: number;
+            checkedDate?: string;
+            changedDate?: string;
+            nextCheckDate?: string;
+            lastError?: string;
+            failures: number;
+            createdDate: string;
+        };
+        SchemaWatchList: components["schemas"]["SchemaWatch"][];
+        DeletedSchemaWatch: {
+            objectName: string;
+        };
+        FieldProperties: {
+            type?: string;
+            nativeType?: string;
+            nativeName?: string;
+            nullable?: boolean;
+            required?: boolean;
+            createable?: boolean;
+            updateable?: boolean;
+            filterable?: boolean;
+            sortable?: boolean;
+        };
+        FieldDifference: {
+            field: string;
+            from: components["schemas"]["FieldProperties"];
+            to: components["schemas"]["FieldProperties"];
+        };
+        SchemaOperation: "list" | "get" | "create" | "update" | "delete";
+        OperationDifference: {
+            added: components["schemas"]["SchemaOperation"][];
+            removed: components["schemas"]["SchemaOperation"][];
+        };
+        BrokenMapping: {
+            objectName: string;
+            fields: string[];
+            mappedFields: string[];
+        };
+        BrokenPoll: {
+            resource: string;
+            fields: string[];
+        };
+        BrokenFormula: {
+            formulaId: number;
+            formulaName: string;
+            formulaInstanceId: number;
+            formulaInstanceName: string;
+            fields: string[];
+        };
+        SchemaBreaks: {
+            mappings: components["schemas"]["BrokenMapping"][];
+            polls: components["schemas"]["BrokenPoll"][];
+            formulas: components["schemas"]["BrokenFormula"][];
+        };
+        SchemaChange: {
+            id: number;
+            objectName: string;
+            added: string[];
+            removed: string[];
+            changed: components["schemas"]["FieldDifference"][];
+            operations?: components["schemas"]["OperationDifference"];
+            object?: "added" | "removed";
+            breaks: components["schemas"]["SchemaBreaks"];
+            createdDate: string;
+        };
+        SchemaChangeList: components["schemas"]["SchemaChange"][];
         TracedHeaders: {
             [key: string]: string;
         };
@@ -5389,6 +5667,8 @@ export interface components {
             timestamp: string;
             accountId: number;
             userId?: number;
+            keyId?: number;
+            keyName?: string;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -6014,6 +6294,45 @@ export interface components {
                 accountId: number;
                 instance: components["schemas"]["EventInstance"];
                 object: components["schemas"]["PollFailure"];
+            };
+        };
+        SchemaDifference: {
+            objectName: string;
+            added: string[];
+            removed: string[];
+            changed: components["schemas"]["FieldDifference"][];
+            operations?: components["schemas"]["OperationDifference"];
+            object?: "added" | "removed";
+        };
+        SchemaChangedEvent: {
+            id: string;
+            type: "schema.changed";
+            timestamp: string;
+            data: {
+                objectName: string;
+                elementKey: string;
+                hub: string;
+                accountId: number;
+                instance: components["schemas"]["EventInstance"];
+                object: components["schemas"]["SchemaDifference"];
+            };
+        };
+        SchemaBrokenEvent: {
+            id: string;
+            type: "schema.broken";
+            timestamp: string;
+            data: {
+                instanceId: number;
+                name: string;
+                elementKey: string;
+                objectName: string;
+                added: string[];
+                removed: string[];
+                changed: components["schemas"]["FieldDifference"][];
+                operations?: components["schemas"]["OperationDifference"];
+                object?: "added" | "removed";
+                breaks: components["schemas"]["SchemaBreaks"];
+                accountId: number;
             };
         };
         SubscriptionEvent: {
@@ -7595,6 +7914,69 @@ export interface components {
                 "application/json": components["schemas"]["AccountRoleKey"];
             };
         };
+        AccessKeyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccessKey"][];
+            };
+        };
+        CreatedAccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreatedAccessKey"];
+            };
+        };
+        OwnAccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OwnAccessKey"];
+            };
+        };
+        AccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccessKey"];
+            };
+        };
+        DeletedAccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedAccessKey"];
+            };
+        };
         UserSecretList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7852,6 +8234,60 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Poll"];
+            };
+        };
+        SchemaWatchList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SchemaWatchList"];
+            };
+        };
+        SchemaWatch: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SchemaWatch"];
+            };
+        };
+        DeletedSchemaWatch: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedSchemaWatch"];
+            };
+        };
+        SchemaChangeList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SchemaChangeList"];
             };
         };
         Activity: {
@@ -8646,6 +9082,8 @@ export interface components {
         EmailOrId: string;
         AccountRoleKey: string;
         RoleKey: string;
+        AccessKeyWhere: string;
+        AccessKeyId: number;
         AuditFrom: string;
         AuditTo: string;
         AuditUserId: number;
@@ -8661,6 +9099,9 @@ export interface components {
         ConfigId: string;
         PollWhere: string;
         PollResource: string;
+        WatchWhere: string;
+        WatchedObjectName: string;
+        SchemaChangeWhere: string;
         ActivityRequestId: string;
         UsageSince: string;
         UsageUntil: string;
@@ -14742,6 +15183,204 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listAccessKeys: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["AccessKeyWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccessKeyList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessKeyCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOwnAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OwnAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessKeyUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    rotateAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getOwnUser: {
         parameters: {
             query?: never;
@@ -16319,6 +16958,148 @@ export interface operations {
             502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
             504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listSchemaWatches: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["WatchWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SchemaWatchList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getSchemaWatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+                objectName: components["parameters"]["WatchedObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SchemaWatch"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    watchSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+                objectName: components["parameters"]["WatchedObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SchemaWatch"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    unwatchSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+                objectName: components["parameters"]["WatchedObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedSchemaWatch"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listSchemaChanges: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["SchemaChangeWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SchemaChangeList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
         };
     };
     listActivity: {

@@ -1,8 +1,8 @@
 import { combineRedactors, type Redactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 
-/** Kind of a run in the background: a run of a poll, or a slice of a bulk job. */
-export type RunKind = 'poll' | 'bulk';
+/** Kind of a run in the background: a run of a poll, a slice of a bulk job, or a check of the watched objects. */
+export type RunKind = 'poll' | 'bulk' | 'schema';
 
 /** A completed request of a known caller, or a run. */
 export interface ActivityEntry {
@@ -11,6 +11,8 @@ export interface ActivityEntry {
   readonly accountId: number;
   /** Id of the user. Null for a poll, and for a bulk job that was stored without its user. */
   readonly userId: number | null;
+  /** The access key of the request. */
+  readonly key?: { readonly id: number; readonly name: string } | undefined;
   /** Start time in milliseconds since 1970. */
   readonly atMs: number;
   readonly requestId: string;

@@ -49,6 +49,7 @@ export type AuditTarget =
   | 'user'
   | 'role'
   | 'secret'
+  | 'access-key'
   | 'session'
   | 'settings'
   | 'element'
@@ -61,7 +62,8 @@ export type AuditTarget =
   | 'formula-instance'
   | 'subscription'
   | 'delivery'
-  | 'poll';
+  | 'poll'
+  | 'schema-watch';
 
 const INSTANCE = 'createElementInstances';
 
@@ -78,6 +80,7 @@ const proxy = changes('oauth-proxy');
 const subscription = changes('subscription');
 const delivery = changes('delivery');
 const poll = changes('poll', 'resource');
+const schemaWatch = changes('schema-watch', 'objectName');
 const connectSession = changes('connect-session');
 /** For requests with the key of a connect page, which act as the user who created the session. */
 const ofPage = (action: AuditAction): Access => ({ audit: { action, target: 'connect-session' } });
@@ -262,6 +265,14 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   updateOwnUser: { audit: { action: 'update', target: 'user' } },
   listOwnUserSecrets: { audit: { action: 'show', target: 'secret' } },
   rotateOwnUserSecret: { ...NEW_SECRET, audit: { action: 'rotate', target: 'secret' } },
+  // One's own; the service decides about those of others.
+  listAccessKeys: EVERYBODY,
+  createAccessKey: { ...NEW_SECRET, audit: { action: 'create', target: 'access-key' } },
+  getOwnAccessKey: EVERYBODY,
+  getAccessKey: EVERYBODY,
+  updateAccessKey: { audit: { action: 'update', target: 'access-key', id: 'id' } },
+  deleteAccessKey: { audit: { action: 'delete', target: 'access-key', id: 'id' } },
+  rotateAccessKey: { ...NEW_SECRET, audit: { action: 'rotate', target: 'access-key', id: 'id' } },
   listRoles: CONFIGURE_ROLES,
   getRole: CONFIGURE_ROLES,
   replaceRole: { ...CONFIGURE_ROLES, audit: { action: 'update', target: 'role', id: 'key' } },
@@ -344,6 +355,11 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   listInstancePolls: EVERYBODY,
   runInstancePoll: poll('run'),
   replayInstancePoll: poll('update'),
+  listSchemaWatches: EVERYBODY,
+  getSchemaWatch: EVERYBODY,
+  watchSchema: schemaWatch('create'),
+  unwatchSchema: schemaWatch('delete'),
+  listSchemaChanges: EVERYBODY,
 
   listOrganizationDefinitions: { privilege: VIEW_MAPPINGS },
   createOrganizationDefinitions: organizationMapping(CREATE),

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { AccessKeys } from '../accounts/access-keys/index.ts';
 import type { AccountRecords } from '../accounts/account-records.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { ActiveElements } from '../accounts/active-elements.ts';
@@ -32,11 +33,13 @@ import type { Mappings } from '../mappings/index.ts';
 import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
+import type { Schemas } from '../schemas/index.ts';
+import { createAccessKeyHandlers } from './access-keys.ts';
 import { createAccountHandlers } from './accounts.ts';
 import { createActivityHandlers } from './activity.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
-import { createAuthorization } from './authorization.ts';
+import { type ApiAuthorization, createAuthorization } from './authorization.ts';
 import { createBulkHandlers } from './bulk.ts';
 import { type ConnectServices, createConnectHandlers } from './connect.ts';
 import { createConnectPages } from './connect-pages.ts';
@@ -63,6 +66,7 @@ import { createQueryHandlers } from './query.ts';
 import { createRecordHandlers } from './records.ts';
 import { createNoteCaller, createRedactCall } from './redact-call.ts';
 import { createRoleHandlers } from './roles.ts';
+import { createSchemaWatchHandlers } from './schema-watches.ts';
 import { type ApiParts, BASE_PATH, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
 import { createSessionCookie } from './session-cookie.ts';
@@ -91,6 +95,7 @@ export interface ApiServices
   readonly invitations: Invitations;
   readonly roles: Roles;
   readonly secrets: Secrets;
+  readonly accessKeys: AccessKeys;
   readonly logIn: LogIn;
   readonly activeElements: ActiveElements;
   readonly instances: Instances;
@@ -102,6 +107,7 @@ export interface ApiServices
   readonly proxies: Proxies;
   readonly resources: Resources;
   readonly polls: Pick<Polls, 'list' | 'runNow' | 'replay'>;
+  readonly schemas: Pick<Schemas, 'list' | 'get' | 'watch' | 'unwatch' | 'listChanges'>;
   readonly bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
   readonly webhooks: WebhookRoom;
@@ -206,15 +212,16 @@ function composeOperations(
   services: ApiServices,
   config: ServiceConfig,
   { bodyBudget, audit, innerCallers }: OperationParts,
-): ApiParts {
+): ApiParts & ApiAuthorization {
   const { clock, keys, shares } = platform;
   const { accounts, activity, principals, logIn, instances, resources, idempotency, publicUrl } = services;
   const sessionCookie = createSessionCookie(publicUrl);
   const isInner = (authorization: string) => innerCallers.find(authorization) !== undefined;
   return {
-    authorize: createAuthorization({
+    ...createAuthorization({
       clock,
       accounts,
+      accessKeys: services.accessKeys,
       innerCallers,
       sessions: logIn.sessions,
       sessionCookie,
@@ -249,6 +256,7 @@ function composeOperations(
       ...createFederatedHandlers(services, keys),
       ...createTryOutHandlers(services),
       ...createPollHandlers(services.polls, { clock, seal: keys }),
+      ...createSchemaWatchHandlers(services.schemas, keys),
       ...createUserHandlers(services, keys),
       ...createInvitationHandlers(services, {
         seal: keys,
@@ -256,6 +264,7 @@ function composeOperations(
         requests: createTokenBuckets(clock, INVITED_REQUESTS),
       }),
       ...createRoleHandlers(services),
+      ...createAccessKeyHandlers(services, keys),
       ...createAuditLogHandlers(services, keys),
       ...createBulkHandlers(services.bulk, keys),
       ...createFormulaExecutionHandlers(services, keys),

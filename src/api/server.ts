@@ -6,7 +6,7 @@ import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts
 import type { TenantIds } from '../accounts/store.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError, pointer, unknownName } from '../errors.ts';
-import type { EndRequest, NotedRequest, RequestPlace } from '../formulas/request-triggers.ts';
+import type { EndRequest, NotedRequest, RequestPath } from '../formulas/request-triggers.ts';
 import { type HttpHandler, hasBody } from '../http/connection.ts';
 import { createCors } from '../http/cors.ts';
 import { isForm, readFileForm, readStreamedForm, type StreamedForm } from '../http/file-form.ts';
@@ -23,6 +23,7 @@ import type { Audit } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
 import { createEndpoints, type Endpoint, FORM_TYPE, type TakenBody } from './endpoint.ts';
 import type { HandleFormulaResource } from './formula-resources.ts';
+import { assertKeyMay, assertKeyReachesBody, lackingPlatform } from './key-scopes.ts';
 import type { Handlers } from './operation.ts';
 import { isPassed, isPassthrough, type Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
@@ -50,7 +51,7 @@ export interface ApiParts {
   readonly handleFormulaResource: HandleFormulaResource;
   readonly idempotency: Pick<Idempotency, 'once'>;
   /** Called before the response of each successful request on an instance. What it returns is called after the response. It does not reject. */
-  readonly noteRequest: (place: RequestPlace, read: () => NotedRequest) => Promise<EndRequest | undefined>;
+  readonly noteRequest: (called: RequestPath, read: () => NotedRequest) => Promise<EndRequest | undefined>;
   /** Whether an `Authorization` header is a ticket of this process. */
   readonly isInner: (authorization: string) => boolean;
   /** Memory limit of this process for the bodies of requests. */
@@ -161,7 +162,9 @@ function createApi(api: ApiParts): Serve {
     if (request.path.includes('%')) assertPath(request);
     assertFlatQuery(request);
     if (authorized.scope === 'platform' && authorized.isUnknown === true)
-      return api.handleFormulaResource(request, response, authorized.caller);
+      return authorized.caller.key === undefined
+        ? api.handleFormulaResource(request, response, authorized.caller)
+        : Promise.reject(lackingPlatform());
     if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     else if (caller.session === undefined && caller.instance !== undefined) asOriginal(request);
     const route = routes[scope](request.path);
@@ -172,7 +175,7 @@ function createApi(api: ApiParts): Serve {
     const { id, access } = endpoint;
     const params = route?.readParams() ?? {};
     const instance = scope === 'platform' ? undefined : caller?.instance;
-    const isAdmitted = caller === undefined || endpoint.isForEverybody;
+    const isAdmitted = caller === undefined || (endpoint.isForEverybody && caller.key === undefined);
     const admitted = isAdmitted ? undefined : await admit(request, response, { endpoint, params, caller });
     const principal = admitted?.principal ?? caller?.principal;
     locals.principal = principal;
@@ -192,6 +195,7 @@ function createApi(api: ApiParts): Serve {
     if (endpoint.stored.length > 0) assertStorableInput(endpoint.stored, { query, body });
     if (endpoint.isJson) assertAcceptsJson(request.headers.accept);
     if (endpoint.body !== undefined) assertBody(endpoint.body, form, body);
+    if (caller?.key !== undefined) assertKeyReachesBody(caller.key, id, body);
 
     const runAs = async <Result>(user: TenantIds, work: () => Promise<Result>): Promise<Result> => {
       locals.principal = user;
@@ -212,6 +216,7 @@ function createApi(api: ApiParts): Serve {
       sent: caller?.sent ?? {},
       user: admitted?.user,
       session: caller?.session,
+      key: caller?.key,
       pageSession: authorized.scope === 'connect' ? authorized.pageSession : undefined,
       address: locals.address,
       runAs,
@@ -222,8 +227,8 @@ function createApi(api: ApiParts): Serve {
     const note = async (result: HandlerResponse) => {
       if (principal === undefined || instance === undefined) return;
       const { method, path: requestPath } = request;
-      const place = { accountId: principal.accountId, instanceId: instance.id, method, path: requestPath };
-      const end = await api.noteRequest(place, () => toNoted(request, response, { place, body, result }));
+      const called = { accountId: principal.accountId, instanceId: instance.id, method, path: requestPath };
+      const end = await api.noteRequest(called, () => toNoted(request, response, { called, body, result }));
       if (end === undefined) return;
       if (response.closed) end();
       else response.once('close', end);
@@ -252,9 +257,9 @@ function createApi(api: ApiParts): Serve {
     sendResponse(response, result);
   };
 
-  function toNoted(request: Request, response: Response, { place, body, result }: Responded): NotedRequest {
+  function toNoted(request: Request, response: Response, { called, body, result }: Responded): NotedRequest {
     return {
-      ...place,
+      ...called,
       query: request.query,
       headers: request.headers,
       body,
@@ -270,12 +275,13 @@ function createApi(api: ApiParts): Serve {
   /** Asserts that the caller may use the operation, before the body is read. */
   async function admit(request: Request, response: Response, { endpoint, params, caller }: Wanted): Promise<Admitted> {
     const { id, access } = endpoint;
-    const { principal, instance } = caller;
+    const { principal, instance, key } = caller;
     try {
+      if (key !== undefined) assertKeyMay(key, id, params);
       return await assertAccess(directory, principal, access, params);
     } catch (error) {
       if (isAppError(error, 'FORBIDDEN'))
-        await audit.noteRefusal(audit.entryOf(request, response, { id, access, principal, params, instance }));
+        await audit.noteRefusal(audit.entryOf(request, response, { id, access, principal, params, instance, key }));
       throw error;
     }
   }
@@ -302,7 +308,7 @@ function headersOf(response: Response, { headers = {} }: HandlerResponse): Reado
 }
 
 interface Responded {
-  readonly place: RequestPlace;
+  readonly called: RequestPath;
   readonly body: unknown;
   readonly result: HandlerResponse;
 }

@@ -25,6 +25,7 @@ import { composeMappings } from '../mappings/index.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
+import { composeSchemas, createComplaints, type SchemaRole } from '../schemas/index.ts';
 import { createSandbox } from '../scripts/index.ts';
 import { openListener } from './listener.ts';
 
@@ -59,6 +60,8 @@ export interface AppPorts extends GivenConnectors {
   readonly engineOptions?: Partial<EngineOptions>;
   /** Limits of the poller, for tests and measurements. */
   readonly pollerOptions?: PollRole['options'];
+  /** Limits of the checks of watched objects, for tests and measurements. */
+  readonly checkerOptions?: SchemaRole['options'];
   /** Limits of the workers of bulk jobs, for tests and measurements. */
   readonly bulkOptions?: BulkRole['options'];
   /** Limits of the workers of formulas, for tests and measurements. */
@@ -126,7 +129,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     auditRetentionDays: config.auditRetentionDays,
     publicUrl,
   });
-  const { accounts, activeElements, logIn, invitations, settings, auditLog, idempotency } = people;
+  const { accounts, activeElements, logIn, invitations, accessKeys, settings, auditLog, idempotency } = people;
   await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const mappings = composeMappings(platform, {
@@ -161,15 +164,21 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { noteCredentials, noteEventWarning } = instances;
   const sandbox = createSandbox(platform);
   cleanup.add('scripts', sandbox.close);
+  const complaints = createComplaints(platform);
+  cleanup.add('complaints', complaints.stop);
   const resources = composeResources(
     platform,
-    { client, budget, tokensOf: tokens.of, noteCredentials },
+    { client, budget, tokensOf: tokens.of, noteCredentials, noteRejection: complaints.note },
     { inForce: mappings.inForce, sandbox },
   );
   const { smtpUrl, smtpFrom } = config;
   const formulas = composeFormulas(
     platform,
-    { notifications, noteEnded: (accountId) => recorder.count('formula_execution', accountId, '') },
+    {
+      notifications,
+      mayWorkIn: async (user) => (await accounts.findActing(user)) !== undefined,
+      noteEnded: (accountId) => recorder.count('formula_execution', accountId, ''),
+    },
     {
       runs: role !== 'api',
       retentionDays: config.formulaRetentionDays,
@@ -231,6 +240,19 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('polls', polls.stop);
   polls.start();
 
+  const schemas = composeSchemas(
+    platform,
+    {
+      ...{ instances, mappings, resources, openRun },
+      formulasOf: formulas.usesOf,
+      prepare: events.prepare,
+      prepareNotice: notifications.prepare,
+    },
+    { checks: role !== 'api', watchHours: config.schemaWatchHours, options: ports.checkerOptions },
+  );
+  cleanup.add('schemas', schemas.stop);
+  schemas.start();
+
   const bulk = composeBulk(
     platform,
     {
@@ -265,6 +287,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     bulk.removeSome,
     connect.sessions.removeSome,
     invitations.removeSome,
+    accessKeys.removeSome,
     mappings.removeSome,
     authorizations.removeSome,
     idempotency.removeSome,
@@ -277,7 +300,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
-    purgeLogIns: async (at: Date) => (await logIn.purge(at)) + (await invitations.purge(at)),
+    purgeLogIns: async (at: Date) =>
+      (await logIn.purge(at)) + (await invitations.purge(at)) + (await accessKeys.purge(at)),
     purgeConnectSessions: connect.sessions.purge,
     purgeConnectDepartures: connect.page.purgeDepartures,
     ...maintenance,
@@ -285,6 +309,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepAuditLog: auditLog.keep,
     keepActivity: activity.keep,
     keepPolls: polls.keep,
+    keepSchemas: schemas.keep,
+    purgeSchemaChanges: schemas.purge,
     keepBulk: bulk.keep,
     keepFormulas: async () => {
       await formulas.keep();
@@ -319,6 +345,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       proxies,
       resources,
       polls,
+      schemas,
       bulk,
       subscriptions,
       endpoints,

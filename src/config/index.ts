@@ -286,6 +286,13 @@ export const VARIABLES = {
     description:
       'Days that the service keeps the steps of formula executions and their values. It lists executions for 30 days.',
   },
+  schemaWatch: {
+    name: 'SCHEMA_WATCH_HOURS',
+    format: integer(1, 744),
+    shownDefault: '24',
+    defaultText: () => '24',
+    description: 'Hours between two readings of the fields of watched objects. Changes become events.',
+  },
   smtpUrl: {
     name: 'SMTP_URL',
     format: urlOf(['smtp:', 'smtps:'], 'a URL like smtps://user:password@mail.example.com:465'),
@@ -390,6 +397,7 @@ export interface ServiceConfig {
   readonly eventRetentionDays: number;
   readonly bulkRetentionDays: number;
   readonly formulaRetentionDays: number;
+  readonly schemaWatchHours: number;
   /** Server for mail, with its password. */
   readonly smtpUrl: string | undefined;
   readonly smtpFrom: string;
@@ -463,6 +471,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     eventRetentionDays: required(VARIABLES.eventRetention),
     bulkRetentionDays: required(VARIABLES.bulkRetention),
     formulaRetentionDays: required(VARIABLES.formulaRetention),
+    schemaWatchHours: required(VARIABLES.schemaWatch),
     smtpUrl: optional(VARIABLES.smtpUrl),
     smtpFrom: required(VARIABLES.smtpFrom),
     maxEndpointsPerAccount: required(VARIABLES.maxEndpoints),

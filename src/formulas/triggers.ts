@@ -17,6 +17,7 @@ export interface Target {
 
 interface EventTarget extends Target {
   readonly matches: RowTest;
+  readonly namesSchemaChanges: boolean;
 }
 
 /** The targets of an account, by the id of the element instance that starts them. */
@@ -46,19 +47,25 @@ export const EVENT_FIELDS = {
 
 const NO_TARGETS: readonly never[] = [];
 const ACTIONS: ReadonlySet<string> = new Set(['created', 'updated', 'deleted', 'unknown']);
+/** Starts only formulas whose trigger names it, because it is about no record. */
+const SCHEMA_CHANGED = 'schema.changed';
 
 export interface TriggerPorts {
   readonly programs: Pick<Programs, 'get' | 'listRunning'>;
   readonly startLimit: StartLimit;
+  readonly mayWorkIn: MayWorkIn;
   readonly clock: Pick<Clock, 'now'>;
   /** Called when executions are committed. */
   readonly wake: () => void;
 }
 
+/** Returns whether a user may work in an account now: the own one, or for administrators of the organization another one. */
+export type MayWorkIn = (user: { readonly accountId: number; readonly userId: number }) => Promise<boolean>;
+
 export type Triggers = ReturnType<typeof createTriggers>;
 
 /** Finds the formulas that an event or a request starts. What an account has of them is in memory. */
-export function createTriggers({ programs, startLimit, clock, wake }: TriggerPorts) {
+export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }: TriggerPorts) {
   const indexes = new WeakMap<readonly RunnableInstance[], Promise<TargetIndex>>();
 
   async function indexOf(accountId: number): Promise<TargetIndex> {
@@ -68,20 +75,35 @@ export function createTriggers({ programs, startLimit, clock, wake }: TriggerPor
     return known;
   }
 
+  /**
+   * Returns the targets that something in an account may start. The owner of a formula instance of another account may have lost that
+   * right, or never have had it: a trigger may name any id. Each owner costs one query, however many formula instances name the account.
+   */
+  async function listAllowed<One extends Target>(accountId: number, targets: readonly One[]): Promise<readonly One[]> {
+    const others = targets.filter(({ instance }) => instance.accountId !== accountId);
+    if (others.length === 0) return targets;
+    const allowed = new Set<number>();
+    for (const userId of new Set(others.map(({ instance }) => instance.userId)))
+      if (await mayWorkIn({ accountId, userId })) allowed.add(userId);
+    return targets.filter(({ instance }) => instance.accountId === accountId || allowed.has(instance.userId));
+  }
+
   return {
     /** Returns the executions that an event starts, to be stored in the transaction of the event. Undefined: none. */
     ofEvent: async (event: NewEvent, source: EventSource, eventId: string): Promise<Triggered | undefined> => {
-      const action = event.type.slice(event.type.lastIndexOf('.') + 1);
-      if (!ACTIONS.has(action)) return undefined;
+      const isOfSchema = event.type === SCHEMA_CHANGED;
+      if (!isOfSchema && !ACTIONS.has(actionOf(event))) return undefined;
       const { events } = await indexOf(event.accountId);
       const targets = events.get(event.instanceId) ?? NO_TARGETS;
       if (targets.length === 0) return undefined;
       const createdAt = new Date(clock.now());
       const shown = toEvent(event, source, createdAt);
+      const isWanted = ({ matches, namesSchemaChanges }: EventTarget) =>
+        matches(shown) && (!isOfSchema || namesSchemaChanges);
+      const matching = targets.filter(isWanted);
       const trigger = eventValues(event, shown, eventId);
       const executions: NewExecution[] = [];
-      for (const target of targets) {
-        if (!target.matches(shown)) continue;
+      for (const target of await listAllowed(event.accountId, matching)) {
         const refusal = await startLimit.take(target.instance);
         executions.push({ ...toExecution(target, trigger, createdAt), refusal });
       }
@@ -95,6 +117,8 @@ export function createTriggers({ programs, startLimit, clock, wake }: TriggerPor
     /** Returns the targets of requests on an element instance. */
     ofRequests: async (accountId: number, instanceId: number): Promise<readonly RequestTarget[]> =>
       (await indexOf(accountId)).requests.get(instanceId) ?? NO_TARGETS,
+
+    listAllowed,
   };
 }
 
@@ -120,8 +144,10 @@ async function buildIndex(
     if (program === undefined || properties === undefined || (type !== 'event' && type !== 'elementRequest')) continue;
     const elementInstanceId = Number(resolveProperty(program, instance, properties.elementInstanceId));
     const target = { instance, program };
-    if (type === 'event') push(events, elementInstanceId, { ...target, matches: toTest(properties) });
-    else {
+    if (type === 'event') {
+      const namesSchemaChanges = listOf(properties.eventTypes).some((name) => name.toLowerCase() === SCHEMA_CHANGED);
+      push(events, elementInstanceId, { ...target, matches: toTest(properties), namesSchemaChanges });
+    } else {
       const method = String(properties.method ?? '').toUpperCase();
       const path = toPattern(resolveProperty(program, instance, properties.api));
       push(requests, elementInstanceId, { ...target, method, path });
@@ -135,7 +161,11 @@ function push<Item>(into: Map<number, Item[]>, key: number, item: Item): void {
 }
 
 /** A property of a trigger may refer to variables only. */
-export function resolveProperty({ variables }: Program, { configuration }: RunnableInstance, value: unknown): string {
+export function resolveProperty(
+  { variables }: Pick<Program, 'variables'>,
+  { configuration }: Pick<RunnableInstance, 'configuration'>,
+  value: unknown,
+): string {
   if (typeof value === 'string' && listReferences(value).length === 0) return value;
   try {
     const empty = { steps: {}, stepNames: new Set<string>(), trigger: undefined, info: {} };
@@ -167,8 +197,8 @@ function toTest({ objectTypes, eventTypes, where }: Readonly<Record<string, unkn
   return (event) => tests.every((test) => test(event));
 }
 
-/** A list, or a text with commas. */
-function listOf(value: unknown): readonly string[] {
+/** Returns the items of a list, or of a text with commas. */
+export function listOf(value: unknown): readonly string[] {
   const items = Array.isArray(value) ? value : toText(value).split(',');
   return items.map((item) => toText(item).trim()).filter((item) => item !== '');
 }
@@ -188,12 +218,15 @@ function toPattern(api: string): RegExp {
 
 type ShownEvent = ReturnType<typeof toEvent>;
 
+function actionOf({ type }: NewEvent): string {
+  return type === SCHEMA_CHANGED ? type : type.slice(type.lastIndexOf('.') + 1);
+}
+
 function toEvent(event: NewEvent, { elementKey, hub }: EventSource, now: Date) {
-  const action = event.type.slice(event.type.lastIndexOf('.') + 1);
   return {
     date: (event.timestamp ?? now).toISOString(),
     elementKey,
-    eventType: action.toUpperCase(),
+    eventType: actionOf(event).toUpperCase(),
     hubKey: hub,
     objectId: event.objectId ?? null,
     objectType: event.objectName ?? event.type.slice(0, event.type.lastIndexOf('.')),

@@ -25,6 +25,8 @@ export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
   readonly isNarrowed?: true;
   /** It differs from one time to the next, or shows what the provider has, which is the same behind all places. */
   readonly isOfTheMoment?: true;
+  /** It is another user's, and not there for whoever lacks the privilege. */
+  readonly isReservedUnless?: Privilege;
   /** Tells what was asked for, row by row. */
   readonly isLog?: true;
 }
@@ -45,6 +47,7 @@ const OAUTH = { apiKey: 'x', callbackUrl: 'https://app.example.com/' };
 const POLICY = { body: () => ({ 'notification.webhook.failure.policy': 'queue' }) };
 const INSTANCE = { of: 'instance' } as const;
 const SPARE = { of: 'spareInstance' } as const;
+const WATCH = { ...INSTANCE, path: { objectName: 'Orders' } } as const;
 const POLL = { ...INSTANCE, path: { resource: 'Orders' } } as const;
 const PROXY = { of: 'proxy' } as const;
 const SPARE_PROXY = { of: 'spareProxy' } as const;
@@ -110,6 +113,7 @@ const executionParts = ({ id, params }: Thing) =>
 const EXECUTION = { of: 'execution', path: executionParts } as const;
 const SPARE_EXECUTION = { of: 'spareExecution', path: executionParts } as const;
 const SPENT_BULK_JOB = { of: 'spareBulkJob', spends: true } as const;
+const KEY = { of: 'accessKey' } as const;
 const IF_MATCH = { headers: { 'if-match': '*' } };
 
 const rename = () => ({ name: unique('renamed') });
@@ -172,6 +176,15 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listInvitations: {},
   createInvitation: { body: () => ({ email: `${unique('invited')}@example.com` }) },
   revokeInvitation: { of: 'spareInvitation', spends: true },
+  listAccessKeys: {},
+  createAccessKey: { body: () => ({ name: unique('made'), access: 'read' }) },
+  // A call with secrets has no key.
+  getOwnAccessKey: { success: 403 },
+  getAccessKey: { ...KEY, isReservedUnless: 'editAccountUsers' },
+  updateAccessKey: { ...KEY, isReservedUnless: 'editAccountUsers', body: rename },
+  deleteAccessKey: { of: 'spareAccessKey', spends: true, isReservedUnless: 'editAccountUsers' },
+  // Only the user of a key rotates it; whoever else looks for one is told that it is not there.
+  rotateAccessKey: { path: { id: '7400000000' }, success: 404, body: () => ({}) },
   listUsers: ALL_USERS,
   getUser: USER,
   updateUser: { ...SPARE_USER, body: renamePerson },
@@ -265,6 +278,11 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listInstancePolls: INSTANCE,
   runInstancePoll: POLL,
   replayInstancePoll: { ...POLL, body: () => ({ from: '2026-03-01T00:00:00Z' }) },
+  listSchemaWatches: INSTANCE,
+  getSchemaWatch: WATCH,
+  watchSchema: WATCH,
+  unwatchSchema: WATCH,
+  listSchemaChanges: INSTANCE,
 
   listOrganizationDefinitions: CATALOGUE,
   createOrganizationDefinitions: newDefinitions,
