@@ -2056,6 +2056,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAccessKeys"];
+        put?: never;
+        post: operations["createAccessKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOwnAccessKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getAccessKey"];
+        put?: never;
+        post?: never;
+        delete: operations["deleteAccessKey"];
+        options?: never;
+        head?: never;
+        patch: operations["updateAccessKey"];
+        trace?: never;
+    };
+    "/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["rotateAccessKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/me": {
         parameters: {
             query?: never;
@@ -2904,7 +2972,7 @@ export interface paths {
         };
         get: operations["listSubscriptions"];
         put?: never;
-        post?: never;
+        post: operations["createSubscription"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2927,6 +2995,24 @@ export interface paths {
         options?: never;
         head?: never;
         patch: operations["updateSubscription"];
+        trace?: never;
+    };
+    "/notifications/subscriptions/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["testSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/notifications/subscriptions/deliveries": {
@@ -5211,6 +5297,79 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        KeyAccess: "read" | "write";
+        KeyPermission: "passthrough" | "bulk" | "federated";
+        ValidKey: {
+            key: string;
+            createdDate: string;
+            expiresDate?: string;
+            lastUsedDate?: string;
+        };
+        AccessKey: {
+            id: number;
+            name: string;
+            key: string;
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            instances?: number[];
+            elementKeys?: string[];
+            tags?: string[];
+            objects?: string[];
+            createdBy: number;
+            createdDate: string;
+            expiresDate?: string;
+            lastUsedDate?: string;
+            validKeys: components["schemas"]["ValidKey"][];
+        };
+        AccessKeyCreate: {
+            name: string;
+            instances?: number[];
+            elementKeys?: string[];
+            tags?: string[];
+            objects?: string[];
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            expiresIn?: number;
+        };
+        CreatedAccessKey: {
+            id: number;
+            name: string;
+            key: string;
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            instances?: number[];
+            elementKeys?: string[];
+            tags?: string[];
+            objects?: string[];
+            createdBy: number;
+            createdDate: string;
+            expiresDate?: string;
+            lastUsedDate?: string;
+            validKeys: components["schemas"]["ValidKey"][];
+        };
+        KeyInstance: {
+            id: number;
+            name: string;
+            elementKey: string;
+            tags: string[];
+        };
+        OwnAccessKey: {
+            id: number;
+            name: string;
+            accountId: number;
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            objects?: string[];
+            expiresDate?: string;
+            instances: components["schemas"]["KeyInstance"][];
+        };
+        DeletedAccessKey: {
+            id: number;
+        };
+        AccessKeyUpdate: {
+            name?: string;
+            expiresIn?: number | null;
+        };
         UserRoleKey: {
             id: number;
             key: string;
@@ -5328,6 +5487,8 @@ export interface components {
             timestamp: string;
             accountId: number;
             userId?: number;
+            keyId?: number;
+            keyName?: string;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -5506,6 +5667,8 @@ export interface components {
             timestamp: string;
             accountId: number;
             userId?: number;
+            keyId?: number;
+            keyName?: string;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -5589,6 +5752,23 @@ export interface components {
             url: string;
         };
         SubscriptionState: "active" | "deactivated";
+        EndpointFormat: "standard" | "elements" | "cloudevents";
+        EndpointAuthentication: {
+            type: "basic" | "bearer" | "oauth2";
+            username?: string;
+            password?: string;
+            token?: string;
+            tokenUrl?: string;
+            clientId?: string;
+            clientSecret?: string;
+            scope?: string;
+            audience?: string;
+            clientAuthentication?: "basic" | "body";
+        };
+        EndpointWarning: {
+            field: string;
+            message: string;
+        };
         Subscription: {
             id: number;
             channel: components["schemas"]["DeliveryChannel"];
@@ -5603,16 +5783,91 @@ export interface components {
             stateChangedDate: string;
             queued: number;
             retrying: number;
+            endpoint?: true;
+            url?: string;
+            name?: string;
+            where?: string;
+            instances?: number[];
+            elementKeys?: string[];
+            hubs?: string[];
+            tags?: string[];
+            format?: components["schemas"]["EndpointFormat"];
+            headers?: {
+                [key: string]: string;
+            };
+            authentication?: components["schemas"]["EndpointAuthentication"];
+            maxPerSecond?: number;
+            ordered?: boolean;
+            active?: boolean;
+            warnings?: components["schemas"]["EndpointWarning"][];
+        };
+        NewEndpoint: {
+            url: string;
+            name?: string;
+            eventTypes?: string[];
+            where?: string;
+            instances?: number[];
+            elementKeys?: string[];
+            hubs?: string[];
+            tags?: string[];
+            format?: components["schemas"]["EndpointFormat"];
+            headers?: {
+                [key: string]: string;
+            };
+            authentication?: components["schemas"]["EndpointAuthentication"];
+            maxPerSecond?: number;
+            ordered?: boolean;
+            active?: boolean;
         };
         DeletedNotificationItem: {
             id: number;
         };
+        EndpointAuthenticationUpdate: {
+            type: "basic" | "bearer" | "oauth2";
+            username?: string;
+            password?: string;
+            token?: string;
+            tokenUrl?: string;
+            clientId?: string;
+            clientSecret?: string;
+            scope?: string;
+            audience?: string;
+            clientAuthentication?: "basic" | "body";
+        } | null;
         SubscriptionUpdate: {
             state?: components["schemas"]["SubscriptionState"];
             eventTypes?: string[];
             rotateSecret?: true;
+            url?: string;
+            name?: string | null;
+            where?: string | null;
+            instances?: number[] | null;
+            elementKeys?: string[] | null;
+            hubs?: string[] | null;
+            tags?: string[] | null;
+            format?: components["schemas"]["EndpointFormat"];
+            headers?: {
+                [key: string]: string;
+            } | null;
+            authentication?: components["schemas"]["EndpointAuthenticationUpdate"];
+            maxPerSecond?: number | null;
+            ordered?: boolean;
+            active?: boolean;
         } & {
             [key: string]: unknown;
+        };
+        SubscriptionTest: {
+            instanceId?: number;
+            type: string;
+            objectId?: string;
+            object?: components["schemas"]["FreeFormObject"];
+        };
+        TestedSubscription: {
+            eventId: string;
+            subscriptionId: number;
+            config: components["schemas"]["DeliveryTarget"];
+            matches: boolean;
+            unfiltered: boolean;
         };
         DeliveryStatus: "queued" | "delivering" | "retrying" | "delivered";
         DeliveryInstance: {
@@ -6001,6 +6256,7 @@ export interface components {
                     [key: string]: unknown;
                 };
                 raw?: unknown;
+                unfiltered?: true;
             };
         };
         BulkEvent: {
@@ -7658,6 +7914,69 @@ export interface components {
                 "application/json": components["schemas"]["AccountRoleKey"];
             };
         };
+        AccessKeyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccessKey"][];
+            };
+        };
+        CreatedAccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreatedAccessKey"];
+            };
+        };
+        OwnAccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OwnAccessKey"];
+            };
+        };
+        AccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccessKey"];
+            };
+        };
+        DeletedAccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedAccessKey"];
+            };
+        };
         UserSecretList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8105,6 +8424,18 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"][];
             };
         };
+        CreatedEndpoint: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Subscription"];
+            };
+        };
         Subscription: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8127,6 +8458,18 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeletedNotificationItem"];
+            };
+        };
+        TestedSubscription: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TestedSubscription"];
             };
         };
         DeliveryList: {
@@ -8739,6 +9082,8 @@ export interface components {
         EmailOrId: string;
         AccountRoleKey: string;
         RoleKey: string;
+        AccessKeyWhere: string;
+        AccessKeyId: number;
         AuditFrom: string;
         AuditTo: string;
         AuditUserId: number;
@@ -14838,6 +15183,204 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listAccessKeys: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["AccessKeyWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccessKeyList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessKeyCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOwnAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OwnAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessKeyUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    rotateAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getOwnUser: {
         parameters: {
             query?: never;
@@ -16895,6 +17438,38 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEndpoint"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedEndpoint"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getSubscription: {
         parameters: {
             query?: never;
@@ -16964,6 +17539,40 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Subscription"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    testSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionTest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TestedSubscription"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

@@ -10,6 +10,7 @@ import { type GivenConnectors, openConnectors } from '../connector/open.ts';
 import { createConsole } from '../console.ts';
 import {
   composeDeliveries,
+  composeEndpoints,
   composeEvents,
   composeWebhooks,
   createNoteRegistration,
@@ -128,7 +129,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     auditRetentionDays: config.auditRetentionDays,
     publicUrl,
   });
-  const { accounts, activeElements, logIn, invitations, settings, auditLog, idempotency } = people;
+  const { accounts, activeElements, logIn, invitations, accessKeys, settings, auditLog, idempotency } = people;
   await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const mappings = composeMappings(platform, {
@@ -186,10 +187,16 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     },
   );
   await formulas.prepare();
+  const endpoints = composeEndpoints(
+    platform,
+    { subscriptions, registry, findSource, findInstance: findWebhookInstance, getRecord: resources.getRecord },
+    { maxPerAccount: config.maxEndpointsPerAccount },
+  );
   const events = composeEvents(
     platform,
     {
       findSource,
+      findEndpoints: endpoints.find,
       findTriggered: formulas.findTriggered,
       subscriptions,
       settings: settings.ofDelivery,
@@ -280,6 +287,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     bulk.removeSome,
     connect.sessions.removeSome,
     invitations.removeSome,
+    accessKeys.removeSome,
     mappings.removeSome,
     authorizations.removeSome,
     idempotency.removeSome,
@@ -292,7 +300,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
-    purgeLogIns: async (at: Date) => (await logIn.purge(at)) + (await invitations.purge(at)),
+    purgeLogIns: async (at: Date) =>
+      (await logIn.purge(at)) + (await invitations.purge(at)) + (await accessKeys.purge(at)),
     purgeConnectSessions: connect.sessions.purge,
     purgeConnectDepartures: connect.page.purgeDepartures,
     ...maintenance,
@@ -339,6 +348,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       schemas,
       bulk,
       subscriptions,
+      endpoints,
       notifications,
       deliveries,
       eventHistory,

@@ -308,6 +308,13 @@ export const VARIABLES = {
     defaultText: () => 'causeway@localhost',
     description: 'Address of the sender of mail.',
   },
+  maxEndpoints: {
+    name: 'MAX_ENDPOINTS_PER_ACCOUNT',
+    format: integer(0, 1000),
+    shownDefault: '20',
+    defaultText: () => '20',
+    description: 'Maximum number of endpoints of one account: subscriptions with a filter of their own.',
+  },
   bulkUploadMax: {
     name: 'BULK_UPLOAD_MAX_BYTES',
     format: integer(1, 1024 ** 4),
@@ -394,6 +401,7 @@ export interface ServiceConfig {
   /** Server for mail, with its password. */
   readonly smtpUrl: string | undefined;
   readonly smtpFrom: string;
+  readonly maxEndpointsPerAccount: number;
   readonly bulkUploadMaxBytes: number;
   readonly auditRetentionDays: number;
   readonly activityRetentionDays: number;
@@ -466,6 +474,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     schemaWatchHours: required(VARIABLES.schemaWatch),
     smtpUrl: optional(VARIABLES.smtpUrl),
     smtpFrom: required(VARIABLES.smtpFrom),
+    maxEndpointsPerAccount: required(VARIABLES.maxEndpoints),
     bulkUploadMaxBytes: required(VARIABLES.bulkUploadMax),
     auditRetentionDays: required(VARIABLES.auditRetention),
     activityRetentionDays: required(VARIABLES.activityRetention),

@@ -23,10 +23,10 @@ interface EventTarget extends Target {
 /** The targets of an account, by the id of the element instance that starts them. */
 interface TargetIndex {
   readonly events: ReadonlyMap<number, readonly EventTarget[]>;
-  readonly requests: ReadonlyMap<number, readonly RequestPath[]>;
+  readonly requests: ReadonlyMap<number, readonly RequestTarget[]>;
 }
 
-export interface RequestPath extends Target {
+export interface RequestTarget extends Target {
   readonly method: string;
   /** Matches the path of a request below the base path. */
   readonly path: RegExp;
@@ -115,7 +115,7 @@ export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }:
     },
 
     /** Returns the targets of requests on an element instance. */
-    ofRequests: async (accountId: number, instanceId: number): Promise<readonly RequestPath[]> =>
+    ofRequests: async (accountId: number, instanceId: number): Promise<readonly RequestTarget[]> =>
       (await indexOf(accountId)).requests.get(instanceId) ?? NO_TARGETS,
 
     listAllowed,
@@ -137,7 +137,7 @@ async function buildIndex(
   running: readonly RunnableInstance[],
 ): Promise<TargetIndex> {
   const events = new Map<number, EventTarget[]>();
-  const requests = new Map<number, RequestPath[]>();
+  const requests = new Map<number, RequestTarget[]>();
   for (const instance of running) {
     const program = await programs.get(instance.formula, instance.version);
     const { type, properties } = program?.trigger ?? {};

@@ -5,9 +5,11 @@ import { CAUSEWAY } from './command-name.js';
 import { addActivity } from './commands/activity.js';
 import { addBulk } from './commands/bulk.js';
 import { addConnect } from './commands/connect.js';
+import { addEndpoints } from './commands/endpoints.js';
 import { addEvents } from './commands/events.js';
 import { addFormulas } from './commands/formulas.js';
 import { addInstances } from './commands/instances.js';
+import { addKeys } from './commands/keys.js';
 import { addLogin } from './commands/login.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
@@ -26,13 +28,16 @@ const COMMANDS: readonly AddCommands[] = [
   addTypes,
   addQuery,
   addEvents,
+  addEndpoints,
   addBulk,
   addFormulas,
   addSchema,
   addActivity,
+  addKeys,
 ];
 const AFTER_HELP = `
 Start with: ${CAUSEWAY} login, ${CAUSEWAY} connect <element>, ${CAUSEWAY} objects.
+CAUSEWAY_URL and CAUSEWAY_KEY replace a log-in for what the key allows, with CAUSEWAY_INSTANCE_ID for one of several instances.
 CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN replace a log-in.
 Exit codes: 0 success, 1 failure, 2 wrong usage or filter, 3 not found, 4 not allowed, 5 failure of the provider, 6 no connection, 7 try again later.`;
 
