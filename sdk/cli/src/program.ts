@@ -5,6 +5,7 @@ import { CAUSEWAY } from './command-name.js';
 import { addActivity } from './commands/activity.js';
 import { addBulk } from './commands/bulk.js';
 import { addConnect } from './commands/connect.js';
+import { addEndpoints } from './commands/endpoints.js';
 import { addEvents } from './commands/events.js';
 import { addFormulas } from './commands/formulas.js';
 import { addInstances } from './commands/instances.js';
@@ -12,6 +13,7 @@ import { addKeys } from './commands/keys.js';
 import { addLogin } from './commands/login.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
+import { addSchema } from './commands/schema.js';
 import { addTypes } from './commands/types.js';
 import { FORMATS } from './output.js';
 import { Session, type Surroundings } from './session.js';
@@ -26,8 +28,10 @@ const COMMANDS: readonly AddCommands[] = [
   addTypes,
   addQuery,
   addEvents,
+  addEndpoints,
   addBulk,
   addFormulas,
+  addSchema,
   addActivity,
   addKeys,
 ];
