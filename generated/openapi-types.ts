@@ -5612,6 +5612,7 @@ export interface components {
             added: components["schemas"]["SchemaOperation"][];
             removed: components["schemas"]["SchemaOperation"][];
         };
+        ObjectChange: "added" | "removed";
         BrokenMapping: {
             objectName: string;
             fields: string[];
@@ -5640,7 +5641,7 @@ export interface components {
             removed: string[];
             changed: components["schemas"]["FieldDifference"][];
             operations?: components["schemas"]["OperationDifference"];
-            object?: "added" | "removed";
+            object?: components["schemas"]["ObjectChange"];
             breaks: components["schemas"]["SchemaBreaks"];
             createdDate: string;
         };
@@ -5753,8 +5754,10 @@ export interface components {
         };
         SubscriptionState: "active" | "deactivated";
         EndpointFormat: "standard" | "elements" | "cloudevents";
+        EndpointAuthenticationType: "basic" | "bearer" | "oauth2";
+        EndpointClientAuthentication: "basic" | "body";
         EndpointAuthentication: {
-            type: "basic" | "bearer" | "oauth2";
+            type: components["schemas"]["EndpointAuthenticationType"];
             username?: string;
             password?: string;
             token?: string;
@@ -5763,7 +5766,7 @@ export interface components {
             clientSecret?: string;
             scope?: string;
             audience?: string;
-            clientAuthentication?: "basic" | "body";
+            clientAuthentication?: components["schemas"]["EndpointClientAuthentication"];
         };
         EndpointWarning: {
             field: string;
@@ -5823,7 +5826,7 @@ export interface components {
             id: number;
         };
         EndpointAuthenticationUpdate: {
-            type: "basic" | "bearer" | "oauth2";
+            type: components["schemas"]["EndpointAuthenticationType"];
             username?: string;
             password?: string;
             token?: string;
@@ -5832,7 +5835,7 @@ export interface components {
             clientSecret?: string;
             scope?: string;
             audience?: string;
-            clientAuthentication?: "basic" | "body";
+            clientAuthentication?: components["schemas"]["EndpointClientAuthentication"];
         } | null;
         SubscriptionUpdate: {
             state?: components["schemas"]["SubscriptionState"];
@@ -6302,7 +6305,7 @@ export interface components {
             removed: string[];
             changed: components["schemas"]["FieldDifference"][];
             operations?: components["schemas"]["OperationDifference"];
-            object?: "added" | "removed";
+            object?: components["schemas"]["ObjectChange"];
         };
         SchemaChangedEvent: {
             id: string;
@@ -6330,7 +6333,7 @@ export interface components {
                 removed: string[];
                 changed: components["schemas"]["FieldDifference"][];
                 operations?: components["schemas"]["OperationDifference"];
-                object?: "added" | "removed";
+                object?: components["schemas"]["ObjectChange"];
                 breaks: components["schemas"]["SchemaBreaks"];
                 accountId: number;
             };
