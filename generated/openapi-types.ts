@@ -2056,6 +2056,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAccessKeys"];
+        put?: never;
+        post: operations["createAccessKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getOwnAccessKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        get: operations["getAccessKey"];
+        put?: never;
+        post?: never;
+        delete: operations["deleteAccessKey"];
+        options?: never;
+        head?: never;
+        patch: operations["updateAccessKey"];
+        trace?: never;
+    };
+    "/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["rotateAccessKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/me": {
         parameters: {
             query?: never;
@@ -5156,6 +5224,79 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        KeyAccess: "read" | "write";
+        KeyPermission: "passthrough" | "bulk" | "federated";
+        ValidKey: {
+            key: string;
+            createdDate: string;
+            expiresDate?: string;
+            lastUsedDate?: string;
+        };
+        AccessKey: {
+            id: number;
+            name: string;
+            key: string;
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            instances?: number[];
+            elementKeys?: string[];
+            tags?: string[];
+            objects?: string[];
+            createdBy: number;
+            createdDate: string;
+            expiresDate?: string;
+            lastUsedDate?: string;
+            validKeys: components["schemas"]["ValidKey"][];
+        };
+        AccessKeyCreate: {
+            name: string;
+            instances?: number[];
+            elementKeys?: string[];
+            tags?: string[];
+            objects?: string[];
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            expiresIn?: number;
+        };
+        CreatedAccessKey: {
+            id: number;
+            name: string;
+            key: string;
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            instances?: number[];
+            elementKeys?: string[];
+            tags?: string[];
+            objects?: string[];
+            createdBy: number;
+            createdDate: string;
+            expiresDate?: string;
+            lastUsedDate?: string;
+            validKeys: components["schemas"]["ValidKey"][];
+        };
+        KeyInstance: {
+            id: number;
+            name: string;
+            elementKey: string;
+            tags: string[];
+        };
+        OwnAccessKey: {
+            id: number;
+            name: string;
+            accountId: number;
+            access: components["schemas"]["KeyAccess"];
+            allow: components["schemas"]["KeyPermission"][];
+            objects?: string[];
+            expiresDate?: string;
+            instances: components["schemas"]["KeyInstance"][];
+        };
+        DeletedAccessKey: {
+            id: number;
+        };
+        AccessKeyUpdate: {
+            name?: string;
+            expiresIn?: number | null;
+        };
         UserRoleKey: {
             id: number;
             key: string;
@@ -7483,6 +7624,69 @@ export interface components {
                 "application/json": components["schemas"]["AccountRoleKey"];
             };
         };
+        AccessKeyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccessKey"][];
+            };
+        };
+        CreatedAccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreatedAccessKey"];
+            };
+        };
+        OwnAccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OwnAccessKey"];
+            };
+        };
+        AccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccessKey"];
+            };
+        };
+        DeletedAccessKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedAccessKey"];
+            };
+        };
         UserSecretList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8510,6 +8714,8 @@ export interface components {
         EmailOrId: string;
         AccountRoleKey: string;
         RoleKey: string;
+        AccessKeyWhere: string;
+        AccessKeyId: number;
         AuditFrom: string;
         AuditTo: string;
         AuditUserId: number;
@@ -14600,6 +14806,204 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAccessKeys: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["AccessKeyWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccessKeyList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessKeyCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOwnAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OwnAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessKeyUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    rotateAccessKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["AccessKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedAccessKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];

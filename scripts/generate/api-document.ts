@@ -27,6 +27,8 @@ export interface Operation {
   readonly security?: unknown;
   readonly responses: Responses;
   readonly 'x-causeway-scopes': readonly string[];
+  /** The scopes that an access key needs. Only what `key-scopes.ts` cannot know is written in `spec/`. */
+  readonly 'x-causeway-key-scopes'?: readonly string[];
   /** Whether the body is a record or an event, for which wider limits apply. */
   readonly 'x-causeway-large-body'?: boolean;
   /** Key of the operation that this one repeats under another path, where the path identifies the resource in another way. */

@@ -3,6 +3,7 @@ import { addAccountHeader } from './account-header.ts';
 import { assertApi, type BundledDocument } from './api-document.ts';
 import { addCommonErrors } from './common-errors.ts';
 import { addHubForms } from './hub-forms.ts';
+import { addKeyScopes } from './key-scopes.ts';
 import { addTokenForms } from './token-forms.ts';
 
 /** Rules of redocly's `recommended` set that this document breaks on purpose. */
@@ -29,7 +30,7 @@ export async function readSpec(file: string): Promise<SpecDocument> {
   const problems = await lint({ ref: file, config });
   const bundled = await bundleSpec(file);
   return {
-    document: addCommonErrors(addAccountHeader(addTokenForms(addHubForms(bundled.document)))),
+    document: addCommonErrors(addKeyScopes(addAccountHeader(addTokenForms(addHubForms(bundled.document))))),
     problems: [...problems, ...bundled.problems],
   };
 }

@@ -2,6 +2,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import type { BundledDocument } from './api-document.ts';
 import { describeCatalogue } from './catalogue.ts';
 import { describeElements } from './elements.ts';
+import { printKeyScopes } from './key-scopes.ts';
 import { describeKit } from './kit.ts';
 import { listOperations, printOperations } from './operations.ts';
 import type { Files } from './output.ts';
@@ -20,6 +21,7 @@ export async function makeApiFiles(document: BundledDocument): Promise<Files> {
   return {
     'openapi.json': `${printDocument(published)}\n`,
     'openapi-types.ts': `// ${NOTICE}\n\n${types}`,
+    'key-scopes.ts': `// ${NOTICE}\n\n${printKeyScopes(document)}`,
     'operations.ts': `// ${NOTICE}\n\n${printOperations(listOperations(document))}`,
   };
 }

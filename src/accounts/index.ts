@@ -1,4 +1,5 @@
 import type { Platform } from '../platform.ts';
+import { createAccessKeys } from './access-keys/index.ts';
 import { createAccountRecords } from './account-records.ts';
 import { createAccountRemoval } from './account-removal.ts';
 import { createAccounts } from './accounts.ts';
@@ -43,6 +44,7 @@ export function composeAccounts(
     invitations: createInvitations(platform, { accounts, users, publicUrl }),
     roles: createRoles(platform, principals),
     secrets: createSecrets(platform, principals),
+    accessKeys: createAccessKeys(platform, principals),
     logIn,
     activeElements: createActiveElements(platform, principals),
     settings: createSettings(platform, ensureSubscription),

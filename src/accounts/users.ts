@@ -5,6 +5,7 @@ import { assertAllStorable, isStorable } from '../db/storable.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { missing } from '../shared-errors.ts';
+import { createAccessKeyStore } from './access-keys/store.ts';
 import type { Principal } from './accounts.ts';
 import type { Passwords, WritePassword } from './log-in/passwords.ts';
 import { createSessionStore } from './log-in/session-store.ts';
@@ -72,6 +73,7 @@ export function createUsers(
   const store = createUserStore(knex);
   const roleStore = createRoleStore(knex);
   const secretStore = createSecretStore(platform);
+  const accessKeyStore = createAccessKeyStore(knex);
   const sessionStore = createSessionStore(platform);
 
   async function get(organizationId: number, id: number, via: Knex = knex): Promise<UserRow> {
@@ -282,6 +284,7 @@ export function createUsers(
         // The user first: a rotation of a secret locks the row of the user before those of the secrets.
         await store.remove(via, user);
         await secretStore.removeAll(via, { accountId: user.accountId, userId: id });
+        await accessKeyStore.removeOfUser(via, principal.organizationId, id);
         await endSessions(via, user);
         await roleStore.revokeAll(via, user);
       });

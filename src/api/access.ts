@@ -49,6 +49,7 @@ export type AuditTarget =
   | 'user'
   | 'role'
   | 'secret'
+  | 'access-key'
   | 'session'
   | 'settings'
   | 'element'
@@ -262,6 +263,14 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   updateOwnUser: { audit: { action: 'update', target: 'user' } },
   listOwnUserSecrets: { audit: { action: 'show', target: 'secret' } },
   rotateOwnUserSecret: { ...NEW_SECRET, audit: { action: 'rotate', target: 'secret' } },
+  // One's own; the service decides about those of others.
+  listAccessKeys: EVERYBODY,
+  createAccessKey: { ...NEW_SECRET, audit: { action: 'create', target: 'access-key' } },
+  getOwnAccessKey: EVERYBODY,
+  getAccessKey: EVERYBODY,
+  updateAccessKey: { audit: { action: 'update', target: 'access-key', id: 'id' } },
+  deleteAccessKey: { audit: { action: 'delete', target: 'access-key', id: 'id' } },
+  rotateAccessKey: { ...NEW_SECRET, audit: { action: 'rotate', target: 'access-key', id: 'id' } },
   listRoles: CONFIGURE_ROLES,
   getRole: CONFIGURE_ROLES,
   replaceRole: { ...CONFIGURE_ROLES, audit: { action: 'update', target: 'role', id: 'key' } },

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
+import type { AccessKey } from '../accounts/access-keys/scope.ts';
 import type { TenantIds } from '../accounts/store.ts';
 import { writeEntry } from '../db/audit-row.ts';
 import { isAppError } from '../errors.ts';
@@ -29,6 +30,8 @@ export interface AuditedCall {
   readonly principal: TenantIds;
   readonly params: Readonly<Record<string, string>>;
   readonly instance: Instance | undefined;
+  /** The access key of the request. */
+  readonly key?: Pick<AccessKey, 'id' | 'name'> | undefined;
 }
 
 const SUCCESS = 200;
@@ -43,6 +46,7 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   role: 'users',
   invitation: 'users',
   secret: 'authentication',
+  'access-key': 'authentication',
   session: 'authentication',
   element: 'elements',
   'oauth-proxy': 'elements',
@@ -73,7 +77,7 @@ export function createAudit(
   }
 
   return {
-    entryOf: (request, response, { id, access, principal, params, instance }) => {
+    entryOf: (request, response, { id, access, principal, params, instance, key }) => {
       const { path, tag } = OPERATIONS[id];
       const { action, id: idParam } = access.audit ?? VIEW;
       const targetId = idParam === undefined ? undefined : params[idParam];
@@ -93,6 +97,7 @@ export function createAudit(
         targetId,
         instanceId: Number.isSafeInteger(instanceId) ? instanceId : undefined,
         ipAddress: response.locals.address,
+        ...(key !== undefined && { changes: { accessKey: { id: key.id, name: key.name } } }),
         redactor: redactCall(request, response),
         isWritten: false,
       };

@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
-import type { Accounts, FoundPrincipal, Principal } from '../accounts/accounts.ts';
+import type { AccessKeys, FoundAccessKey } from '../accounts/access-keys/index.ts';
+import { type AccessKey, selectionOf } from '../accounts/access-keys/scope.ts';
+import { type Accounts, type FoundPrincipal, goesBy, type Principal } from '../accounts/accounts.ts';
 import type { ConsoleSession, ConsoleSessions, FoundSession } from '../accounts/log-in/sessions.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Clock } from '../clock.ts';
@@ -8,7 +10,7 @@ import type { ConnectPage } from '../connect/page.ts';
 import type { PageSession } from '../connect/session.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
-import { AppError, cutText } from '../errors.ts';
+import { AppError, cutText, invalidRequest, isAppError } from '../errors.ts';
 import type { FormulaResources } from '../formulas/resources.ts';
 import type { FailedAuthorizations } from '../http/failed-authorizations.ts';
 import type { CallerLimits, TokenBuckets } from '../http/rate-limits.ts';
@@ -22,6 +24,7 @@ import type { Resources } from '../resources/index.ts';
 import { findName } from '../resources/objects.ts';
 import { actIn } from './access.ts';
 import type { InnerCaller, InnerCallers } from './inner-callers.ts';
+import { assertKeyCovers, isForKeys, otherAccount, outOfReach } from './key-scopes.ts';
 import type { SentSecrets } from './operation.ts';
 import { createRoutes } from './routes.ts';
 import { assertCsrfToken, type SessionCookie } from './session-cookie.ts';
@@ -36,6 +39,8 @@ export interface Caller {
   readonly redactor: Redactor;
   /** Console session whose cookie identified the principal. */
   readonly session?: ConsoleSession | undefined;
+  /** Access key that identified the principal, and limits what the request may do. */
+  readonly key?: AccessKey | undefined;
   readonly instance?: Instance | undefined;
 }
 
@@ -61,14 +66,28 @@ export type Authorized =
  */
 export type Authorize = (request: Request, response: Response) => Promise<Authorized>;
 
+/** The sender of a request with an access key. */
+export interface KeyCaller extends Caller {
+  readonly key: AccessKey;
+}
+
+/**
+ * Identifies the access key of a request outside the base path, such as one to `/mcp`, whatever its path. The caller is put into
+ * `response.locals`, for the log and for an error response. What the key may do is checked by `key-scopes.ts`: send calls of operations
+ * with the same `Authorization` header, and they are limited as requests of the key are.
+ * @throws AppError UNAUTHENTICATED, RATE_LIMITED after many wrong keys
+ */
+export type IdentifyKey = (request: Request, response: Response) => Promise<KeyCaller>;
+
 export interface AuthorizationParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly accounts: Pick<Accounts, 'findPrincipal' | 'findActing' | 'getAccount'>;
+  readonly accessKeys: Pick<AccessKeys, 'findBySecret'>;
   readonly innerCallers: Pick<InnerCallers, 'find'>;
   readonly sessions: Pick<ConsoleSessions, 'find'>;
   readonly sessionCookie: Pick<SessionCookie, 'read' | 'assertOwnPage'>;
   readonly principals: Pick<PrincipalChanges, 'moment' | 'isOutdated' | 'subscribe'>;
-  readonly instances: Pick<Instances, 'findByToken' | 'getCached'>;
+  readonly instances: Pick<Instances, 'findByToken' | 'getCached' | 'list'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
   readonly listObjects: Resources['listObjects'];
   /** Returns whether a formula instance of an account has a method and path. Each request on a record calls it, so it must be cheap. */
@@ -84,6 +103,10 @@ export interface AuthorizationParts {
 const ACCOUNT_HEADER = 'elements-account-id';
 /** The instance of a call with a session of the console: pages hold no instance tokens. */
 const INSTANCE_HEADER = 'elements-element-instance-id';
+/** The instance of a call with an access key. */
+const KEY_INSTANCE_HEADER = 'elements-instance-id';
+/** Maximum number of instances that an error names. */
+const MOST_NAMED = 10;
 
 interface KnownCaller extends Caller, Pick<FoundPrincipal, 'expiresAt'> {
   /** A moment of `PrincipalChanges`. */
@@ -97,7 +120,7 @@ interface Credentials {
   readonly key: string;
   /** Secrets as the header sent them. */
   readonly sent: SentSecrets;
-  readonly find: () => Promise<FoundPrincipal | FoundSession | undefined>;
+  readonly find: () => Promise<FoundPrincipal | FoundSession | FoundAccessKey | undefined>;
   /** The organization is vouched for as well. */
   readonly hasOrganization: boolean;
   /** The instance of the request: by its token, or with a session by its id. */
@@ -106,10 +129,23 @@ interface Credentials {
   readonly refusal: string;
   /** False when the request is served without a caller, too. */
   readonly isNeeded: boolean;
+  readonly isKey?: true;
+}
+
+interface KeyRequest {
+  readonly known: Caller;
+  readonly key: AccessKey;
+  /** First segment of the path. */
+  readonly first: string;
+}
+
+export interface Authorization {
+  readonly authorize: Authorize;
+  readonly identifyKey: IdentifyKey;
 }
 
 /** Creates the authorization. A caller that was seen a moment ago costs no query. */
-export function createAuthorization(parts: AuthorizationParts): Authorize {
+export function createAuthorization(parts: AuthorizationParts): Authorization {
   const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
   const {
     listObjects,
@@ -119,13 +155,27 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     failedAuthorizations,
     callerLimits,
     innerCallers,
+    accessKeys,
   } = parts;
   const callers = createSecretCache<KnownCaller>();
   principals.subscribe(callers.forgetMisses);
   /** Parsed `Authorization` headers of known callers. Most of a caller's requests have the same header. */
   const readHeaders = new Map<string, Credentials>();
 
-  return async (request, response) => {
+  const identifyKey: IdentifyKey = async (request, response) => {
+    const { authorization = '' } = request.headers;
+    if (!BEARER.test(authorization)) refuse('This path needs an access key. Send `Authorization: Bearer ck_…`.');
+    const credentials = byKey(authorization);
+    const known = findKept(credentials) ?? (await findCaller(credentials, response.locals.address));
+    if (known?.key === undefined) refuse(credentials.refusal);
+    const { principal, sent, redactor, key } = known;
+    const caller = { principal, sent, redactor, key };
+    response.locals.principal = principal;
+    response.locals.caller = caller;
+    return caller;
+  };
+
+  const authorize: Authorize = async (request, response) => {
     const { authorization = '' } = request.headers;
     const read = readHeaders.get(authorization);
     // `Connect <key>`: what the page of a connect session has in the place of secrets.
@@ -141,7 +191,8 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       return { caller: undefined, scope: 'public' };
     }
     const [, first = ''] = request.path.split('/', 2);
-    const sought = scopeOf(request, first, credentials);
+    const isOfKey = credentials.isKey === true;
+    const sought = isOfKey ? 'platform' : scopeOf(request, first, credentials.instance !== undefined);
     response.locals.scope = sought;
     if (sought === 'platform') assertOrganization(credentials);
     const known = findKept(credentials) ?? (await findCaller(credentials, response.locals.address));
@@ -154,6 +205,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       readHeaders.set(authorization, credentials);
     }
     response.locals.principal = known.principal;
+    if (known.key !== undefined) return authorizeKey(request, response, { known, key: known.key, first });
     if (known.session !== undefined) assertCsrfToken(request, known.session);
     const named = request.headers[ACCOUNT_HEADER];
     // The account that the call is about, where it is not the caller's own.
@@ -166,13 +218,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     const instance = credentials.instance && (await findInstance(principal.accountId, credentials.instance));
     const caller: Caller = { principal, sent, redactor, session, instance };
     response.locals.caller = caller;
-    const { method, path } = request;
-    const mayBeOfPlatform =
-      sought === 'record' &&
-      instance !== undefined &&
-      (PLATFORM_SEGMENTS.has(first) || (await isFormulaResource(principal.accountId, method, path)));
-    const isOfPlatform = mayBeOfPlatform && (await isNoObject({ instance, signal: signalEnd(response) }, first));
-    const scope = isOfPlatform ? 'platform' : sought;
+    const scope = await settleScope(request, response, { sought, instance, first });
     response.locals.scope = scope;
     if (scope !== 'platform') {
       // On refusals too: they say which instance they are about.
@@ -183,6 +229,73 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return { caller, scope, isUnknown: !PLATFORM_SEGMENTS.has(first) };
   };
 
+  return { authorize, identifyKey };
+
+  /**
+   * Finds the instance and the possible operations of a request with an access key. What the key may do is checked when the operation is
+   * known.
+   * @throws AppError FORBIDDEN for an instance or an account out of reach; REQUEST_INVALID where the instance must be named
+   */
+  async function authorizeKey(request: Request, response: Response, { known, key, first }: KeyRequest) {
+    const { principal, sent, redactor } = known;
+    const named = request.headers[ACCOUNT_HEADER];
+    if (named !== undefined) await assertOwnAccount(principal, String(named));
+    const budget = callerLimits.count(principal);
+    const found: Caller = { principal, sent, redactor, key };
+    response.locals.caller = found;
+    const instance = await findKeyInstance(request, found, key);
+    const caller: Caller = { ...found, instance };
+    response.locals.caller = caller;
+    const sought = instance === undefined ? 'platform' : scopeOf(request, first, true);
+    const scope = await settleScope(request, response, { sought, instance, first });
+    response.locals.scope = scope;
+    if (instance !== undefined && scope !== 'platform') response.setHeader('Elements-Element-Instance-Id', instance.id);
+    if (scope !== 'platform') return { caller, scope };
+    if (budget !== undefined) setBudget(response, budget());
+    return { caller, scope, isUnknown: !PLATFORM_SEGMENTS.has(first) };
+  }
+
+  async function assertOwnAccount({ organizationId, accountId }: Principal, named: string): Promise<void> {
+    const account = await accounts.getAccount(organizationId, String(accountId));
+    if (!goesBy(account, named)) throw otherAccount();
+  }
+
+  /** Returns the instance that the request names, or the only one of the key. Undefined for a request to the platform. */
+  async function findKeyInstance(request: Request, caller: Caller, key: AccessKey): Promise<Instance | undefined> {
+    const { accountId } = caller.principal;
+    const named = request.headers[KEY_INSTANCE_HEADER];
+    if (named !== undefined) {
+      const id = readInstanceId(String(named), 'Elements-Instance-Id');
+      return reachInstance(accountId, key, id);
+    }
+    const operation = findPlatform(request.path)?.operations[request.method];
+    if (operation !== undefined && isForKeys(operation)) return undefined;
+    const [only, ...others] = key.instances ?? [];
+    if (only !== undefined && others.length === 0) return reachInstance(accountId, key, only);
+    const query = { ...selectionOf(key), limit: MOST_NAMED + 1, after: { id: 0 } };
+    const { instances: reached } = await instances.list(accountId, query);
+    const [first, second] = reached;
+    if (first !== undefined && second === undefined) return first;
+    if (first === undefined && key.instances !== undefined) refuse('The instances of this access key were deleted.');
+    if (operation !== undefined) return undefined;
+    throw unnamedInstance(reached);
+  }
+
+  /** Every process knows at once of a deleted instance. @throws AppError FORBIDDEN; UNAUTHENTICATED when it was the only one of the key */
+  async function reachInstance(accountId: number, key: AccessKey, id: number): Promise<Instance> {
+    if (key.instances?.includes(id) === false) throw outOfReach(id);
+    let instance: Instance;
+    try {
+      instance = await instances.getCached(accountId, id);
+    } catch (error) {
+      if (!isAppError(error, 'NOT_FOUND')) throw error;
+      if (key.instances?.length === 1) refuse('The instance of this access key was deleted.');
+      throw outOfReach(id);
+    }
+    assertKeyCovers(key, instance);
+    return instance;
+  }
+
   /**
    * Reads the secrets of the header or, without them, the session of the cookie, which a browser always sends. Undefined for a request that
    * needs neither. A log-in ignores the cookie of an earlier session.
@@ -192,6 +305,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     const { authorization } = request.headers;
     const inner = authorization === undefined ? undefined : innerCallers.find(authorization);
     if (authorization !== undefined && inner !== undefined) return byTicket(authorization, inner);
+    if (authorization !== undefined && BEARER.test(authorization)) return byKey(authorization);
     if (authorization !== undefined) return bySecrets(readSecrets(authorization));
     const isPublic = findPublic(request.path)?.operations[request.method] !== undefined;
     const token = isPublic && request.method !== 'GET' ? undefined : sessionCookie.read(request);
@@ -210,6 +324,25 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       instance: element === undefined ? undefined : { token: element },
       refusal: 'The User or Organization secret in the Authorization header is not valid.',
       isNeeded: true,
+    };
+  }
+
+  /** @throws AppError UNAUTHENTICATED for a header with anything else than one access key */
+  function byKey(authorization: string): Credentials {
+    const secret = BEARER_KEY.exec(authorization)?.[1];
+    if (secret === undefined)
+      refuse('The Authorization header with an access key cannot be read. Send `Bearer ck_…`, and nothing else.');
+    return {
+      secrets: [secret],
+      // No header and no cookie can contain a line break.
+      key: `\n${secret}`,
+      sent: {},
+      find: () => accessKeys.findBySecret(secret),
+      hasOrganization: true,
+      instance: undefined,
+      refusal: 'The access key is not valid: it was deleted or has expired, or its user may no longer use it.',
+      isNeeded: true,
+      isKey: true,
     };
   }
 
@@ -302,6 +435,24 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return found ?? refuse('The Element token is not valid, or its instance was deleted.');
   }
 
+  /** A path with scope `'record'` is the platform's when the element has no such object. */
+  async function settleScope<Sought extends Exclude<ApiScope, 'public' | 'connect'>>(
+    { method, path }: Request,
+    response: Response,
+    {
+      sought,
+      instance,
+      first,
+    }: { readonly sought: Sought; readonly instance: Instance | undefined; readonly first: string },
+  ) {
+    const mayBeOfPlatform =
+      sought === 'record' &&
+      instance !== undefined &&
+      (PLATFORM_SEGMENTS.has(first) || (await isFormulaResource(instance.accountId, method, path)));
+    const isOfPlatform = mayBeOfPlatform && (await isNoObject({ instance, signal: signalEnd(response) }, first));
+    return isOfPlatform ? 'platform' : sought;
+  }
+
   /**
    * Returns whether a path of the platform with a token is no object of the element. If the objects cannot be found now, the element
    * responds with the reason, because a record must not seem deleted when its provider is down.
@@ -315,6 +466,20 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       throw error;
     }
   }
+}
+
+const BEARER = /^\s*bearer\s+ck_/i;
+const BEARER_KEY = /^\s*bearer\s+(ck_\w{1,100})\s*$/i;
+
+/** Returns the error of a request that could be about several instances, or about none. */
+function unnamedInstance(reached: readonly Pick<Instance, 'id'>[]): AppError {
+  const ids = reached.slice(0, MOST_NAMED).map(({ id }) => id);
+  const more = reached.length > MOST_NAMED ? ', …' : '';
+  const message =
+    ids.length === 0
+      ? 'The access key reaches no instance yet. Create one that matches its scope.'
+      : `The access key reaches several instances. Name one in the header Elements-Instance-Id: ${ids.join(', ')}${more}.`;
+  return invalidRequest([{ path: '/headers/elements-instance-id', message }]);
 }
 
 function ignoreRefusal(error: unknown): undefined {
@@ -380,9 +545,9 @@ const findOnInstance = createRoutes('instance');
  * Returns the scope of a request by its path and its credentials. A path with scope `'record'` is the platform's when the element has no
  * such object.
  */
-function scopeOf(request: Request, first: string, { instance }: Credentials): Exclude<ApiScope, 'public' | 'connect'> {
+function scopeOf(request: Request, first: string, hasInstance: boolean): Exclude<ApiScope, 'public' | 'connect'> {
   const { method, path } = request;
-  if (instance === undefined) {
+  if (!hasInstance) {
     const isPlatform = PLATFORM_SEGMENTS.has(first) && (first !== 'hubs' || findPlatform(path) !== undefined);
     if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
     refuse(
@@ -409,12 +574,9 @@ export function unknownPath({ method, baseUrl, path }: Request): AppError {
   return new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
 }
 
-function readInstanceId(text: string): number {
+function readInstanceId(text: string, header = 'Elements-Element-Instance-Id'): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new AppError(
-    'REQUEST_INVALID',
-    'The header Elements-Element-Instance-Id must be the id of an instance, a whole number.',
-  );
+  throw new AppError('REQUEST_INVALID', `The header ${header} must be the id of an instance, a whole number.`);
 }
 
 function assertOrganization({ hasOrganization }: Credentials): void {

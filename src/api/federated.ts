@@ -1,3 +1,4 @@
+import { type AccessKey, selectionOf } from '../accounts/access-keys/scope.ts';
 import { hubsOf } from '../connector/define.ts';
 import { AppError, invalidRequest } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -20,15 +21,18 @@ export function createFederatedHandlers(
   const listFederated = createFederatedLists(resources);
 
   /**
-   * Returns the selected instances of an account.
+   * Returns the selected instances of an account, or those of them that the key of the request reaches.
    * @throws AppError REQUEST_INVALID for more instances than one list can have
    */
   async function findInstances(
     accountId: number,
     { instances: ids, tags, hub }: OperationQuery<'listFederatedRecords'>,
+    key: AccessKey | undefined,
   ): Promise<readonly Instance[]> {
-    const where = ids === undefined ? undefined : `id IN (${ids})`;
-    const page = await instances.list(accountId, { where, tags, limit: MOST_INSTANCES + 1, after: { id: 0 } });
+    const reach = key === undefined ? {} : selectionOf(key);
+    const where = [ids === undefined ? [] : `id IN (${ids})`, reach.where ?? []].flat().join(' AND ') || undefined;
+    const allTags = reach.tags === undefined ? tags : [...(tags ?? []), ...reach.tags];
+    const page = await instances.list(accountId, { where, tags: allTags, limit: MOST_INSTANCES + 1, after: { id: 0 } });
     const found = page.instances.filter(({ connector }) => hub === undefined || hubsOf(connector).includes(hub));
     if (page.instances.length <= MOST_INSTANCES) return found;
     const message = `A federated list can have at most ${MOST_INSTANCES} instances. Name some of them with instances or tags[].`;
@@ -36,8 +40,16 @@ export function createFederatedHandlers(
   }
 
   return {
-    listFederatedRecords: async ({ principal: { accountId }, path: { objectName }, query, headers, signal, url }) => {
-      const found = await findInstances(accountId, query);
+    listFederatedRecords: async ({
+      principal: { accountId },
+      path: { objectName },
+      query,
+      headers,
+      key,
+      signal,
+      url,
+    }) => {
+      const found = await findInstances(accountId, query, key);
       const { where, orderBy, fields, pageSize = PAGE_SIZE, nextPage } = query;
       const context = JSON.stringify([
         'federated',
@@ -49,6 +61,7 @@ export function createFederatedHandlers(
         query.instances,
         query.tags,
         query.hub,
+        ...(key === undefined ? [] : [key.id]),
       ]);
       const tokens = createPositionTokens(seal, context);
       const position = tokens.read(nextPage);

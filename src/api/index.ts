@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { AccessKeys } from '../accounts/access-keys/index.ts';
 import type { AccountRecords } from '../accounts/account-records.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { ActiveElements } from '../accounts/active-elements.ts';
@@ -32,11 +33,12 @@ import type { Mappings } from '../mappings/index.ts';
 import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
+import { createAccessKeyHandlers } from './access-keys.ts';
 import { createAccountHandlers } from './accounts.ts';
 import { createActivityHandlers } from './activity.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
-import { createAuthorization } from './authorization.ts';
+import { type Authorization, createAuthorization } from './authorization.ts';
 import { createBulkHandlers } from './bulk.ts';
 import { type ConnectServices, createConnectHandlers } from './connect.ts';
 import { createConnectPages } from './connect-pages.ts';
@@ -91,6 +93,7 @@ export interface ApiServices
   readonly invitations: Invitations;
   readonly roles: Roles;
   readonly secrets: Secrets;
+  readonly accessKeys: AccessKeys;
   readonly logIn: LogIn;
   readonly activeElements: ActiveElements;
   readonly instances: Instances;
@@ -206,15 +209,16 @@ function composeOperations(
   services: ApiServices,
   config: ServiceConfig,
   { bodyBudget, audit, innerCallers }: OperationParts,
-): ApiParts {
+): ApiParts & Authorization {
   const { clock, keys, shares } = platform;
   const { accounts, activity, principals, logIn, instances, resources, idempotency, publicUrl } = services;
   const sessionCookie = createSessionCookie(publicUrl);
   const isInner = (authorization: string) => innerCallers.find(authorization) !== undefined;
   return {
-    authorize: createAuthorization({
+    ...createAuthorization({
       clock,
       accounts,
+      accessKeys: services.accessKeys,
       innerCallers,
       sessions: logIn.sessions,
       sessionCookie,
@@ -256,6 +260,7 @@ function composeOperations(
         requests: createTokenBuckets(clock, INVITED_REQUESTS),
       }),
       ...createRoleHandlers(services),
+      ...createAccessKeyHandlers(services, keys),
       ...createAuditLogHandlers(services, keys),
       ...createBulkHandlers(services.bulk, keys),
       ...createFormulaExecutionHandlers(services, keys),

@@ -1,5 +1,6 @@
 import type { operations } from '../../generated/openapi-types.ts';
 import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
+import type { AccessKey } from '../accounts/access-keys/scope.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
 import type { TenantIds } from '../accounts/store.ts';
@@ -59,6 +60,8 @@ export interface OperationRequest<Id extends OperationId> {
   readonly sent: SentSecrets;
   /** Console session whose cookie came with the request. */
   readonly session: ConsoleSession | undefined;
+  /** The access key of the request, which limits the instances and the objects that the handler may show. */
+  readonly key: AccessKey | undefined;
   /** The connect session whose key the request contains. */
   readonly pageSession: PageSessionOf<Id>;
   /** Network address of the caller. */

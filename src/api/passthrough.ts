@@ -8,6 +8,7 @@ import { signalEnd } from '../http/request-end.ts';
 import { safeFileHeaders } from '../http/response.ts';
 import type { Resources } from '../resources/index.ts';
 import type { Caller } from './authorization.ts';
+import { assertKeyMayPass } from './key-scopes.ts';
 import type { PassthroughOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import { callHeaders } from './records.ts';
@@ -43,9 +44,10 @@ export function isPassed({ path }: Pick<Request, 'path'>): boolean {
 }
 
 export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrough {
-  return async (request, response, { instance }) => {
+  return async (request, response, { instance, key }) => {
     if (!isPassed(request)) return notFound(request);
     const method = methodOf(request);
+    if (key !== undefined) assertKeyMayPass(key, METHODS[method], request);
     response.locals.operation = METHODS[method];
     if (instance === undefined) throw new AppError('INTERNAL', 'A call on an instance without one');
     const passed = {

@@ -1,3 +1,4 @@
+import { coversObject } from '../accounts/access-keys/scope.ts';
 import type { Clock } from '../clock.ts';
 import { fileResponse } from '../http/response.ts';
 import { SHOWS_NULLS } from '../instances/configuration.ts';
@@ -19,10 +20,13 @@ export function createRecordHandlers(resources: Resources, clock: Clock) {
   });
 
   const direct = {
-    listObjects: async ({ instance, signal, query, headers }) => {
+    listObjects: async ({ instance, signal, query, headers, key }) => {
       const { objects, mapped } = await resources.listObjects({ instance, signal });
       const isDetailed = query.details === true || headers['elements-version'] === 'Helium';
-      const body = isDetailed ? describeObjects(objects, mapped) : [...objectNames(objects, mapped)];
+      const isReached = (name: string) => key === undefined || coversObject(key, name);
+      const body = isDetailed
+        ? describeObjects(objects, mapped).filter(({ name }) => isReached(name))
+        : [...objectNames(objects, mapped)].filter(isReached);
       return { body, headers: { 'Elements-Returned-Count': body.length, ...instanceHeader(instance) } };
     },
 

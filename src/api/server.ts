@@ -23,6 +23,7 @@ import type { Audit } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
 import { createEndpoints, type Endpoint, FORM_TYPE, type TakenBody } from './endpoint.ts';
 import type { HandleFormulaResource } from './formula-resources.ts';
+import { assertKeyMay, assertKeyReachesBody, lackingPlatform } from './key-scopes.ts';
 import type { Handlers } from './operation.ts';
 import { isPassed, isPassthrough, type Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
@@ -161,7 +162,9 @@ function createApi(api: ApiParts): Serve {
     if (request.path.includes('%')) assertPath(request);
     assertFlatQuery(request);
     if (authorized.scope === 'platform' && authorized.isUnknown === true)
-      return api.handleFormulaResource(request, response, authorized.caller);
+      return authorized.caller.key === undefined
+        ? api.handleFormulaResource(request, response, authorized.caller)
+        : Promise.reject(lackingPlatform());
     if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     else if (caller.session === undefined && caller.instance !== undefined) asOriginal(request);
     const route = routes[scope](request.path);
@@ -172,7 +175,7 @@ function createApi(api: ApiParts): Serve {
     const { id, access } = endpoint;
     const params = route?.readParams() ?? {};
     const instance = scope === 'platform' ? undefined : caller?.instance;
-    const isAdmitted = caller === undefined || endpoint.isForEverybody;
+    const isAdmitted = caller === undefined || (endpoint.isForEverybody && caller.key === undefined);
     const admitted = isAdmitted ? undefined : await admit(request, response, { endpoint, params, caller });
     const principal = admitted?.principal ?? caller?.principal;
     locals.principal = principal;
@@ -192,6 +195,7 @@ function createApi(api: ApiParts): Serve {
     if (endpoint.stored.length > 0) assertStorableInput(endpoint.stored, { query, body });
     if (endpoint.isJson) assertAcceptsJson(request.headers.accept);
     if (endpoint.body !== undefined) assertBody(endpoint.body, form, body);
+    if (caller?.key !== undefined) assertKeyReachesBody(caller.key, id, body);
 
     const runAs = async <Result>(user: TenantIds, work: () => Promise<Result>): Promise<Result> => {
       locals.principal = user;
@@ -212,6 +216,7 @@ function createApi(api: ApiParts): Serve {
       sent: caller?.sent ?? {},
       user: admitted?.user,
       session: caller?.session,
+      key: caller?.key,
       pageSession: authorized.scope === 'connect' ? authorized.pageSession : undefined,
       address: locals.address,
       runAs,
@@ -270,12 +275,13 @@ function createApi(api: ApiParts): Serve {
   /** Asserts that the caller may use the operation, before the body is read. */
   async function admit(request: Request, response: Response, { endpoint, params, caller }: Wanted): Promise<Admitted> {
     const { id, access } = endpoint;
-    const { principal, instance } = caller;
+    const { principal, instance, key } = caller;
     try {
+      if (key !== undefined) assertKeyMay(key, id, params);
       return await assertAccess(directory, principal, access, params);
     } catch (error) {
       if (isAppError(error, 'FORBIDDEN'))
-        await audit.noteRefusal(audit.entryOf(request, response, { id, access, principal, params, instance }));
+        await audit.noteRefusal(audit.entryOf(request, response, { id, access, principal, params, instance, key }));
       throw error;
     }
   }

@@ -125,7 +125,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     auditRetentionDays: config.auditRetentionDays,
     publicUrl,
   });
-  const { accounts, activeElements, logIn, invitations, settings, auditLog, idempotency } = people;
+  const { accounts, activeElements, logIn, invitations, accessKeys, settings, auditLog, idempotency } = people;
   await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const mappings = composeMappings(platform, {
@@ -258,6 +258,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     bulk.removeSome,
     connect.sessions.removeSome,
     invitations.removeSome,
+    accessKeys.removeSome,
     mappings.removeSome,
     authorizations.removeSome,
     idempotency.removeSome,
@@ -270,7 +271,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
-    purgeLogIns: async (at: Date) => (await logIn.purge(at)) + (await invitations.purge(at)),
+    purgeLogIns: async (at: Date) =>
+      (await logIn.purge(at)) + (await invitations.purge(at)) + (await accessKeys.purge(at)),
     purgeConnectSessions: connect.sessions.purge,
     purgeConnectDepartures: connect.page.purgeDepartures,
     ...maintenance,

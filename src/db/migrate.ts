@@ -37,6 +37,7 @@ import * as formulas from './migrations/0060-formulas.ts';
 import * as formulaUsage from './migrations/0061-formula-usage.ts';
 import * as formulaOutcomes from './migrations/0064-formula-outcomes.ts';
 import * as sharedFormulaResources from './migrations/0065-shared-formula-resources.ts';
+import * as accessKeys from './migrations/0077-access-keys.ts';
 
 interface Migration {
   readonly name: string;
@@ -79,6 +80,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0061-formula-usage', statements: formulaUsage.STATEMENTS },
   { name: '0064-formula-outcomes', statements: formulaOutcomes.STATEMENTS },
   { name: '0065-shared-formula-resources', statements: sharedFormulaResources.STATEMENTS },
+  { name: '0077-access-keys', statements: accessKeys.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

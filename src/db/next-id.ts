@@ -5,6 +5,7 @@ import { firstOf, type RowOf } from './row.ts';
 export async function nextId(
   knex: Knex,
   table:
+    | 'access_key'
     | 'app_user'
     | 'bulk_job'
     | 'connect_authorization'

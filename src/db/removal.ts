@@ -14,7 +14,8 @@ export async function removeRows(
     | 'oauth_code'
     | 'delivery'
     | 'connect_session'
-    | 'user_invitation',
+    | 'user_invitation'
+    | 'access_key',
   accountId: number,
   where = 'true',
 ): Promise<Removal> {

@@ -59,7 +59,7 @@ function accessOf(id: AskedOperationId): Access {
 /** Operations with the same rule for who may call them, and about the same kind of thing. */
 function kindOf(id: AskedOperationId): string {
   const { privilege, also, user, account } = accessOf(id);
-  const { of, showsAllTo, isShownTo, isNarrowed, isLog } = RECIPES[id];
+  const { of, showsAllTo, isShownTo, isNarrowed, isLog, isReservedUnless } = RECIPES[id];
   const about = of === undefined || of === 'spareAccount' ? of : 'thing';
   return JSON.stringify([
     OPERATIONS[id].method,
@@ -73,6 +73,7 @@ function kindOf(id: AskedOperationId): string {
     isShownTo,
     isNarrowed,
     isLog,
+    isReservedUnless,
   ]);
 }
 
@@ -131,7 +132,7 @@ function isAllowed(id: AskedOperationId, role: RoleName): boolean {
  */
 function expectedOf(id: AskedOperationId, role: RoleName, { place, naming }: Way): number {
   const { account, user } = accessOf(id);
-  const { success = 200, of, showsAllTo, isShownTo } = RECIPES[id];
+  const { success = 200, of, showsAllTo, isShownTo, isReservedUnless } = RECIPES[id];
   const isManager = holds(role, 'manageOrganization');
   const isWithinReach = place === 'own' || (place === 'sibling' && isManager);
   if (naming !== 'nothing' && !isWithinReach) return 404;
@@ -139,6 +140,7 @@ function expectedOf(id: AskedOperationId, role: RoleName, { place, naming }: Way
   const isForeign = place !== 'own' && naming === 'nothing';
   if (isForeign && takesToken(id)) return 401;
   if (!isAllowed(id, role)) return 403;
+  if (isReservedUnless !== undefined && !holds(role, isReservedUnless)) return 404;
   if (!isForeign) return success;
   if (isShownTo !== undefined && place === 'sibling' && holds(role, isShownTo)) return 403;
   const ofAll = account === undefined ? (user?.ofOrganization ?? showsAllTo) : undefined;

@@ -12,6 +12,7 @@ const ALL = [
   ...['0045-shared-proxies', '0046-branding-invitations', '0047-background-runs', '0048-last-calls', '0049-told-apart'],
   ...['0050-mappings', '0051-missing-mappings', '0052-script-notes'],
   ...['0060-formulas', '0061-formula-usage', '0064-formula-outcomes', '0065-shared-formula-resources'],
+  ...['0077-access-keys'],
 ];
 
 describe('migrateDatabase', () => {

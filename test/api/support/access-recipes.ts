@@ -25,6 +25,8 @@ export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
   readonly isNarrowed?: true;
   /** It differs from one time to the next, or shows what the provider has, which is the same behind all places. */
   readonly isOfTheMoment?: true;
+  /** It is another user's, and not there for whoever lacks the privilege. */
+  readonly isReservedUnless?: Privilege;
   /** Tells what was asked for, row by row. */
   readonly isLog?: true;
 }
@@ -110,6 +112,7 @@ const executionParts = ({ id, params }: Thing) =>
 const EXECUTION = { of: 'execution', path: executionParts } as const;
 const SPARE_EXECUTION = { of: 'spareExecution', path: executionParts } as const;
 const SPENT_BULK_JOB = { of: 'spareBulkJob', spends: true } as const;
+const KEY = { of: 'accessKey' } as const;
 const IF_MATCH = { headers: { 'if-match': '*' } };
 
 const rename = () => ({ name: unique('renamed') });
@@ -172,6 +175,15 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listInvitations: {},
   createInvitation: { body: () => ({ email: `${unique('invited')}@example.com` }) },
   revokeInvitation: { of: 'spareInvitation', spends: true },
+  listAccessKeys: {},
+  createAccessKey: { body: () => ({ name: unique('made'), access: 'read' }) },
+  // A call with secrets has no key.
+  getOwnAccessKey: { success: 403 },
+  getAccessKey: { ...KEY, isReservedUnless: 'editAccountUsers' },
+  updateAccessKey: { ...KEY, isReservedUnless: 'editAccountUsers', body: rename },
+  deleteAccessKey: { of: 'spareAccessKey', spends: true, isReservedUnless: 'editAccountUsers' },
+  // Only the user of a key rotates it; whoever else looks for one is told that it is not there.
+  rotateAccessKey: { path: { id: '7400000000' }, success: 404, body: () => ({}) },
   listUsers: ALL_USERS,
   getUser: USER,
   updateUser: { ...SPARE_USER, body: renamePerson },

@@ -32,6 +32,8 @@ export type Kind =
   | 'spareConnectSession'
   | 'invitation'
   | 'spareInvitation'
+  | 'accessKey'
+  | 'spareAccessKey'
   | 'bulkJob'
   | 'spareBulkJob'
   | 'bulkUpload'
@@ -336,6 +338,12 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return { id };
   }
 
+  async function createAccessKey(): Promise<Thing> {
+    const { id, key } = await post('/keys', { name: unique(mark), access: 'read' });
+    secrets.push(key);
+    return { id };
+  }
+
   async function createColleague(): Promise<Thing> {
     const email = `${unique(mark)}@example.com`;
     const body = { email, firstName: mark, lastName: mark };
@@ -384,6 +392,8 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     spareConnectSession: createConnectSession,
     invitation: createInvitation,
     spareInvitation: createInvitation,
+    accessKey: createAccessKey,
+    spareAccessKey: createAccessKey,
     bulkJob: createBulkJob,
     spareBulkJob: createBulkJob,
     bulkUpload: createBulkUpload,

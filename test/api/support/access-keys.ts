@@ -1,0 +1,26 @@
+import type { ApiAnswer, ApiCall, TestApp } from '../../support/app.ts';
+
+/** Creates a key as the first user of the service. @throws when the answer is not 200 */
+export async function createKey(
+  service: Pick<TestApp, 'call'>,
+  scope: object = {},
+  headers: ApiCall['headers'] = {},
+): Promise<ApiAnswer['body']> {
+  const body = { name: 'Test', access: 'read', ...scope };
+  const response = await service.call('/keys', { method: 'POST', body, headers });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body;
+}
+
+/** Calls with a key instead of secrets. */
+export function withKey(
+  service: Pick<TestApp, 'call'>,
+  key: string,
+  instanceId?: number,
+): (path: string, call?: ApiCall) => Promise<ApiAnswer> {
+  const own = {
+    authorization: `Bearer ${key}`,
+    ...(instanceId !== undefined && { 'elements-instance-id': String(instanceId) }),
+  };
+  return (path, call = {}) => service.call(path, { ...call, headers: { ...own, ...call.headers } });
+}
