@@ -64,14 +64,20 @@ function isCalledByClients({ tags, ...operation }: Operation): boolean {
  * Returns an operation for a client. With the token of an instance, a path of the platform may name an object of the provider (decisions
  * D2), so operations of the platform do not send it. All operations under one tag authorize in the same way.
  */
-function clientOperation({ parameters = [], tags, ...operation }: Operation): Operation {
+function clientOperation({ parameters = [], tags, security, ...operation }: Operation): Operation {
   const isOfPlatform = operation['x-causeway-scopes'].includes('platform');
   return {
     ...operation,
-    ...(isOfPlatform && { security: [{ UserOrganization: [] }] }),
+    security: isOfPlatform ? [{ UserOrganization: [] }] : ofClients(security),
     tags: isOfPlatform ? tags : tags.map((tag) => (tag === 'instances' ? 'this-instance' : tag)),
     parameters: parameters.filter(({ $ref = '' }) => !SENT_BY_THE_CLIENT.has($ref)),
   };
+}
+
+/** A client with an access key sends it with every request, whatever the operation says. */
+function ofClients(security: unknown): readonly unknown[] {
+  const schemes: readonly unknown[] = Array.isArray(security) ? security : [];
+  return schemes.filter((scheme) => Object.keys(Object(scheme)).every((name) => SCHEMES.has(name)));
 }
 
 function withSchemas({ components, ...document }: ApiDocument): ApiDocument {

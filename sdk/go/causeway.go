@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,10 +41,14 @@ func (Credential) MarshalText() ([]byte, error) { return []byte("********"), nil
 // LogValue returns the same text for every secret.
 func (Credential) LogValue() slog.Value { return slog.StringValue("********") }
 
-// Config configures a client. URL and UserSecret are required, and OrganizationSecret or ElementToken.
+// Config configures a client. URL is required, and Key, or UserSecret with OrganizationSecret or ElementToken.
 type Config struct {
 	// URL is the address of the service. Without a path, `/elements/api-v2` is added.
 	URL string
+	// Key is an access key. It replaces the other secrets.
+	Key Credential
+	// InstanceID is, with a Key, the id of the instance. A key that can be used with only one instance needs none.
+	InstanceID int64
 	// UserSecret identifies the user.
 	UserSecret Credential
 	// OrganizationSecret is required for operations of the platform.
@@ -81,8 +86,8 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if config.UserSecret == "" {
-		return nil, errors.New("causeway: UserSecret is missing")
+	if err := config.checkSecrets(); err != nil {
+		return nil, err
 	}
 	if config.Timeout < 0 {
 		return nil, errors.New("causeway: Timeout is negative")
@@ -97,14 +102,26 @@ func New(config Config) (*Client, error) {
 	return client, nil
 }
 
-// FromEnvironment creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and
-// CAUSEWAY_ELEMENT_TOKEN. Each option can change the configuration.
+func (c *Config) checkSecrets() error {
+	if c.Key == "" && c.InstanceID != 0 {
+		return errors.New("causeway: InstanceID needs a Key: without one, ElementToken names the instance")
+	}
+	if c.Key == "" && c.UserSecret == "" {
+		return errors.New("causeway: UserSecret is missing")
+	}
+	if c.Key != "" && (c.UserSecret != "" || c.OrganizationSecret != "" || c.ElementToken != "") {
+		return errors.New("causeway: a client needs either secrets or a Key, not both")
+	}
+	return nil
+}
+
+// FromEnvironment creates a client from CAUSEWAY_URL and CAUSEWAY_KEY, with CAUSEWAY_INSTANCE_ID if it is set. Without a
+// key, it takes CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN. Each option can change the
+// configuration.
 func FromEnvironment(options ...func(*Config)) (*Client, error) {
-	config := Config{
-		URL:                os.Getenv("CAUSEWAY_URL"),
-		UserSecret:         Credential(os.Getenv("CAUSEWAY_USER_SECRET")),
-		OrganizationSecret: Credential(os.Getenv("CAUSEWAY_ORGANIZATION_SECRET")),
-		ElementToken:       Credential(os.Getenv("CAUSEWAY_ELEMENT_TOKEN")),
+	config, err := configFromEnvironment()
+	if err != nil {
+		return nil, err
 	}
 	for _, option := range options {
 		option(&config)
@@ -112,15 +129,40 @@ func FromEnvironment(options ...func(*Config)) (*Client, error) {
 	if config.URL == "" {
 		return nil, errors.New("causeway: CAUSEWAY_URL is not set")
 	}
-	if config.UserSecret == "" {
+	if config.Key == "" && config.UserSecret == "" {
 		return nil, errors.New("causeway: CAUSEWAY_USER_SECRET is not set")
 	}
 	return New(config)
 }
 
+func configFromEnvironment() (Config, error) {
+	config := Config{URL: os.Getenv("CAUSEWAY_URL"), Key: Credential(os.Getenv("CAUSEWAY_KEY"))}
+	if config.Key == "" {
+		config.UserSecret = Credential(os.Getenv("CAUSEWAY_USER_SECRET"))
+		config.OrganizationSecret = Credential(os.Getenv("CAUSEWAY_ORGANIZATION_SECRET"))
+		config.ElementToken = Credential(os.Getenv("CAUSEWAY_ELEMENT_TOKEN"))
+		return config, nil
+	}
+	text := os.Getenv("CAUSEWAY_INSTANCE_ID")
+	if text == "" {
+		return config, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return config, errors.New("causeway: CAUSEWAY_INSTANCE_ID must be the id of an instance, a whole number")
+	}
+	config.InstanceID = id
+	return config, nil
+}
+
 // WithInstance returns a client with the same configuration that is bound to the instance with this token.
 func (c *Client) WithInstance(token string) *Client {
 	return c.with(func(config *Config) { config.ElementToken = Credential(token) })
+}
+
+// WithInstanceID returns a client with the same configuration and its Key that is bound to the instance with this id.
+func (c *Client) WithInstanceID(id int64) *Client {
+	return c.with(func(config *Config) { config.InstanceID = id })
 }
 
 // WithAccount returns a client that works in another account of the organization, selected by its id or its external id.
@@ -158,6 +200,12 @@ const (
 // authorization returns the Authorization header. Operations of the platform do not send the token of an instance,
 // because with it a path may name an object of the provider.
 func (c *Client) authorization(scheme scheme) (string, error) {
+	if c.config.Key != "" {
+		if c.config.ElementToken != "" || strings.ContainsFunc(string(c.config.Key), isNotInSecrets) {
+			return "", errors.New("causeway: a client with a Key takes no token, and its Key has neither blanks nor commas")
+		}
+		return "Bearer " + string(c.config.Key), nil
+	}
 	parts := []string{"User " + string(c.config.UserSecret)}
 	if c.config.OrganizationSecret != "" {
 		parts = append(parts, "Organization "+string(c.config.OrganizationSecret))
@@ -186,6 +234,9 @@ func (c *Client) setHeaders(header http.Header, scheme scheme) error {
 	header.Set("Authorization", authorization)
 	header.Set("User-Agent", c.agent)
 	header.Set("Elements-Version", "Helium")
+	if scheme == byUserElement && c.config.InstanceID != 0 {
+		header.Set("Elements-Instance-Id", strconv.FormatInt(c.config.InstanceID, 10))
+	}
 	if c.config.AccountID != "" {
 		header.Set("Elements-Account-Id", c.config.AccountID)
 	}

@@ -139,13 +139,13 @@ interface KeyRequest {
   readonly first: string;
 }
 
-export interface Authorization {
+export interface ApiAuthorization {
   readonly authorize: Authorize;
   readonly identifyKey: IdentifyKey;
 }
 
 /** Creates the authorization. A caller that was seen a moment ago costs no query. */
-export function createAuthorization(parts: AuthorizationParts): Authorization {
+export function createAuthorization(parts: AuthorizationParts): ApiAuthorization {
   const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
   const {
     listObjects,

@@ -39,7 +39,7 @@ import { createAccountHandlers } from './accounts.ts';
 import { createActivityHandlers } from './activity.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
-import { type Authorization, createAuthorization } from './authorization.ts';
+import { type ApiAuthorization, createAuthorization } from './authorization.ts';
 import { createBulkHandlers } from './bulk.ts';
 import { type ConnectServices, createConnectHandlers } from './connect.ts';
 import { createConnectPages } from './connect-pages.ts';
@@ -221,7 +221,7 @@ function composeOperations(
   services: ApiServices,
   config: ServiceConfig,
   { bodyBudget, audit, innerCallers }: OperationParts,
-): ApiParts & Authorization {
+): ApiParts & ApiAuthorization {
   const { clock, keys, shares } = platform;
   const { accounts, activity, principals, logIn, instances, resources, idempotency, publicUrl } = services;
   const sessionCookie = createSessionCookie(publicUrl);

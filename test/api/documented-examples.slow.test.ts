@@ -18,6 +18,7 @@ const FIRST = [
   ...['setOwnAccountSettings', 'updateOwnAccountSettings', 'setAccountSettings', 'updateAccountSettings'],
   ...['sendTestEvent', 'createOAuthProxy', 'addOAuthProxyApplicationUrl', 'setConnectOrigins', 'setConnectBranding'],
   'createInvitation',
+  'createAccessKey',
   ...['createConnectSession', 'createBulkQuery', 'createOrganizationUser', 'createAccountUser', 'grantUserRole'],
   'grantAccountRole',
 ];
@@ -28,6 +29,7 @@ const LAST = [
   'completeConnectPage',
   'deleteConnectSession',
   'revokeInvitation',
+  'deleteAccessKey',
   'cancelBulkJob',
   'cancelHubBulkJob',
   'deleteBulkJob',
@@ -171,10 +173,16 @@ describe('the examples of the reference', () => {
     const { body } = await service.call('/connect/sessions', { method: 'POST', body: { configuration } });
     pageKey = body.url.slice(body.url.lastIndexOf('/') + 1);
   };
+  let accessKey = '';
+  const createKey = async () => {
+    const body = { name: 'Example', instances: [1], objects: ['contacts'], access: 'read', expiresIn: 3600 };
+    accessKey = (await service.call('/keys', { method: 'POST', body })).body.key;
+  };
   const openShopPage = () => openPage({ simulator: true });
   const openSalesforcePage = () =>
     openPage({ simulator: true, 'oauth.api.key': 'demo-client', 'oauth.api.secret': 'demo-secret' });
   const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
+    getOwnAccessKey: createKey,
     getConnectPage: openShopPage,
     completeConnectPage: openShopPage,
     cancelConnectPage: openShopPage,
@@ -203,12 +211,12 @@ describe('the examples of the reference', () => {
 
   async function send({ operationId, url, method, belowBase, security, headers, body }: DocumentedCall) {
     const isOfPage = security.includes('ConnectKey');
-    const secrets = isOfPage
-      ? `Connect ${pageKey}`
-      : `User ${service.userSecret}, Organization ${service.organizationSecret}`;
+    const isOfKey = security.join() === 'AccessKey';
+    const ofUser = `User ${service.userSecret}, Organization ${service.organizationSecret}`;
+    const secrets = isOfPage ? `Connect ${pageKey}` : isOfKey ? `Bearer ${accessKey}` : ofUser;
     // What ends "this" instance ends the other one.
     const token = operationId === 'deleteThisInstance' ? made.createElementInstance : made.createInstance;
-    const element = isOfPage || security.includes('UserOrganization') ? '' : `, Element ${token}`;
+    const element = isOfPage || isOfKey || security.includes('UserOrganization') ? '' : `, Element ${token}`;
     const response = await fetch(`${belowBase ? service.app.baseUrl : service.app.url}${url}`, {
       method,
       redirect: 'manual',

@@ -20,6 +20,7 @@ export interface Operation {
   readonly parameters?: readonly { readonly $ref?: string }[];
   readonly responses: Readonly<Record<string, Response>>;
   readonly 'x-causeway-scopes': readonly string[];
+  readonly 'x-causeway-key-scopes'?: readonly string[];
   readonly 'x-causeway-form-of'?: string;
   readonly 'x-causeway-same-as'?: string;
 }

@@ -32,7 +32,13 @@ describe('every operation of the spec', () => {
   it('asks for the authorization of its scopes, or says that it asks for none', () => {
     for (const { place, operation } of operations) {
       const scopes = operation['x-causeway-scopes'].filter((scope) => scope !== 'root');
-      const expected = scopes.map((scope) => SCHEMES[scope] ?? OF_INSTANCE);
+      const isForKeys = operation['x-causeway-key-scopes'] !== undefined;
+      // What the key of a request is, only a request with a key is told.
+      const isForKeysOnly = operation.operationId === 'getOwnAccessKey';
+      const expected = [
+        ...(isForKeysOnly ? [] : scopes.map((scope) => SCHEMES[scope] ?? OF_INSTANCE)),
+        ...(isForKeys ? [{ AccessKey: [] }] : []),
+      ];
       expect(operation.security, place).to.deep.equal(expected);
     }
   });

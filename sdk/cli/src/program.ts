@@ -8,6 +8,7 @@ import { addConnect } from './commands/connect.js';
 import { addEvents } from './commands/events.js';
 import { addFormulas } from './commands/formulas.js';
 import { addInstances } from './commands/instances.js';
+import { addKeys } from './commands/keys.js';
 import { addLogin } from './commands/login.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
@@ -28,9 +29,11 @@ const COMMANDS: readonly AddCommands[] = [
   addBulk,
   addFormulas,
   addActivity,
+  addKeys,
 ];
 const AFTER_HELP = `
 Start with: ${CAUSEWAY} login, ${CAUSEWAY} connect <element>, ${CAUSEWAY} objects.
+CAUSEWAY_URL and CAUSEWAY_KEY replace a log-in for what the key allows, with CAUSEWAY_INSTANCE_ID for one of several instances.
 CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN replace a log-in.
 Exit codes: 0 success, 1 failure, 2 wrong usage or filter, 3 not found, 4 not allowed, 5 failure of the provider, 6 no connection, 7 try again later.`;
 

@@ -22,6 +22,13 @@ export interface Surroundings {
   readonly secrets: string[];
 }
 
+/** An access key, and the instance of the command. */
+interface KeyLogin {
+  readonly url: string;
+  readonly key: string;
+  readonly instanceId?: number;
+}
+
 /** One run of a command: its log-in, its instance and its output. */
 export class Session {
   readonly output: Output;
@@ -58,6 +65,14 @@ export class Session {
     return secret;
   }
 
+  /** Returns the access key of the environment, unless a profile is named. */
+  #key(): KeyLogin | undefined {
+    const { CAUSEWAY_URL: url, CAUSEWAY_KEY: key, CAUSEWAY_INSTANCE_ID } = this.environment;
+    if (this.#isNamed() || !url || !key) return undefined;
+    const instance = this.#options.instance ?? (CAUSEWAY_INSTANCE_ID || undefined);
+    return { url, key: this.keep(key), ...(instance !== undefined && { instanceId: instanceIdOf(instance) }) };
+  }
+
   /**
    * Returns the log-in. It comes from the environment if no profile is named and all variables are set.
    * @throws NotReadyError if nobody is logged in
@@ -75,6 +90,8 @@ export class Session {
    * @throws NotReadyError if nobody is logged in
    */
   async platform(): Promise<Causeway> {
+    const key = this.#key();
+    if (key !== undefined) return new Causeway(key);
     return this.#clientOf(await this.login());
   }
 
@@ -83,6 +100,8 @@ export class Session {
    * @throws NotReadyError without a log-in or an instance
    */
   async account(): Promise<Causeway> {
+    const key = this.#key();
+    if (key !== undefined) return new Causeway(key);
     const profile = await this.login();
     return this.#clientOf(profile).withInstance(await this.#tokenFor(profile));
   }
@@ -92,6 +111,8 @@ export class Session {
    * @throws NotReadyError without a log-in or an instance
    */
   async instanceId(): Promise<number> {
+    const key = this.#key();
+    if (key !== undefined) return key.instanceId ?? this.#onlyInstanceOf(key);
     const profile = await this.login();
     if (this.#options.instance !== undefined) return instanceIdOf(this.#options.instance);
     const token = this.#tokenOfEnvironment();
@@ -112,9 +133,9 @@ export class Session {
    * @throws UsageError if the log-in comes from the environment
    */
   async choose(instance: ChosenInstance | undefined): Promise<void> {
-    if (this.#loginOfEnvironment() !== undefined) {
+    if (!this.keepsChoices) {
       throw new UsageError(
-        'The log-in comes from environment variables, which store no chosen instance. Use --instance or CAUSEWAY_ELEMENT_TOKEN.',
+        'The log-in comes from environment variables, which store no chosen instance. Use --instance, CAUSEWAY_ELEMENT_TOKEN or CAUSEWAY_INSTANCE_ID.',
       );
     }
     const stored = await readProfiles();
@@ -131,7 +152,14 @@ export class Session {
 
   /** Whether a chosen instance can be stored. */
   get keepsChoices(): boolean {
-    return this.#loginOfEnvironment() === undefined;
+    return this.#key() === undefined && this.#loginOfEnvironment() === undefined;
+  }
+
+  async #onlyInstanceOf(key: KeyLogin): Promise<number> {
+    const { instances } = await new Causeway(key).keys.getOwnAccessKey({ signal: this.signal });
+    const [only, ...others] = instances;
+    if (only !== undefined && others.length === 0) return only.id;
+    throw new NotReadyError('The key reaches no instance or several. Name one with --instance or CAUSEWAY_INSTANCE_ID.');
   }
 
   #clientOf({ url, userSecret, organizationSecret }: Profile): Causeway {

@@ -25,9 +25,11 @@ _API_PATH = "/elements/api-v2"
 @dataclass(frozen=True)
 class Session:
     url: str
-    user_secret: str = field(repr=False)
-    organization_secret: str = field(repr=False)
+    user_secret: Optional[str] = field(default=None, repr=False)
+    organization_secret: Optional[str] = field(default=None, repr=False)
     element_token: Optional[str] = field(default=None, repr=False)
+    key: Optional[str] = field(default=None, repr=False)
+    instance_id: Optional[int] = None
     account_id: Union[str, int, None] = None
     retries: Retries = field(default_factory=Retries, repr=False)
 
@@ -36,13 +38,27 @@ class Session:
 
         :raises ValueError: for a text that is no secret, such as one with a line end. The error does not contain the text
         """
-        for name in ("user_secret", "organization_secret", "element_token"):
+        for name in ("user_secret", "organization_secret", "element_token", "key"):
             value = getattr(self, name)
             if value is not None and not _SECRET.fullmatch(value):
                 raise ValueError(f"The {name} is empty or has blanks, commas or characters that no secret has.")
+        if self.key is None and (self.user_secret is None or self.organization_secret is None):
+            raise ValueError("A client needs user_secret and organization_secret, or key.")
+        if self.key is not None and (self.user_secret is not None or self.organization_secret is not None):
+            raise ValueError("A client needs either secrets or a key, not both.")
+        if self.key is not None and self.element_token is not None:
+            raise ValueError("A client with a key names an instance by its id: with_instance(id).")
+        if self.key is None and self.instance_id is not None:
+            raise ValueError("A client without a key names an instance by its token: with_instance(token).")
 
-    def with_instance(self, element_token: str) -> Session:
-        return replace(self, element_token=element_token)
+    def with_instance(self, instance: Union[str, int]) -> Session:
+        if isinstance(instance, int):
+            return replace(self, instance_id=instance)
+        return replace(self, element_token=instance)
+
+    @property
+    def is_bound(self) -> bool:
+        return self.element_token is not None or self.instance_id is not None
 
     def flow(self, call: Call[T]) -> Flow[T]:
         answer = yield from exchange(self.request(call), self.retries)
@@ -68,10 +84,13 @@ class Session:
             "User-Agent": USER_AGENT,
             # With this version, lists of objects contain their operations.
             "Elements-Version": "Helium",
+            **({"Elements-Instance-Id": str(self.instance_id)} if on_instance and self.instance_id is not None else {}),
             **({} if self.account_id is None else {"Elements-Account-Id": str(self.account_id)}),
         }
 
     def _authorization(self, on_instance: bool) -> str:
+        if self.key is not None:
+            return f"Bearer {self.key}"
         platform_part = f"User {self.user_secret}, Organization {self.organization_secret}"
         if not on_instance:
             return platform_part
@@ -81,21 +100,29 @@ class Session:
 
 
 def from_variables(environment: Optional[Mapping[str, str]] = None) -> Dict[str, Any]:
-    """Returns the options in environment variables.
+    """Returns the options in environment variables. A key in CAUSEWAY_KEY replaces the secrets.
 
     :raises CausewayError: that names the missing variables
     """
     variables = os.environ if environment is None else environment
-    required = {
-        "url": "CAUSEWAY_URL",
-        "user_secret": "CAUSEWAY_USER_SECRET",
-        "organization_secret": "CAUSEWAY_ORGANIZATION_SECRET",
-    }
+    key = variables.get("CAUSEWAY_KEY") or None
+    secrets = {"user_secret": "CAUSEWAY_USER_SECRET", "organization_secret": "CAUSEWAY_ORGANIZATION_SECRET"}
+    required = {"url": "CAUSEWAY_URL", **({} if key else secrets)}
     missing = [name for name in required.values() if not variables.get(name)]
     if missing:
         raise CausewayError(f"Set the environment variables {', '.join(missing)}.")
     found = {option: variables[name] for option, name in required.items()}
-    return {**found, "element_token": variables.get("CAUSEWAY_ELEMENT_TOKEN") or None}
+    if key is None:
+        return {**found, "element_token": variables.get("CAUSEWAY_ELEMENT_TOKEN") or None}
+    return {**found, "key": key, "instance_id": _instance_id(variables.get("CAUSEWAY_INSTANCE_ID"))}
+
+
+def _instance_id(text: Optional[str]) -> Optional[int]:
+    if not text:
+        return None
+    if re.fullmatch(r"[0-9]{1,15}", text):
+        return int(text)
+    raise CausewayError("CAUSEWAY_INSTANCE_ID must be the id of an instance, a whole number.")
 
 
 def api_url(url: str) -> str:

@@ -23,6 +23,7 @@ from causeway_client.api import (
     AsyncFormulasApi,
     AsyncHubsApi,
     AsyncInstancesApi,
+    AsyncKeysApi,
     AsyncMappingsApi,
     AsyncNotificationsApi,
     AsyncOauthProxiesApi,
@@ -40,6 +41,7 @@ from causeway_client.api import (
     FormulasApi,
     HubsApi,
     InstancesApi,
+    KeysApi,
     MappingsApi,
     NotificationsApi,
     OauthProxiesApi,
@@ -73,10 +75,12 @@ class Causeway:
 
     def __init__(
         self,
-        user_secret: str,
-        organization_secret: str,
+        user_secret: Optional[str] = None,
+        organization_secret: Optional[str] = None,
         element_token: Optional[str] = None,
         *,
+        key: Optional[str] = None,
+        instance_id: Optional[int] = None,
         url: str = DEFAULT_URL,
         account_id: Union[str, int, None] = None,
         timeout: float = 60.0,
@@ -86,6 +90,8 @@ class Causeway:
     ) -> None:
         """
         :param element_token: token of the instance for calls on records, objects, queries and bulk jobs
+        :param key: access key, in place of the secrets of the user and the organization
+        :param instance_id: with a key, the id of the instance. A key that can be used with only one instance needs none
         :param url: address of the service, with or without the path `/elements/api-v2`
         :param account_id: id or external id of the account that platform calls are about. Default: the caller's own
         :param timeout: seconds for one attempt, from the request to the end of the response; for a stream, between two parts
@@ -98,6 +104,8 @@ class Causeway:
             user_secret=user_secret,
             organization_secret=organization_secret,
             element_token=element_token,
+            key=key,
+            instance_id=instance_id,
             account_id=account_id,
             retries=Retries(retries, retry_for),
         )
@@ -105,18 +113,19 @@ class Causeway:
 
     @classmethod
     def from_environment(cls, environment: Optional[Mapping[str, str]] = None, **options: Any) -> Self:
-        """Creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, if it is set,
-        CAUSEWAY_ELEMENT_TOKEN.
+        """Creates a client from CAUSEWAY_URL and CAUSEWAY_KEY, with CAUSEWAY_INSTANCE_ID if it is set. Without a key, it takes
+        CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, if it is set, CAUSEWAY_ELEMENT_TOKEN.
 
         :param options: arguments of the constructor, which replace those of the environment
         :raises CausewayError: that names the variables that are missing
         """
         return cls(**{**from_variables(environment), **options})
 
-    def with_instance(self, element_token: str) -> Self:
-        """Returns a client that is bound to the instance with this token. Both share their connections."""
+    def with_instance(self, instance: Union[str, int]) -> Self:
+        """Returns a client that is bound to the instance with this token, or with this id if the client has an access key. Both
+        share their connections."""
         bound = object.__new__(type(self))
-        bound._bind(self._session.with_instance(element_token), self._transport)
+        bound._bind(self._session.with_instance(instance), self._transport)
         return bound
 
     def _bind(self, session: Session, transport: Transport) -> None:
@@ -133,6 +142,7 @@ class Causeway:
         self.formulas = FormulasApi(self)
         self.hubs = HubsApi(self)
         self.instances = InstancesApi(self)
+        self.keys = KeysApi(self)
         self.mappings = MappingsApi(self)
         self.notifications = NotificationsApi(self)
         self.oauth_proxies = OauthProxiesApi(self)
@@ -193,7 +203,7 @@ class Causeway:
         self.close()
 
     def __repr__(self) -> str:
-        bound = ", bound to an instance" if self._session.element_token else ""
+        bound = ", bound to an instance" if self._session.is_bound else ""
         return f"<{type(self).__name__} of {self.url}{bound}>"
 
 
@@ -205,10 +215,12 @@ class AsyncCauseway:
 
     def __init__(
         self,
-        user_secret: str,
-        organization_secret: str,
+        user_secret: Optional[str] = None,
+        organization_secret: Optional[str] = None,
         element_token: Optional[str] = None,
         *,
+        key: Optional[str] = None,
+        instance_id: Optional[int] = None,
         url: str = DEFAULT_URL,
         account_id: Union[str, int, None] = None,
         timeout: float = 60.0,
@@ -218,6 +230,8 @@ class AsyncCauseway:
     ) -> None:
         """
         :param element_token: token of the instance for calls on records, objects, queries and bulk jobs
+        :param key: access key, in place of the secrets of the user and the organization
+        :param instance_id: with a key, the id of the instance. A key that can be used with only one instance needs none
         :param url: address of the service, with or without the path `/elements/api-v2`
         :param account_id: id or external id of the account that platform calls are about. Default: the caller's own
         :param timeout: seconds for one attempt, from the request to the end of the response; for a stream, between two parts
@@ -230,6 +244,8 @@ class AsyncCauseway:
             user_secret=user_secret,
             organization_secret=organization_secret,
             element_token=element_token,
+            key=key,
+            instance_id=instance_id,
             account_id=account_id,
             retries=Retries(retries, retry_for),
         )
@@ -237,18 +253,19 @@ class AsyncCauseway:
 
     @classmethod
     def from_environment(cls, environment: Optional[Mapping[str, str]] = None, **options: Any) -> Self:
-        """Creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, if it is set,
-        CAUSEWAY_ELEMENT_TOKEN.
+        """Creates a client from CAUSEWAY_URL and CAUSEWAY_KEY, with CAUSEWAY_INSTANCE_ID if it is set. Without a key, it takes
+        CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, if it is set, CAUSEWAY_ELEMENT_TOKEN.
 
         :param options: arguments of the constructor, which replace those of the environment
         :raises CausewayError: that names the variables that are missing
         """
         return cls(**{**from_variables(environment), **options})
 
-    def with_instance(self, element_token: str) -> Self:
-        """Returns a client that is bound to the instance with this token. Both share their connections."""
+    def with_instance(self, instance: Union[str, int]) -> Self:
+        """Returns a client that is bound to the instance with this token, or with this id if the client has an access key. Both
+        share their connections."""
         bound = object.__new__(type(self))
-        bound._bind(self._session.with_instance(element_token), self._transport)
+        bound._bind(self._session.with_instance(instance), self._transport)
         return bound
 
     def _bind(self, session: Session, transport: AsyncTransport) -> None:
@@ -265,6 +282,7 @@ class AsyncCauseway:
         self.formulas = AsyncFormulasApi(self)
         self.hubs = AsyncHubsApi(self)
         self.instances = AsyncInstancesApi(self)
+        self.keys = AsyncKeysApi(self)
         self.mappings = AsyncMappingsApi(self)
         self.notifications = AsyncNotificationsApi(self)
         self.oauth_proxies = AsyncOauthProxiesApi(self)
@@ -325,5 +343,5 @@ class AsyncCauseway:
         await self.close()
 
     def __repr__(self) -> str:
-        bound = ", bound to an instance" if self._session.element_token else ""
+        bound = ", bound to an instance" if self._session.is_bound else ""
         return f"<{type(self).__name__} of {self.url}{bound}>"

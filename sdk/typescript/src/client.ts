@@ -8,6 +8,7 @@ import {
   FormulasApi,
   HubsApi,
   InstancesApi,
+  KeysApi,
   MappingsApi,
   NotificationsApi,
   OauthProxiesApi,
@@ -22,21 +23,26 @@ import {
 import { Configuration } from '../runtime.js';
 import { AGENT } from './agent.js';
 import { BulkDownloads } from './bulk.js';
-import { type Environment, readEnvironment, type Secrets } from './environment.js';
+import { type AccessKeySecret, type Environment, readEnvironment, type Secrets } from './environment.js';
 import { FormulaExecutions } from './formula-executions.js';
 import type { ObjectRecord } from './object-record.js';
 import { allOf, type ListPage } from './pages.js';
 import { Records } from './records.js';
 import { Transport, type TransportSettings } from './transport.js';
 
-export interface CausewayOptions extends Secrets, Partial<TransportSettings> {
+interface CommonOptions extends Partial<TransportSettings> {
   /** Address of the service, with or without the path `/elements/api-v2`. Default: `http://127.0.0.1:8080`. */
   readonly url?: string;
   /** Token of the instance for calls on records, objects, queries and bulk jobs. */
   readonly elementToken?: string;
+  /** With `key`: the id of the instance for these calls. A key that can be used with only one instance needs none. */
+  readonly instanceId?: number;
   /** Id or external id of the account that platform calls are about. Default: the caller's own. */
   readonly accountId?: string | number;
 }
+
+/** Needs `userSecret` and `organizationSecret`, or `key`. */
+export type CausewayOptions = CommonOptions & (Secrets | AccessKeySecret);
 
 const DEFAULTS: TransportSettings = {
   timeoutMs: 60_000,
@@ -60,6 +66,7 @@ export class Causeway {
   readonly formulas: FormulasApi;
   readonly hubs: HubsApi;
   readonly instances: InstancesApi;
+  readonly keys: KeysApi;
   readonly mappings: MappingsApi;
   readonly notifications: NotificationsApi;
   readonly oauthProxies: OauthProxiesApi;
@@ -78,11 +85,12 @@ export class Causeway {
   readonly #transport: Transport;
 
   constructor(options: CausewayOptions) {
+    assertOneWay(options);
     this.#options = options;
     this.url = apiUrlOf(options.url ?? 'http://127.0.0.1:8080');
     this.#transport = new Transport({ ...DEFAULTS, ...withoutUndefined(options) });
-    const platform = this.#configuration(() => platformAuthorization(options));
-    const instance = this.#configuration(() => instanceAuthorization(options));
+    const platform = this.#configuration(() => platformAuthorization(options), {});
+    const instance = this.#configuration(() => instanceAuthorization(options), instanceHeaders(options));
     this.accounts = new AccountsApi(platform);
     this.activity = new ActivityApi(platform);
     this.audit = new AuditApi(platform);
@@ -93,6 +101,7 @@ export class Causeway {
     this.formulas = new FormulasApi(platform);
     this.hubs = new HubsApi(platform);
     this.instances = new InstancesApi(platform);
+    this.keys = new KeysApi(platform);
     this.mappings = new MappingsApi(platform);
     this.notifications = new NotificationsApi(platform);
     this.oauthProxies = new OauthProxiesApi(platform);
@@ -107,17 +116,20 @@ export class Causeway {
   }
 
   /**
-   * Creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, if it is set, CAUSEWAY_ELEMENT_TOKEN.
+   * Creates a client from CAUSEWAY_URL and CAUSEWAY_KEY, with CAUSEWAY_INSTANCE_ID if it is set. Without a key, it takes
+   * CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, if it is set, CAUSEWAY_ELEMENT_TOKEN.
    *
    * @throws CausewayError that names the missing variables
    */
   static fromEnvironment(options: Partial<CausewayOptions> = {}, environment?: Environment): Causeway {
-    return new Causeway({ ...readEnvironment(environment), ...options });
+    // The constructor checks that they go together.
+    return new Causeway({ ...readEnvironment(environment), ...options } as CausewayOptions);
   }
 
-  /** Returns a client that is bound to the instance with this token. */
-  withInstance(elementToken: string): Causeway {
-    return new Causeway({ ...this.#options, elementToken });
+  /** Returns a client that is bound to the instance with this token, or with this id if the client has an access key. */
+  withInstance(instance: string | number): Causeway {
+    if (typeof instance === 'number') return new Causeway({ ...this.#options, instanceId: instance });
+    return new Causeway({ ...this.#options, elementToken: instance });
   }
 
   /** Returns access to the records of an object, such as `employees`. `Row` is the type of its records. */
@@ -139,16 +151,17 @@ export class Causeway {
   passthrough(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set('Authorization', instanceAuthorization(this.#options));
-    for (const [name, value] of Object.entries(this.#headers())) headers.set(name, value);
+    const own = { ...this.#headers(), ...instanceHeaders(this.#options) };
+    for (const [name, value] of Object.entries(own)) headers.set(name, value);
     return this.#transport.sendOnce(`${this.url}/passthrough/${path.replace(/^\//, '')}`, { ...init, headers });
   }
 
   /** Returns the Authorization header. It is a function, so that printing a client does not print its secrets. */
-  #configuration(apiKey: () => string): Configuration {
+  #configuration(apiKey: () => string, more: Readonly<Record<string, string>>): Configuration {
     return new Configuration({
       basePath: this.url,
       apiKey,
-      headers: this.#headers(),
+      headers: { ...this.#headers(), ...more },
       fetchApi: (url, init = {}) => this.#transport.send(String(url), init),
       // Otherwise each error would become the cause of another one that says less.
       middleware: [{ onError: ({ error }) => Promise.reject(error) }],
@@ -166,15 +179,32 @@ export class Causeway {
   }
 }
 
-function platformAuthorization({ userSecret, organizationSecret }: CausewayOptions): string {
-  return `User ${userSecret}, Organization ${organizationSecret}`;
+/** @throws TypeError for options that do not go together, without their values */
+function assertOneWay({ key, userSecret, organizationSecret, elementToken, instanceId }: CausewayOptions): void {
+  const hasSecrets = userSecret !== undefined && organizationSecret !== undefined;
+  if (key === undefined && !hasSecrets) throw new TypeError('A client needs userSecret and organizationSecret, or key.');
+  if (key !== undefined && (userSecret !== undefined || organizationSecret !== undefined))
+    throw new TypeError('A client needs either secrets or a key, not both.');
+  if (key !== undefined && elementToken !== undefined)
+    throw new TypeError('A client with a key names an instance by its id: withInstance(id).');
+  if (key === undefined && instanceId !== undefined)
+    throw new TypeError('A client without a key names an instance by its token: withInstance(token).');
+}
+
+function platformAuthorization({ key, userSecret, organizationSecret }: CausewayOptions): string {
+  return key === undefined ? `User ${userSecret}, Organization ${organizationSecret}` : `Bearer ${key}`;
 }
 
 function instanceAuthorization(options: CausewayOptions): string {
+  if (options.key !== undefined) return platformAuthorization(options);
   if (options.elementToken === undefined) {
     throw new TypeError('This call needs an instance. Create a client with withInstance(token) first.');
   }
   return `${platformAuthorization(options)}, Element ${options.elementToken}`;
+}
+
+function instanceHeaders({ instanceId }: CausewayOptions): Record<string, string> {
+  return instanceId === undefined ? {} : { 'Elements-Instance-Id': String(instanceId) };
 }
 
 function apiUrlOf(url: string): string {

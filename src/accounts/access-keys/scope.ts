@@ -2,7 +2,7 @@
 export type Allowed = 'passthrough' | 'bulk' | 'federated';
 
 /** The instances and objects that a key reaches. An absent list does not limit the key; an instance must meet all lists. */
-export interface Reach {
+export interface KeyReach {
   readonly instances?: readonly number[] | undefined;
   readonly elementKeys?: readonly string[] | undefined;
   /** Tags that an instance must have, all of them. */
@@ -11,7 +11,7 @@ export interface Reach {
   readonly objects?: readonly string[] | undefined;
 }
 
-export interface AccessKeyScope extends Reach {
+export interface AccessKeyScope extends KeyReach {
   readonly access: 'read' | 'write';
   readonly allow: readonly Allowed[];
 }
@@ -31,7 +31,7 @@ export interface Selectable {
   readonly connector: { readonly key: string };
 }
 
-export function coversInstance({ instances, elementKeys, tags }: Reach, instance: Selectable): boolean {
+export function coversInstance({ instances, elementKeys, tags }: KeyReach, instance: Selectable): boolean {
   return (
     (instances === undefined || instances.includes(instance.id)) &&
     (elementKeys === undefined || elementKeys.includes(instance.connector.key)) &&
@@ -40,12 +40,12 @@ export function coversInstance({ instances, elementKeys, tags }: Reach, instance
 }
 
 /** Whether the object of this name is in reach. Aliases are other names. */
-export function coversObject({ objects }: Reach, name: string): boolean {
+export function coversObject({ objects }: KeyReach, name: string): boolean {
   return objects === undefined || objects.includes(name);
 }
 
 /** Returns the selection of the instances in reach, for a list of instances. */
-export function selectionOf({ instances, elementKeys, tags }: Reach): {
+export function selectionOf({ instances, elementKeys, tags }: KeyReach): {
   readonly where?: string;
   readonly tags?: readonly string[];
 } {

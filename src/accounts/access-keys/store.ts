@@ -5,7 +5,7 @@ import { nextId } from '../../db/next-id.ts';
 import { type Removal, removeRows } from '../../db/removal.ts';
 import { columnsOf, type RowOf, type RowWith, toColumns } from '../../db/row.ts';
 import { MAY_CALL, RIGHTS, type StoredRights } from '../store.ts';
-import type { Allowed, Reach } from './scope.ts';
+import type { Allowed, KeyReach } from './scope.ts';
 
 /** A valid secret of a key: the current one, or one that a rotation replaced. */
 export type KeySecretRow = RowWith<'access_key_secret', typeof SECRET_COLUMNS>;
@@ -13,7 +13,7 @@ export type KeySecretRow = RowWith<'access_key_secret', typeof SECRET_COLUMNS>;
 export interface KeyRow extends Omit<StoredKey, 'access' | 'allow' | 'scope'> {
   readonly access: 'read' | 'write';
   readonly allow: readonly Allowed[];
-  readonly scope: Reach;
+  readonly scope: KeyReach;
 }
 
 /** A key with its valid secrets, the current one first. */

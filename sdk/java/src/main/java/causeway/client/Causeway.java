@@ -11,6 +11,7 @@ import causeway.client.api.FormulaExecutionsApi;
 import causeway.client.api.FormulasApi;
 import causeway.client.api.HubsApi;
 import causeway.client.api.InstancesApi;
+import causeway.client.api.KeysApi;
 import causeway.client.api.MappingsApi;
 import causeway.client.api.NotificationsApi;
 import causeway.client.api.OauthProxiesApi;
@@ -45,15 +46,15 @@ public final class Causeway {
     this.sender = sender;
   }
 
-  /** Returns a builder. The base URL and the secrets of the user and the organization are required. */
+  /** Returns a builder. The base URL is required, and the secrets of the user and the organization, or a key. */
   public static Builder builder() {
     return new Builder();
   }
 
   /**
-   * Creates a client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, for a client that is bound to an instance,
-   * CAUSEWAY_ELEMENT_TOKEN.
-   * @throws IllegalArgumentException when one of the first three is not set
+   * Creates a client from CAUSEWAY_URL and CAUSEWAY_KEY, with CAUSEWAY_INSTANCE_ID if it is set. Without a key, it takes
+   * CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, for a client that is bound to an instance, CAUSEWAY_ELEMENT_TOKEN.
+   * @throws IllegalArgumentException when a required one is not set
    */
   public static Causeway fromEnvironment() {
     return builder().environment(System::getenv).build();
@@ -62,6 +63,11 @@ public final class Causeway {
   /** Returns a client that is bound to an instance by its token. Both share the connections. */
   public Causeway withInstance(String elementToken) {
     return new Causeway(baseUrl, secrets.withInstance(elementToken), accountId, sender);
+  }
+
+  /** Returns a client with an access key that is bound to an instance by its id. Both share the connections. */
+  public Causeway withInstance(long instanceId) {
+    return new Causeway(baseUrl, secrets.withInstance(instanceId), accountId, sender);
   }
 
   /** Returns access to the records of an object, such as {@code incident}, as maps. */
@@ -150,6 +156,10 @@ public final class Causeway {
     return new InstancesApi(this);
   }
 
+  public KeysApi keys() {
+    return new KeysApi(this);
+  }
+
   public MappingsApi mappings() {
     return new MappingsApi(this);
   }
@@ -211,6 +221,9 @@ public final class Causeway {
     headers.put("Authorization", secrets.header(isOnInstance));
     headers.put("User-Agent", Version.USER_AGENT);
     headers.put("Elements-Version", "Helium");
+    if (isOnInstance && secrets.instanceId() != null) {
+      headers.put("Elements-Instance-Id", secrets.instanceId().toString());
+    }
     if (accountId != null) {
       headers.put("Elements-Account-Id", accountId);
     }
@@ -219,7 +232,7 @@ public final class Causeway {
 
   @Override
   public String toString() {
-    return "Causeway[" + baseUrl + (hasInstance() ? ", an instance]" : "]");
+    return "Causeway[" + baseUrl + (secrets.namesInstance() ? ", an instance]" : "]");
   }
 
   /** Configures a client. */
@@ -228,6 +241,8 @@ public final class Causeway {
     private String userSecret;
     private String organizationSecret;
     private String elementToken;
+    private String key;
+    private Long instanceId;
     private String accountId;
     private Duration timeout = Duration.ofSeconds(60);
     private Retries retries = Retries.STANDARD;
@@ -251,7 +266,19 @@ public final class Causeway {
       return this;
     }
 
-    /** Binds the client to an instance. */
+    /** Sets an access key, in place of the secrets of the user and the organization. */
+    public Builder key(String key) {
+      this.key = key;
+      return this;
+    }
+
+    /** Binds a client with a key to an instance. A key that can be used with only one instance needs none. */
+    public Builder instanceId(Long instanceId) {
+      this.instanceId = instanceId;
+      return this;
+    }
+
+    /** Binds a client with secrets to an instance. */
     public Builder elementToken(String elementToken) {
       this.elementToken = elementToken;
       return this;
@@ -287,10 +314,37 @@ public final class Causeway {
     /** Returns a variable. An empty variable counts as unset. */
     Builder environment(UnaryOperator<String> environment) {
       UnaryOperator<String> variables = name -> "".equals(environment.apply(name)) ? null : environment.apply(name);
+      if (variables.apply("CAUSEWAY_KEY") != null) {
+        return baseUrl(variables.apply("CAUSEWAY_URL")).key(variables.apply("CAUSEWAY_KEY")).instanceId(idOf(variables.apply("CAUSEWAY_INSTANCE_ID")));
+      }
       return baseUrl(variables.apply("CAUSEWAY_URL"))
           .userSecret(variables.apply("CAUSEWAY_USER_SECRET"))
           .organizationSecret(variables.apply("CAUSEWAY_ORGANIZATION_SECRET"))
           .elementToken(variables.apply("CAUSEWAY_ELEMENT_TOKEN"));
+    }
+
+    private static Long idOf(String text) {
+      if (text == null) {
+        return null;
+      }
+      if (!text.matches("\\d{1,15}")) {
+        throw new IllegalArgumentException("CAUSEWAY_INSTANCE_ID must be the id of an instance, a whole number.");
+      }
+      return Long.valueOf(text);
+    }
+
+    /** @throws IllegalArgumentException for secrets that do not go together */
+    private Secrets secrets() {
+      if (key == null) {
+        if (instanceId != null) {
+          throw new IllegalArgumentException("A client without a key names an instance by its token.");
+        }
+        return Secrets.ofUser(userSecret, organizationSecret, elementToken);
+      }
+      if (userSecret != null || organizationSecret != null || elementToken != null) {
+        throw new IllegalArgumentException("A client needs either secrets or a key, not both.");
+      }
+      return Secrets.ofKey(key, instanceId);
     }
 
     /**
@@ -298,7 +352,7 @@ public final class Causeway {
      * @throws IllegalArgumentException when the base URL or a secret is missing or invalid
      */
     public Causeway build() {
-      Secrets secrets = new Secrets(userSecret, organizationSecret, elementToken);
+      Secrets secrets = secrets();
       HttpClient used = http == null ? HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build() : http;
       return new Causeway(BaseUrl.of(baseUrl), secrets, accountId, new Sender(used, timeout, retries));
     }
