@@ -87,7 +87,7 @@ export async function ask<Data>(call: Promise<ApiResponse<Data>>): Promise<NonNu
   return (await askWithHeaders(call)).data;
 }
 
-/** One page of a list. */
+/** A page of a list. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   /** The value of the parameter `nextPage` for the page that follows. Undefined on the last page. */

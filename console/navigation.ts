@@ -23,6 +23,7 @@ export const CONSOLE_PAGES = [
   { path: '/console/bulk', title: 'Bulk', key: 'b' },
   { path: '/console/proxies', title: 'Proxies', key: 'p' },
   { path: '/console/connect', title: 'Connect sessions', key: 'c' },
+  { path: '/console/keys', title: 'Access keys', key: 'k' },
   { path: '/console/organization', title: 'Organization', key: 'o' },
   { path: '/console/profile', title: 'Profile', key: 'm' },
 ] as const satisfies readonly ConsolePage[];

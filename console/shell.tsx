@@ -22,6 +22,7 @@ const PAGES = {
   bulk: lazy(() => import('./bulk/index.tsx').then((file) => file.Bulk)),
   proxies: lazy(() => import('./proxies/index.tsx').then((file) => file.Proxies)),
   connect: lazy(() => import('./connect-sessions/index.tsx').then((file) => file.ConnectSessions)),
+  keys: lazy(() => import('./keys/index.tsx').then((file) => file.AccessKeys)),
   organization: lazy(() => import('./organization/index.tsx').then((file) => file.Organization)),
   profile: lazy(() => import('./profile/index.tsx').then((file) => file.Profile)),
 };

@@ -16,7 +16,7 @@ export interface KeepRunningOptions {
   readonly own: (server: OwnedServer['server']) => Promise<OwnedServer>;
   /** Returns whether no further attempt can succeed after this error. */
   readonly isFinal: (error: unknown) => boolean;
-  /** Called when the server has ended and cannot be restarted. */
+  /** Receives the error if the server has ended and cannot be restarted. */
   readonly onLost: (error: unknown) => void;
   /** Aborts when this process begins to stop. */
   readonly signal: AbortSignal;

@@ -5444,6 +5444,8 @@ export interface components {
             timestamp: string;
             accountId: number;
             userId?: number;
+            keyId?: number;
+            keyName?: string;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -5542,6 +5544,8 @@ export interface components {
             timestamp: string;
             accountId: number;
             userId?: number;
+            keyId?: number;
+            keyName?: string;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -5960,6 +5964,7 @@ export interface components {
             id: number;
             stepName: string;
             status: components["schemas"]["FormulaStepStatus"];
+            fault: boolean;
             createdDate: string;
             updatedDate: string;
             restarted?: boolean;

@@ -121,6 +121,9 @@ export interface ActivityColumns {
   readonly is_console_read: boolean;
   /** What scripts of mappings wrote to their console and why they failed, redacted and cut; null: nothing. */
   readonly scripts: unknown;
+  /** The access key of the request; null: another credential. */
+  readonly key_id: number | null;
+  readonly key_name: string | null;
 }
 
 /** What trace logging kept of a request, redacted: for each of activity.calls its headers and bodies, or null. */

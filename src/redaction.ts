@@ -108,7 +108,9 @@ function redactForms(text: string, forms: readonly SecretForm[]): string {
   }
 }
 
-/** For each character 1 where it belongs to a secret, and a 0 behind the last; undefined when there is none. */
+/**
+ * Returns a mask with a 1 for each character that belongs to a secret, and a 0 behind the last character. Undefined if there is no secret.
+ */
 function cover(text: string, forms: readonly SecretForm[]): Uint8Array | undefined {
   let covered: Uint8Array | undefined;
   for (const { text: form, head } of forms) {

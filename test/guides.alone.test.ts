@@ -61,6 +61,7 @@ describe('the code of the guides', () => {
     expect([...pasted]).to.deep.equal([
       ...[
         'README.md',
+        'docs/how-to/access-keys.md',
         'docs/how-to/administration.md',
         'docs/how-to/bulk.md',
         'docs/how-to/connect-by-oauth.md',

@@ -27,7 +27,7 @@ export const employeeWebhooks: Webhooks = {
     signedAt: ({ headers }) => toSeconds(headers[TIMESTAMP_HEADER]),
   }),
   events: readEvents,
-  tells: webhooks.allChangesOf(['employees']),
+  reports: webhooks.allChangesOf(['employees']),
   registration: {
     create: { run: (context, { url }) => register(context, url) },
     remove: {

@@ -73,7 +73,7 @@ export const folderWebhooks: Webhooks = {
   verify,
   secretKey: 'webhook.primary.key',
   events: readEvents,
-  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.values(OBJECTS)),
   registration: {
     create: { run: register },
     remove: { request: ({ id }) => ({ method: 'DELETE', path: path`/webhooks/${id}` }), read: () => undefined },

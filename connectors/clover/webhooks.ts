@@ -25,7 +25,7 @@ export const appWebhooks: Webhooks = {
   secretKey: 'webhook.auth.code',
   handshake: takeCode,
   events: readEvents,
-  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.values(OBJECTS)),
 };
 
 /**

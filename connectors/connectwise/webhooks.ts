@@ -45,7 +45,7 @@ export const callbacks: Webhooks = {
       json.text(json.at(typeof body === 'string' ? JSON.parse(body) : body, 'signing_key'), 'the key'),
   },
   events: (call) => readEvents(call),
-  tells: webhooks.allChangesOf(OBJECT_NAMES.values()),
+  reports: webhooks.allChangesOf(OBJECT_NAMES.values()),
   registration: { create: { run: register }, remove: { run: unregister } },
 };
 

@@ -64,7 +64,7 @@ export const transactions = defineObject<Inputs>({
   fields: TRANSACTION_FIELDS,
   translator: filterBy({ transaction_date: { from: 'since', to: 'until' }, contact_id: 'contact_id' }),
   list: firstVersionListOf('transactions', 'transactions'),
-  changes: { updated: 'transaction_date', created: 'transaction_date', tells: ['created'] },
+  changes: { updated: 'transaction_date', created: 'transaction_date', reports: ['created'] },
   ...records({ get: (id) => ({ path: path`/rest/v1/transactions/${id}` }) }),
 });
 

@@ -37,7 +37,7 @@ export const restHooks: Webhooks = {
   verify: 'unsigned',
   handshake: handshakes.echo({ header: SECRET_HEADER }, { header: SECRET_HEADER }),
   events: readEvents,
-  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.values(OBJECTS)),
   registration: {
     // Keap deactivates a subscription whose address did not respond for a while, and reactivates it on request.
     create: { run: (context, { url }) => subscribe(context, url) },

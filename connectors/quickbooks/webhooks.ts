@@ -9,7 +9,7 @@ export const appWebhooks: Webhooks = {
   verify: webhooks.hmac({ header: 'intuit-signature', algorithm: 'sha256', encoding: 'base64' }),
   secretKey: 'webhook.verifier.token',
   events: (call, config) => readEvents(call, config),
-  tells: webhooks.allChangesOf(Object.keys(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.keys(OBJECTS)),
 };
 
 /** A change that both forms of a webhook can contain, in the terms of the later form. */

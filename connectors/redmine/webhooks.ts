@@ -72,7 +72,7 @@ export const issueWebhooks: Webhooks = {
     const body = json.object(webhooks.json(call), 'what happened');
     return json.isObject(body.payload) ? readPluginEvent(body.payload) : readEvent(body);
   },
-  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
+  reports: webhooks.allChangesOf(Object.values(OBJECTS)),
   setup: [
     'Redmine 7 and later: as an administrator enable webhooks under Administration → Settings → API, and give a role the permission “Use webhooks”.',
     'As a user with this role open My account → Webhooks and create one. Enter the `eventUrl` of the instance as the URL and the `webhook.secret` of the instance as the secret; select the events of issues and time entries, and the projects.',

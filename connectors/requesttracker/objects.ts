@@ -58,7 +58,7 @@ export const transactions = defineObject<string>({
   },
   ...SEARCH,
   list: searchOf(() => TRANSACTIONS),
-  changes: { updated: 'created', created: 'created', tells: ['created'] },
+  changes: { updated: 'created', created: 'created', reports: ['created'] },
   ...transactionRecords(TRANSACTIONS),
 });
 

@@ -51,7 +51,7 @@ export const scrips: Webhooks = {
   }),
   secretKey: WEBHOOK_SECRET.key,
   events: readEvents,
-  tells: webhooks.allChangesOf(['tickets']),
+  reports: webhooks.allChangesOf(['tickets']),
   setup: [
     'In Request Tracker open Admin → Global → Scrips → Create (or the scrips of one queue).',
     'Choose the condition “On Transaction”, the action “User Defined”, the template “Blank”, and the stage “Batch”.',

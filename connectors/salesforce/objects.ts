@@ -64,7 +64,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   Task: ['tasks'],
 };
 
-const ALL = { tells: ['created', 'updated', 'deleted'] } as const satisfies Changes;
+const ALL = { reports: ['created', 'updated', 'deleted'] } as const satisfies Changes;
 
 /**
  * Returns whether Salesforce keeps the times of changes and the deletions of the object's records. Source: SOAP API Developer Guide,

@@ -31,7 +31,7 @@ export const outboundMessages: Webhooks = {
   verify: 'unsigned',
   events: readEvents,
   // Outbound messages can be set up for every object. These are the default objects.
-  tells: Object.fromEntries(USUAL_OBJECTS.map((name) => [name, ['created', 'updated'] as const])),
+  reports: Object.fromEntries(USUAL_OBJECTS.map((name) => [name, ['created', 'updated'] as const])),
   response: { status: 200, headers: { 'content-type': 'text/xml; charset=utf-8' }, body: ACKNOWLEDGED },
   setup: [
     'In Salesforce open Setup → Outbound Messages, choose New Outbound Message, and choose the object.',

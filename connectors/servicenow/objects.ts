@@ -80,7 +80,7 @@ function outlineOf(table: Table, instance: ServiceNowInstance): ObjectSpec {
     ...namesOf(table, instance),
     fields: {},
     outline: { operations: abilitiesOf(name), children: childrenOf(table, instance).map(([child]) => child) },
-    changes: isDated ? { tells: instance.reportsDeletions ? ALL : ALL.slice(0, 2) } : undefined,
+    changes: isDated ? { reports: instance.reportsDeletions ? ALL : ALL.slice(0, 2) } : undefined,
     describe: (context) => describeTable(context, table, instance),
   });
 }

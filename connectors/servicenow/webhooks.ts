@@ -71,7 +71,7 @@ export const businessRules: Webhooks = {
   }),
   secretKey: WEBHOOK_SECRET.key,
   // A rule can be set up for every table. These are the default tables.
-  tells: webhooks.allChangesOf(USUAL_TABLES),
+  reports: webhooks.allChangesOf(USUAL_TABLES),
   events: readEvents,
   setup: [
     'In ServiceNow, as an administrator in the global scope, open the table `sys_properties` and create two properties of the type string, both private: `causeway.webhook.url` with the `eventUrl` of the instance, and `causeway.webhook.secret` with the `webhook.secret` of the instance.',

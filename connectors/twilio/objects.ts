@@ -46,7 +46,7 @@ function toForm(values: Values): Readonly<Record<string, string>> {
  * reliably, and later changes within a day, such as the status, are found by comparison.
  */
 function newSince(field: string): Changes {
-  return { updated: field, created: field, overlapSeconds: 24 * 60 * 60, tells: ['created'] };
+  return { updated: field, created: field, overlapSeconds: 24 * 60 * 60, reports: ['created'] };
 }
 
 /** Incoming and outgoing messages: SMS, MMS, WhatsApp and other channels. */

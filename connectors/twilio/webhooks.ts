@@ -28,7 +28,7 @@ export const accountWebhooks: Webhooks = {
   }),
   secretKey: 'auth.token',
   events: (call) => readEvents(call),
-  tells: Object.fromEntries(KINDS.map(({ objectName }) => [objectName, ['created', 'updated'] as const])),
+  reports: Object.fromEntries(KINDS.map(({ objectName }) => [objectName, ['created', 'updated'] as const])),
   // Twilio executes the response, so it must be empty.
   response: {
     status: 200,

@@ -77,8 +77,20 @@ function Details({ request }: { readonly request: Request }) {
 }
 
 function Facts({ request }: { readonly request: Request }) {
-  const { requestId, timestamp, operation, instanceId, elementKey, userId, durationMs, rows, events, pushdown, cut } =
-    request;
+  const {
+    requestId,
+    timestamp,
+    operation,
+    instanceId,
+    elementKey,
+    userId,
+    keyName,
+    durationMs,
+    rows,
+    events,
+    pushdown,
+    cut,
+  } = request;
   const providerMs = request.providerCalls.reduce((sum, call) => sum + call.durationMs, 0);
   return (
     <dl class="facts">
@@ -106,6 +118,7 @@ function Facts({ request }: { readonly request: Request }) {
         </Fact>
       )}
       {userId !== undefined && <Fact name="User">#{userId}</Fact>}
+      {keyName !== undefined && <Fact name="Access key">{keyName}</Fact>}
       {rows !== undefined && <Fact name="Rows">{rows}</Fact>}
       {events !== undefined && <Fact name="Events">{events}</Fact>}
       {pushdown !== undefined && <Fact name="Pushdown">{PUSHDOWN_WORDS[pushdown]}</Fact>}

@@ -10,7 +10,7 @@ interface BarProps {
   readonly session: SessionState;
   readonly calls: SessionCalls;
   readonly reload: () => void;
-  /** Called when an action on this page has ended the session. */
+  /** Requests the session again after an action on this page has ended it. */
   readonly onDone: () => void;
 }
 

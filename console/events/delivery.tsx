@@ -38,7 +38,7 @@ interface DeliveryPanelProps {
   /** Path of the list that the panel is shown beside. */
   readonly path: string;
   readonly onClose: () => void;
-  /** Called when the delivery has changed, or another delivery of its event was created. */
+  /** Reloads the list after the delivery has changed, or another delivery of its event was created. */
   readonly onChange?: () => void;
 }
 

@@ -13,7 +13,7 @@ interface ComboboxProps {
   readonly choices: readonly Choice[];
   readonly placeholder: string;
   readonly onChoose: (choice: Choice) => void;
-  /** Called with the typed text, to search for choices elsewhere. Without it, the given choices are filtered. */
+  /** Receives the typed text and searches for choices elsewhere. Without it, the given choices are filtered. */
   readonly onWords?: (words: string) => void;
   readonly isDisabled?: boolean;
 }

@@ -71,7 +71,7 @@ function Fact({ name, value }: { readonly name: string; readonly value: unknown 
 interface ColumnsDialogProps {
   readonly metadata: ObjectFields;
   readonly fields: string;
-  /** Called with the names of the chosen fields, separated by commas. An empty text requests all fields. */
+  /** Receives the names of the chosen fields, separated by commas. An empty text requests all fields. */
   readonly onChoose: (fields: string) => void;
   readonly onClose: () => void;
 }

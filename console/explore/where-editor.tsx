@@ -7,7 +7,7 @@ interface WhereEditorProps {
   readonly source: EditorSource;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
-  /** Called with the functions of the editor once it is open. */
+  /** Receives the functions of the editor once it is open. */
   readonly onOpen?: (editor: OpenWhereEditor) => void;
 }
 

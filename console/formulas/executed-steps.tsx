@@ -16,10 +16,9 @@ import { pathOfExecution } from './paths.ts';
 
 interface ExecutedStepsProps {
   readonly execution: Execution;
-  readonly faults: ReadonlySet<number>;
   /** The executed step whose values are shown. */
   readonly opened: StepExecution | undefined;
-  /** Called with the id of the step to show, or with undefined to close it. */
+  /** Receives the id of the step to show, or undefined to close it. */
   readonly onOpen: (id: number | undefined) => void;
   readonly types: ReadonlyMap<string, Step['type']>;
 }
@@ -29,7 +28,7 @@ const PAGE_SIZE = 100;
 const MOST_STEPS = 5_000;
 
 /** Lists the executed steps in their order. */
-export function ExecutedSteps({ execution, faults, opened, onOpen, types }: ExecutedStepsProps) {
+export function ExecutedSteps({ execution, opened, onOpen, types }: ExecutedStepsProps) {
   const { stepExecutions = [] } = execution;
   const [count, setCount] = useState(PAGE_SIZE);
   return (
@@ -44,7 +43,7 @@ export function ExecutedSteps({ execution, faults, opened, onOpen, types }: Exec
               <button type="button" class="plain strong break" onClick={() => onOpen(row.id)}>
                 {row.stepName}
               </button>
-              <Outcome row={row} isFault={faults.has(row.id)} type={types.get(row.stepName)} />
+              <Outcome row={row} type={types.get(row.stepName)} />
               {row.restarted === true && (
                 <Badge
                   tone="warn"
@@ -81,13 +80,12 @@ const QUIET_ENDS: Readonly<Partial<Record<Step['type'], string>>> = { filter: 'f
 
 interface OutcomeProps {
   readonly row: StepExecution;
-  readonly isFault: boolean;
   readonly type: Step['type'] | undefined;
 }
 
 /** Shows the outcome of a step. A filter that returns false and the end of a loop are no failures. */
-function Outcome({ row: { status }, isFault, type }: OutcomeProps) {
-  if (isFault) return <Badge tone="bad">failed</Badge>;
+function Outcome({ row: { status, fault }, type }: OutcomeProps) {
+  if (fault) return <Badge tone="bad">failed</Badge>;
   const words = type === undefined ? undefined : QUIET_ENDS[type];
   if (status === 'failed') return <Badge tone="quiet">{words ?? 'failed'}</Badge>;
   return <Badge tone={status === 'pending' ? 'busy' : 'good'}>{type === 'filter' ? 'true' : status}</Badge>;

@@ -1,16 +1,6 @@
-import { api, ask, askPage } from '../api.ts';
-import { type Execution, type FormulaInstance, orNothing, type StepExecution } from './calls.ts';
+import { api, ask } from '../api.ts';
+import { type Execution, type FormulaInstance, orNothing } from './calls.ts';
 import type { Content } from './flow.ts';
-
-/** Maximum number of failed steps that are requested. */
-const MOST_FAULTS = 200;
-
-/** An execution, and the parts of its formula that still exist. */
-export interface LoadedExecution {
-  readonly execution: Execution;
-  /** Ids of the executed steps that made the execution fail. */
-  readonly faults: ReadonlySet<number>;
-}
 
 /** The formula and the instance of an execution. A member is undefined if the formula or the instance was deleted. */
 export interface Background {
@@ -18,18 +8,6 @@ export interface Background {
   readonly formulaName: string | undefined;
   /** The content of the formula in the version that the execution runs. */
   readonly content: Content | undefined;
-}
-
-/** Loads an execution with its steps, its formula and its instance. @throws ApiError */
-export async function loadExecution(executionId: number, signal: AbortSignal): Promise<LoadedExecution> {
-  const params = { path: { executionId } };
-  const execution = await ask(api.GET('/formulas/instances/executions/{executionId}', { signal, params }));
-  if (execution.status === 'success') return { execution, faults: new Set() };
-  const query = { pageSize: MOST_FAULTS };
-  const { rows } = await askPage<StepExecution>(
-    api.GET('/formulas/instances/executions/{executionId}/errors', { signal, params: { ...params, query } }),
-  );
-  return { execution, faults: new Set(rows.map(({ id }) => id)) };
 }
 
 /** Loads the version of the formula that an execution runs or, if it is no longer stored, the current version. @throws ApiError */

@@ -7,9 +7,9 @@ import { useQuery } from '../parts/query.ts';
 import { ErrorNote, Show } from '../parts/show.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
 import { useNeeds } from '../who.ts';
-import type { Execution } from './calls.ts';
+import type { Execution, StepExecution } from './calls.ts';
 import { ExecutedSteps } from './executed-steps.tsx';
-import { type Background, type LoadedExecution, loadBackground, loadExecution } from './execution-calls.ts';
+import { type Background, loadBackground } from './execution-calls.ts';
 import { ExecutionState, isUnderWay, POLL_MS } from './execution-state.tsx';
 import { type Content, type Flow, type NodeKey, readFlow, TRIGGER_KEY } from './flow.ts';
 import { type BoxMark, Graph } from './graph.tsx';
@@ -21,21 +21,22 @@ import { ViewChoice } from './view-choice.tsx';
 /** Shows one execution: its path through the graph, its steps and their values. */
 export function ExecutionPage({ id }: { readonly id: number }) {
   const [isBusy, setBusy] = useState(true);
-  const loaded = useLoad((signal) => loadExecution(id, signal), [id], { everyMs: isBusy ? POLL_MS : undefined });
-  const { value, error } = loaded;
-  useEffect(
-    () => setBusy(error === undefined && (value === undefined || isUnderWay(value.execution.status))),
-    [value, error],
+  const loaded = useLoad(
+    (signal) =>
+      ask(api.GET('/formulas/instances/executions/{executionId}', { signal, params: { path: { executionId: id } } })),
+    [id],
+    { everyMs: isBusy ? POLL_MS : undefined },
   );
+  const { value, error } = loaded;
+  useEffect(() => setBusy(error === undefined && (value === undefined || isUnderWay(value.status))), [value, error]);
   return (
     <div class="stack">
-      <Show loaded={loaded}>{(known) => <Shown known={known} onChanged={loaded.reload} />}</Show>
+      <Show loaded={loaded}>{(execution) => <Shown execution={execution} onChanged={loaded.reload} />}</Show>
     </div>
   );
 }
 
-function Shown({ known, onChanged }: { readonly known: LoadedExecution; readonly onChanged: () => void }) {
-  const { execution } = known;
+function Shown({ execution, onChanged }: { readonly execution: Execution; readonly onChanged: () => void }) {
   const { formulaInstanceId, formulaVersion } = execution;
   const background = useLoad(
     (signal) => loadBackground({ formulaInstanceId, formulaVersion }, signal),
@@ -50,7 +51,7 @@ function Shown({ known, onChanged }: { readonly known: LoadedExecution; readonly
       )}
       <Head execution={execution} onChanged={onChanged} />
       <Facts execution={execution} background={background.value} />
-      <Show loaded={background}>{({ content }) => <Way known={known} content={content} />}</Show>
+      <Show loaded={background}>{({ content }) => <Way execution={execution} content={content} />}</Show>
     </>
   );
 }
@@ -139,21 +140,23 @@ function Head({ execution, onChanged }: { readonly execution: Execution; readonl
 }
 
 interface WayProps {
-  readonly known: LoadedExecution;
+  readonly execution: Execution;
   readonly content: Content | undefined;
 }
 
 /** Shows the graph with the path of the execution, and the executed steps. A click on a box opens the values of its last run. */
-function Way({ known, content }: WayProps) {
+function Way({ execution, content }: WayProps) {
   const { query, change } = useQuery();
-  const { execution, faults } = known;
   const { stepExecutions = [] } = execution;
   const flow = useMemo(() => (content === undefined ? undefined : readFlow(content)), [content]);
   const path = useMemo(
     () => flow && findPath(flow, stepExecutions, isUnderWay(execution.status)),
     [flow, stepExecutions, execution.status],
   );
-  const marks = useMemo(() => (flow && path ? marksOf(flow, path, known) : new Map()), [flow, path, known]);
+  const marks = useMemo(
+    () => (flow && path ? marksOf(flow, path, stepExecutions) : new Map()),
+    [flow, path, stepExecutions],
+  );
   const opened = stepExecutions.find(({ id }) => String(id) === query.step);
   const selected = opened && flow?.nodes.find(({ key, name }) => nameIn(key, name) === opened.stepName)?.key;
   const open = (key: NodeKey) => {
@@ -182,7 +185,6 @@ function Way({ known, content }: WayProps) {
       )}
       <ExecutedSteps
         execution={execution}
-        faults={faults}
         opened={opened}
         onOpen={(id) => change({ step: id === undefined ? undefined : String(id) })}
         types={new Map(content?.steps.map(({ name, type }) => [name, type]))}
@@ -194,9 +196,9 @@ function Way({ known, content }: WayProps) {
 function marksOf(
   flow: Flow,
   { visits, next }: PathTaken,
-  { execution: { stepExecutions = [] }, faults }: LoadedExecution,
+  stepExecutions: readonly StepExecution[],
 ): ReadonlyMap<NodeKey, readonly BoxMark[]> {
-  const failed = new Set(stepExecutions.filter(({ id }) => faults.has(id)).map(({ stepName }) => stepName));
+  const failed = new Set(stepExecutions.filter(({ fault }) => fault).map(({ stepName }) => stepName));
   return new Map(
     flow.nodes.map(({ key, name }): [NodeKey, readonly BoxMark[]] => {
       const visit = visits.get(key);

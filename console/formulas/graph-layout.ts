@@ -98,7 +98,7 @@ interface Route {
   readonly points: readonly Point[];
 }
 
-/** One end of an arrow, at the lower or the upper side of a box. */
+/** An end of an arrow, at the lower or the upper side of a box. */
 interface End {
   readonly place: string;
   readonly route: Route;

@@ -35,7 +35,7 @@ const MEANS: Readonly<Record<Trigger['type'], string>> = {
 interface TestRunProps {
   readonly instanceId: number;
   readonly trigger: Trigger['type'];
-  /** Called when the input started several executions, which have no common page. */
+  /** Shows the list of executions after the input has started several, which have no common page. */
   readonly onSeveral: () => void;
   readonly onClose: () => void;
 }

@@ -22,7 +22,7 @@ interface AccountFormProps {
    * The label of a second button that saves after a new log-in at the provider. Undefined where the form cannot be saved without a log-in.
    */
   readonly logInAction?: string;
-  /** Called with the entered values and, if the user logged in at the provider, with the grant. */
+  /** Saves the entered values and, if the user logged in at the provider, the grant. */
   readonly onSave: (given: Given, logIn: Grant | undefined) => Promise<void>;
   /** Further controls beside the button. */
   readonly children?: ComponentChildren;

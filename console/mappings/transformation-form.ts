@@ -19,7 +19,7 @@ export type Direction = 'both' | 'read' | 'write' | 'none';
 /** The result for a value that a value map does not list. `keep`: the provider's value, unchanged. */
 export type Otherwise = 'null' | 'keep' | 'value';
 
-/** One line of a value map. */
+/** A line of a value map. */
 export interface ValuePair {
   readonly vendor: string;
   readonly ours: string;

@@ -18,7 +18,7 @@ export interface OwnedSecretsProps {
   readonly what: string;
   readonly list: () => Promise<readonly Secret[]>;
   readonly rotate: (overlapSeconds: number) => Promise<unknown>;
-  /** Called with the current secret when the user has shown it. */
+  /** Receives the current secret when the user has shown it. */
   readonly onShown?: (secret: string | undefined) => void;
   /** Text about the purpose of the secret. */
   readonly children: ComponentChildren;

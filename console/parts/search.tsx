@@ -5,7 +5,7 @@ const SETTLED_MS = 250;
 interface SearchProps {
   readonly label: string;
   readonly value: string;
-  /** Called with the words when the user pauses after the last key. */
+  /** Receives the words when the user pauses after the last key. */
   readonly onSettled: (words: string) => void;
 }
 

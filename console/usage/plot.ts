@@ -8,7 +8,7 @@ export interface PlotOptions {
   /** Whether the series are counts, which are stacked as bars. Other series are lines. */
   readonly isStacked: boolean;
   readonly print: (value: number) => string;
-  /** Called with the index of the point under the pointer, or with undefined if there is none. */
+  /** Receives the index of the point under the pointer, or undefined if there is none. */
   readonly onPoint: (at: number | undefined) => void;
 }
 

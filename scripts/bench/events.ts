@@ -32,7 +32,7 @@ interface Bench {
   readonly sender: Sender;
 }
 
-/** One line of the result: figures by name with unit. */
+/** A line of the result: figures by name with unit. */
 type Figures = Readonly<Record<string, number>>;
 
 let nextNumber = 0;

@@ -61,7 +61,7 @@ export interface HangOptions {
 const LEAST_BASELINE_MS = 10;
 const ENDPOINTS = 10;
 
-/** One endpoint of ten hangs, and the others must not become slower. */
+/** Lets one endpoint of ten hang. The others must not become slower. */
 export function hangingEndpoint({ perSecond, seconds, rounds }: HangOptions): Scenario {
   return async (stage) => {
     const paths = pathsOf('hang', ENDPOINTS);

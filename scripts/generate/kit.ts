@@ -68,7 +68,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'suite/judge.ts': 'Filters',
 };
 
-/** One export of the kit. */
+/** An export of the kit. */
 interface KitEntry {
   readonly name: string;
   readonly area: string;

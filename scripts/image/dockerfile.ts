@@ -1,4 +1,4 @@
-/** One instruction of a Dockerfile. */
+/** An instruction of a Dockerfile. */
 export interface Step {
   /** Name of the instruction in capitals. */
   readonly instruction: string;

@@ -169,6 +169,33 @@ func TestAuthorization(t *testing.T) {
 	expect(t, "no account", service.seen()[2].Header.Get("Elements-Account-Id"), "")
 }
 
+func TestAccessKey(t *testing.T) {
+	service, _ := serve(t, json200(`[]`), json200(`[]`), json200(`[]`))
+	client := must(New(Config{URL: service.URL, Key: "ck_1"}))(t)
+	must(client.List(t.Context(), "incident", Query{}).Page())(t)
+	must(client.WithInstanceID(3).List(t.Context(), "incident", Query{}).Page())(t)
+	must(client.WithInstanceID(3).Instances.ListInstances(t.Context(), nil).Page())(t)
+	for index, id := range []string{"", "3", ""} {
+		expect(t, "Authorization", service.seen()[index].Header.Get("Authorization"), "Bearer ck_1")
+		expect(t, "Elements-Instance-Id", service.seen()[index].Header.Get("Elements-Instance-Id"), id)
+	}
+	for _, config := range []Config{{Key: "ck_1", UserSecret: "u"}, {Key: "ck_1", ElementToken: "e"}, {UserSecret: "u", InstanceID: 3}} {
+		config.URL = service.URL
+		if _, err := New(config); err == nil {
+			t.Errorf("%d: got a client", config.InstanceID)
+		}
+	}
+	t.Setenv("CAUSEWAY_URL", "http://host")
+	t.Setenv("CAUSEWAY_KEY", "ck_1")
+	t.Setenv("CAUSEWAY_USER_SECRET", "ignored")
+	t.Setenv("CAUSEWAY_INSTANCE_ID", "3")
+	expect(t, "the id", must(FromEnvironment())(t).config.InstanceID, 3)
+	t.Setenv("CAUSEWAY_INSTANCE_ID", "x")
+	if _, err := FromEnvironment(); err == nil || !strings.Contains(err.Error(), "CAUSEWAY_INSTANCE_ID") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestMissingAndBrokenSecrets(t *testing.T) {
 	service, _ := serve(t)
 	for name, config := range map[string]Config{

@@ -12,7 +12,7 @@ import (
 func execution(status FormulaExecutionStatus) http.HandlerFunc {
 	const times = `"createdDate":"2026-11-23T10:00:00.000Z","updatedDate":"2026-11-23T10:00:00.250Z"`
 	return json200(fmt.Sprintf(`{"id":61,"formulaInstanceId":88,"status":%q,%s,"formulaVersion":3,"stepExecutions":[
-		{"id":901,"stepName":"trigger","status":"success",%s},{"id":902,"stepName":"get","status":"failed",%s}]}`, status, times, times, times))
+		{"id":901,"stepName":"trigger","status":"success","fault":false,%s},{"id":902,"stepName":"get","status":"failed","fault":true,%s}]}`, status, times, times, times))
 }
 
 func TestRunFormula(t *testing.T) {

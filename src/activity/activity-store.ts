@@ -65,6 +65,8 @@ export const FILTERABLE_ACTIVITY = filterable({
   requestId: [text, 'request_id::text'],
   timestamp: [instant, 'at'],
   userId: [integer, 'user_id'],
+  keyId: [optionalInteger, 'key_id'],
+  keyName: [optionalText, 'key_name'],
   instanceId: [optionalInteger, 'instance_id'],
   elementKey: [optionalText, 'element_key'],
   method: [text, 'method'],
@@ -95,7 +97,8 @@ export const FILTERABLE_USAGE = filterable({
 
 const COLUMNS = `account_id as "accountId", at, request_id as "requestId", user_id as "userId", instance_id as "instanceId",
   duration_us as "durationUs", rows, call_count as "callCount", status, cut, method, path, operation,
-  element_key as "elementKey", code, reason, pushdown, address, is_console_read as "isConsoleRead", calls, kind, events, scripts`;
+  element_key as "elementKey", code, reason, pushdown, address, is_console_read as "isConsoleRead", calls, kind, events, scripts,
+  key_id as "keyId", key_name as "keyName"`;
 
 const KIND_SQL: Readonly<Record<ActivityKind, string>> = {
   request: 'and kind is null',
@@ -128,10 +131,11 @@ export function createActivityStore(knex: Knex) {
       const column = <Name extends keyof ActivityRow>(name: Name) => rows.map((row) => row[name]);
       await knex.raw(
         `insert into activity (account_id, at, request_id, user_id, instance_id, duration_us, rows, call_count, status, cut,
-           method, path, operation, element_key, code, reason, pushdown, address, is_console_read, calls, kind, events, scripts)
+           method, path, operation, element_key, code, reason, pushdown, address, is_console_read, calls, kind, events, scripts,
+           key_id, key_name)
          select * from unnest(?::bigint[], ?::timestamptz[], ?::uuid[], ?::bigint[], ?::bigint[], ?::bigint[], ?::integer[], ?::integer[],
            ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::json[],
-           ?::text[], ?::integer[], ?::json[])`,
+           ?::text[], ?::integer[], ?::json[], ?::bigint[], ?::text[])`,
         [
           arrayLiteral(column('accountId')),
           arrayLiteral(rows.map(({ at }) => at.toISOString())),
@@ -156,6 +160,8 @@ export function createActivityStore(knex: Knex) {
           arrayLiteral(column('kind')),
           arrayLiteral(column('events')),
           arrayLiteral(rows.map(({ scripts }) => scripts && JSON.stringify(scripts))),
+          arrayLiteral(column('keyId')),
+          arrayLiteral(column('keyName')),
         ],
       );
     },

@@ -11,6 +11,8 @@ export interface ActivityEntry {
   readonly accountId: number;
   /** Id of the user. Null for a poll, and for a bulk job that was stored without its user. */
   readonly userId: number | null;
+  /** The access key of the request. */
+  readonly key?: { readonly id: number; readonly name: string } | undefined;
   /** Start time in milliseconds since 1970. */
   readonly atMs: number;
   readonly requestId: string;

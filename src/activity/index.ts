@@ -13,7 +13,7 @@ interface UsageQuestion {
   readonly accountId: number;
   readonly organizationId?: number | undefined;
   readonly metric: Exclude<CountedMetric, 'console_read'>;
-  /** For calls: whether the console's own reads are counted. Default true. */
+  /** Whether the console's own reads are counted among the calls. Default true. */
   readonly hasConsoleReads?: boolean | undefined;
   readonly period: Period;
 }

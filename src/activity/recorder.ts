@@ -255,6 +255,8 @@ function toRow(record: ActivityEntry): ActivityRow {
     address: record.address ?? null,
     calls: trace.calls.map((call) => toCall(record, call)),
     scripts: toScripts(record),
+    keyId: record.key?.id ?? null,
+    keyName: record.key?.name ?? null,
   };
 }
 

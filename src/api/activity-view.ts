@@ -23,6 +23,8 @@ export function toActivityView(row: ActivityRow): ActivityRecordView {
     timestamp: at.toISOString(),
     accountId,
     ...(userId !== null && { userId }),
+    ...(row.keyId !== null && { keyId: row.keyId }),
+    ...(row.keyName !== null && { keyName: row.keyName }),
     ...(row.instanceId !== null && { instanceId: row.instanceId }),
     ...(row.elementKey !== null && { elementKey: row.elementKey }),
     method,

@@ -95,7 +95,7 @@ function writePosition({ at, requestId }: AuditPlace): string {
   return `${at.toISOString()} ${requestId}`;
 }
 
-/** It was sealed by us. */
+/** Reads a position. Its content needs no check, because the service has encrypted it. */
 function readPosition(position: string | undefined): AuditPlace | undefined {
   const [at = '', requestId = ''] = position?.split(' ') ?? [];
   return position === undefined ? undefined : { at: new Date(at), requestId };

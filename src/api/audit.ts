@@ -59,7 +59,7 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   subscription: undefined,
   delivery: undefined,
 };
-/** For reads that are recorded in the audit log. */
+/** Action of reads that the audit log records. */
 const VIEW = { action: 'view', id: undefined } as const;
 
 /** Creates the audit log of requests. With `isStrict`, a change without an entry is an error, so that a forgotten entry is noticed. */

@@ -39,7 +39,7 @@ const PAGE_HEADERS = {
 /** A file of another content has another name. */
 const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' };
 
-/** For the pages of others, whatever they are. A new version is seen at once, as its path stays. */
+/** Headers of scripts that pages of any site may load. Their path stays the same for each version, so they are not cached for ever. */
 const SCRIPT_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',

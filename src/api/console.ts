@@ -14,7 +14,7 @@ export interface ConsoleParts extends Pick<Platform, 'log'> {
   readonly sessionCookie: SessionCookie;
 }
 
-/** The same message for every failed log-in, whatever the reason is. */
+/** Message of every failed log-in, whatever the reason is. */
 const WRONG =
   'The e-mail address or the password is wrong. If you are a user of several organizations, send the organizationId too.';
 const INCOMPLETE = 'Send a body with email and password, or your secrets in the Authorization header.';

@@ -157,7 +157,7 @@ function nameOf(key: string): string {
 export function toElementMetadata(connector: Connector): ElementMetadata {
   const { id, key, name, description, webhooks } = connector;
   const polling = polledObjects(connector);
-  const webhookObjects = Object.entries(webhooks?.tells ?? {}).map(([object, events]) => [
+  const webhookObjects = Object.entries(webhooks?.reports ?? {}).map(([object, events]) => [
     object,
     { events: [...events] },
   ]);

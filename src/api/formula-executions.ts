@@ -179,11 +179,12 @@ function toFailedView(execution: StoredExecution, faults: readonly StoredStep[] 
   return { ...toExecutionView(execution), stepExecutions: faults.map(toFullStepView) };
 }
 
-function toStepView({ id, stepName, status, isRestarted, createdAt, updatedAt }: StoredStep): StepView {
+function toStepView({ id, stepName, status, isFault, isRestarted, createdAt, updatedAt }: StoredStep): StepView {
   return {
     id,
     stepName,
     status,
+    fault: isFault,
     createdDate: createdAt.toISOString(),
     updatedDate: updatedAt.toISOString(),
     ...(isRestarted && { restarted: true }),

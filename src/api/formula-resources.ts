@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
-import type { AwaitedExecution } from '../formulas/executions/answers.ts';
+import type { AwaitedExecution } from '../formulas/executions/resource-responses.ts';
 import { type FormulaResources, INSTANCE_HEADER } from '../formulas/resources.ts';
 import { LARGE, readJsonBody } from '../http/json-body.ts';
 import { signalEnd } from '../http/request-end.ts';
@@ -67,10 +67,10 @@ export function createFormulaResourceHandler(parts: FormulaResourceParts): Handl
         ? await start()
         : readKept(await idempotency.once({ accountId, userId, key, fingerprint: fingerprint() }, start));
     response.setHeader('Elements-Formula-Execution-Id', execution.id);
-    const answer = await resources.respond(execution, signal);
-    response.status(answer.status);
-    if (NO_BODY.has(answer.status)) response.end();
-    else response.json(answer.body);
+    const given = await resources.respond(execution, signal);
+    response.status(given.status);
+    if (NO_BODY.has(given.status)) response.end();
+    else response.json(given.body);
   };
 }
 

@@ -44,7 +44,7 @@ const DRIFTING = ['invalidReason', 'warnings', 'traceLoggingEnabled', 'traceLogg
 
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
-/** The same. */
+/** Default duration of trace logging in seconds, as in the spec. */
 const TRACE_SECONDS = 3_600;
 
 export function createInstanceHandlers(

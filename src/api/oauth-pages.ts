@@ -126,7 +126,7 @@ function table(parameters: SentParameters): string {
   return `<table>\n${rows.join('\n')}\n</table>`;
 }
 
-/** To be copied: every parameter counts, as some providers need more than the code. */
+/** Shows the parameters to copy. Every parameter counts, because some providers need more than the code. */
 function nextStep(parameters: SentParameters): string {
   const body = {
     element: { key: '<element key>' },

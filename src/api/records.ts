@@ -133,7 +133,7 @@ export function inHub<Request extends { readonly instance: Instance }, Result>(
   };
 }
 
-/** As in the spec, whose validator fills them in; its types cannot say so. */
+/** Default page size of the spec. The validator fills it in, which its types cannot express. */
 const DEFAULT_PAGE_SIZE = 200;
 const DEFAULT_MAX_PROVIDER_CALLS = 25;
 

@@ -6,7 +6,7 @@ import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts
 import type { TenantIds } from '../accounts/store.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError, pointer, unknownName } from '../errors.ts';
-import type { EndRequest, NotedRequest, RequestPlace } from '../formulas/request-triggers.ts';
+import type { EndRequest, NotedRequest, RequestPath } from '../formulas/request-triggers.ts';
 import { type HttpHandler, hasBody } from '../http/connection.ts';
 import { createCors } from '../http/cors.ts';
 import { isForm, readFileForm, readStreamedForm, type StreamedForm } from '../http/file-form.ts';
@@ -51,7 +51,7 @@ export interface ApiParts {
   readonly handleFormulaResource: HandleFormulaResource;
   readonly idempotency: Pick<Idempotency, 'once'>;
   /** Called before the response of each successful request on an instance. What it returns is called after the response. It does not reject. */
-  readonly noteRequest: (place: RequestPlace, read: () => NotedRequest) => Promise<EndRequest | undefined>;
+  readonly noteRequest: (called: RequestPath, read: () => NotedRequest) => Promise<EndRequest | undefined>;
   /** Whether an `Authorization` header is a ticket of this process. */
   readonly isInner: (authorization: string) => boolean;
   /** Memory limit of this process for the bodies of requests. */
@@ -227,8 +227,8 @@ function createApi(api: ApiParts): Serve {
     const note = async (result: HandlerResponse) => {
       if (principal === undefined || instance === undefined) return;
       const { method, path: requestPath } = request;
-      const place = { accountId: principal.accountId, instanceId: instance.id, method, path: requestPath };
-      const end = await api.noteRequest(place, () => toNoted(request, response, { place, body, result }));
+      const called = { accountId: principal.accountId, instanceId: instance.id, method, path: requestPath };
+      const end = await api.noteRequest(called, () => toNoted(request, response, { called, body, result }));
       if (end === undefined) return;
       if (response.closed) end();
       else response.once('close', end);
@@ -257,9 +257,9 @@ function createApi(api: ApiParts): Serve {
     sendResponse(response, result);
   };
 
-  function toNoted(request: Request, response: Response, { place, body, result }: Responded): NotedRequest {
+  function toNoted(request: Request, response: Response, { called, body, result }: Responded): NotedRequest {
     return {
-      ...place,
+      ...called,
       query: request.query,
       headers: request.headers,
       body,
@@ -308,7 +308,7 @@ function headersOf(response: Response, { headers = {} }: HandlerResponse): Reado
 }
 
 interface Responded {
-  readonly place: RequestPlace;
+  readonly called: RequestPath;
   readonly body: unknown;
   readonly result: HandlerResponse;
 }

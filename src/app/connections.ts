@@ -21,7 +21,7 @@ export interface Connections {
 
 /** How long both ends of a connection may be silent: a response that is not read, or a caller that sends nothing. */
 const SILENT_MS = 60_000;
-/** The same limit while the service stops. */
+/** Milliseconds of silence after which a connection is closed while the service stops. */
 const SILENT_WHILE_STOPPING_MS = 500;
 const SHARE_OF_ONE_NETWORK = 1 / 4;
 const REPORT_EVERY_MS = 10_000;

@@ -168,7 +168,11 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { smtpUrl, smtpFrom } = config;
   const formulas = composeFormulas(
     platform,
-    { notifications, noteEnded: (accountId) => recorder.count('formula_execution', accountId, '') },
+    {
+      notifications,
+      mayWorkIn: async (user) => (await accounts.findActing(user)) !== undefined,
+      noteEnded: (accountId) => recorder.count('formula_execution', accountId, ''),
+    },
     {
       runs: role !== 'api',
       retentionDays: config.formulaRetentionDays,

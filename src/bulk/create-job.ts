@@ -41,7 +41,7 @@ export interface CreatePorts {
 /** Maximum number of open jobs per account. */
 export const MOST_OPEN_JOBS = 500;
 const RETRY_SECONDS = 60;
-/** As for polls, where an object does not say how late its changes show. */
+/** Overlap for objects that do not declare how late their changes appear. Polls have the same default. */
 const DEFAULT_OVERLAP_SECONDS = 60;
 
 /**

@@ -47,7 +47,7 @@ interface Batch {
   readonly size: number;
   /** The number of its last row; absent: there are no more. */
   readonly last?: number;
-  /** As it is stored with the batch. */
+  /** State of the rows that are sent one by one, as it is stored with the batch. */
   readonly single?: SingleRows | undefined;
   readonly fault?: JobFault;
   /** Whether the next rows are written in another way. */

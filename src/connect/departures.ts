@@ -55,7 +55,7 @@ export interface DepartureNeighbours {
   readonly completion: Completion;
   readonly findSession: (key: string) => Promise<PageSession | undefined>;
   readonly authorizations: Pick<Authorizations, 'begin'>;
-  /** Without a slash at the end. */
+  /** Returns the public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
 }
 

@@ -17,7 +17,7 @@ export interface SessionProblem {
   readonly at: Date;
 }
 
-/** As the database bounds it. */
+/** Maximum number of characters of an origin. The database has the same limit. */
 const MAX_ORIGIN = 255;
 /** The text that browsers send for pages without an origin. */
 const NONE = 'null';

@@ -45,7 +45,7 @@ export interface SessionNeighbours extends OfferNeighbours {
   readonly proxies: Pick<Proxies, 'get' | 'openClient'>;
   readonly origins: Pick<Origins, 'of'>;
   readonly brandings: Pick<Brandings, 'read'>;
-  /** Without a slash at the end. */
+  /** Returns the public URL of the service, without a slash at the end. */
   readonly publicUrl: () => string;
 }
 

@@ -208,7 +208,7 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly label?: string;
   /** Other names of the object, such as those that people share over providers. An object that has the name as its own comes first. */
   readonly aliases?: readonly string[];
-  /** One sentence that tells people what the records are. */
+  /** One sentence that describes the records for people. */
   readonly description?: string;
   /** The provider's name for the object. Default: the object's own name. */
   readonly native?: string;
@@ -252,7 +252,7 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
 export interface Changes {
   /**
    * The field that shows when a record last changed. It needs `>=` in its filter. Where there is none, a field that shows when a record was
-   * created finds new records; then declare `tells`.
+   * created finds new records; then declare `reports`.
    */
   readonly updated?: string;
   /** The field that shows when a record was created. */
@@ -265,7 +265,7 @@ export interface Changes {
    * The actions that polls are sure to find. Default: those that the fields show, and all of them with a feed. An outline may declare only
    * this.
    */
-  readonly tells?: readonly ChangeAction[];
+  readonly reports?: readonly ChangeAction[];
 }
 
 /** A change of a record. */
@@ -516,7 +516,7 @@ export interface BasicAuth {
 export interface CustomAuth {
   readonly type: 'custom';
   readonly headers: (config: Config) => Readonly<Record<string, string>>;
-  /** For providers that exchange a code for the values of the headers. */
+  /** Exchanges a code for the values of the headers. Only some providers need it. */
   readonly exchange?: CodeExchange;
 }
 
@@ -712,7 +712,7 @@ export interface Webhooks {
    */
   readonly events: (call: WebhookCall, config: Config) => readonly ProviderEvent[];
   /** The actions that `events` reports, by object. The API shows them to people. */
-  readonly tells?: Readonly<Record<string, readonly ChangeAction[]>>;
+  readonly reports?: Readonly<Record<string, readonly ChangeAction[]>>;
   /** Maximum size of a body in bytes. Default 1 MB, at most 4 MB. */
   readonly maxBytes?: number;
   /** The response to events that are stored, where the provider expects another one than the default 200. */

@@ -103,16 +103,16 @@ function changesProblems({ changes, fields, list, describe }: ObjectSpec): reado
   if (changes === undefined) return [];
   if (describe !== undefined)
     return when(
-      Object.keys(changes).some((name) => name !== 'tells'),
-      'its outline has more members of changes than tells',
+      Object.keys(changes).some((name) => name !== 'reports'),
+      'its outline has more members of changes than reports',
     );
-  const { updated, created, overlapSeconds = 0, feed, tells } = changes;
+  const { updated, created, overlapSeconds = 0, feed, reports } = changes;
   const missing = [updated, created].filter((name) => name !== undefined && !Object.hasOwn(fields, name));
   const isAsked = updated !== undefined && !missing.includes(updated);
   return [
     ...missing.map((name) => `its changes name '${name}', which is not a field`),
     ...when(isAsked && fields[updated]?.filter?.['>='] === undefined, `its changes need '>=' on '${updated}'`),
-    ...when(tells?.length === 0, 'its changes have an empty list tells'),
+    ...when(reports?.length === 0, 'its changes have an empty list reports'),
     ...when(updated !== undefined && list === undefined, 'its changes need a list'),
     ...when(updated === undefined && feed === undefined, 'its changes name neither a field nor a feed'),
     ...when(!(overlapSeconds >= 0 && overlapSeconds <= 86_400), 'overlapSeconds is not from 0 to 86,400'),

@@ -26,12 +26,12 @@ export function webhookProblems(connector: Connector): readonly string[] {
   ];
 }
 
-function announcedProblems({ objects }: Connector, { tells = {} }: Webhooks): readonly string[] {
-  return Object.entries(tells).flatMap(([name, actions]) => [
-    ...when(actions.length === 0, `webhooks have an empty list of actions for '${name}' in tells`),
+function announcedProblems({ objects }: Connector, { reports = {} }: Webhooks): readonly string[] {
+  return Object.entries(reports).flatMap(([name, actions]) => [
+    ...when(actions.length === 0, `webhooks have an empty list of actions for '${name}' in reports`),
     ...when(
       typeof objects !== 'function' && !Object.hasOwn(objects, name),
-      `webhooks name '${name}' in tells, which is not an object of the connector`,
+      `webhooks name '${name}' in reports, which is not an object of the connector`,
     ),
   ]);
 }

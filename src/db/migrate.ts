@@ -37,7 +37,9 @@ import * as formulas from './migrations/0060-formulas.ts';
 import * as formulaUsage from './migrations/0061-formula-usage.ts';
 import * as formulaOutcomes from './migrations/0064-formula-outcomes.ts';
 import * as sharedFormulaResources from './migrations/0065-shared-formula-resources.ts';
+import * as instancesById from './migrations/0066-instances-by-id.ts';
 import * as accessKeys from './migrations/0077-access-keys.ts';
+import * as activityKeys from './migrations/0078-activity-keys.ts';
 
 interface Migration {
   readonly name: string;
@@ -80,7 +82,9 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0061-formula-usage', statements: formulaUsage.STATEMENTS },
   { name: '0064-formula-outcomes', statements: formulaOutcomes.STATEMENTS },
   { name: '0065-shared-formula-resources', statements: sharedFormulaResources.STATEMENTS },
+  { name: '0066-instances-by-id', statements: instancesById.STATEMENTS },
   { name: '0077-access-keys', statements: accessKeys.STATEMENTS },
+  { name: '0078-activity-keys', statements: activityKeys.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

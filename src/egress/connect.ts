@@ -205,7 +205,7 @@ function assertAcceptable(policy: AddressPolicy, hostname: string, addresses: re
   throw new EgressError('refused', `${hostname} has an address that is neither public nor allowed here.`);
 }
 
-/** Without TLS only to what the operator allows by hand. */
+/** Asserts that the policy allows the addresses. Connections without TLS go only to addresses that the operator allows explicitly. */
 function assertAllowed(policy: AddressPolicy, hostname: string, addresses: readonly ResolvedAddress[]): void {
   if (policy.allowsHost(hostname)) return;
   if (addresses.every(({ address }) => policy.allowsAddress(address))) return;

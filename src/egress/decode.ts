@@ -55,7 +55,7 @@ export async function decodeResponse(response: RawResponse, limits: ExchangeLimi
 }
 
 interface DecodeLimits extends ExchangeLimits {
-  /** After how many bytes the rest is not unpacked. */
+  /** Number of bytes after which decoding stops. */
   readonly cutAt: number | undefined;
 }
 

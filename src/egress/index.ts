@@ -104,7 +104,8 @@ export interface Egress {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 /**
- * As many as the number of concurrent pushes. A host with many callback URLs, one of which hangs, must not lack connections for the others.
+ * Maximum number of connections per origin, the same as of concurrent pushes. A host with many callback URLs, one of which hangs, must not
+ * lack connections for the others.
  */
 const DEFAULT_CONNECTIONS_PER_ORIGIN = 1_024;
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;

@@ -56,7 +56,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 
 type Headers = Readonly<Record<string, string>>;
 
-/** By the headers that were given. */
+/** The completed headers, by the given ones. */
 const completed = new WeakMap<Headers, { readonly encodings: string; readonly headers: Headers }>();
 
 /**

@@ -88,7 +88,7 @@ interface Line<Item> {
   readonly accountId: number;
   readonly items: Fifo<Item>;
   paused: boolean;
-  /** It stands among those that have turns. */
+  /** Whether the account is in the queue for turns. */
   queued: boolean;
 }
 

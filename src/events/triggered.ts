@@ -5,7 +5,7 @@ import type { EventSource, NewEvent } from './model.ts';
 export interface Triggered {
   /** Stores the work in the transaction of the event. */
   readonly insert: (via: Knex) => Promise<void>;
-  /** To be called after the commit. */
+  /** Starts the delivery. Call it after the commit. */
   readonly committed: () => void;
 }
 

@@ -79,10 +79,10 @@ function readConfiguration(
   return Object.fromEntries(
     values.map(([key, value]) => {
       const text = textOf(value);
-      const place = ['configuration', key];
-      if (text === undefined) faults.note(place, 'must be a text, a number, true or false.');
-      else if (text.length > LONGEST_VALUE) faults.note(place, `must have at most ${LONGEST_VALUE} characters.`);
-      if (key.length > LONGEST_NAME || key === '__proto__') faults.note(place, 'cannot be the key of a variable.');
+      const segments = ['configuration', key];
+      if (text === undefined) faults.note(segments, 'must be a text, a number, true or false.');
+      else if (text.length > LONGEST_VALUE) faults.note(segments, `must have at most ${LONGEST_VALUE} characters.`);
+      if (key.length > LONGEST_NAME || key === '__proto__') faults.note(segments, 'cannot be the key of a variable.');
       return [key, text ?? ''];
     }),
   );
@@ -202,16 +202,16 @@ export function checkVariables(
 ): void {
   for (const { key, type, required } of formula.configuration) {
     const value = Object.hasOwn(configuration, key) ? (configuration[key] ?? '') : '';
-    const place = ['configuration', key];
+    const segments = ['configuration', key];
     if (value === '') {
-      if (required === true) faults.note(place, 'is missing. The formula requires a value for this variable.');
+      if (required === true) faults.note(segments, 'is missing. The formula requires a value for this variable.');
       continue;
     }
     if (type !== 'elementInstance') continue;
     const id = readInstanceId(value);
     const instance = id === undefined ? undefined : elementInstances.get(id);
     if (instance === undefined || !mayName(instance, key))
-      faults.note(place, `must be the id of an element instance of the account; '${cutText(value)}' is none.`);
+      faults.note(segments, `must be the id of an element instance of the account; '${cutText(value)}' is none.`);
   }
 }
 
@@ -225,7 +225,7 @@ export function namedInstanceIds(
 }
 
 /** Returns a fault of a member of the body, for `details`. */
-export function faultAt(place: readonly string[], text: string): ErrorDetail {
-  const path = pointer('body', ...place);
+export function faultAt(segments: readonly string[], text: string): ErrorDetail {
+  const path = pointer('body', ...segments);
   return { path, message: `${inWords(path)} ${text}` };
 }

@@ -1,4 +1,4 @@
-import type { Faults, Place } from '../mappings/faults.ts';
+import type { Faults, PointerSegments } from '../mappings/faults.ts';
 import { RESOURCE_METHODS, type ResourceMethod } from './model.ts';
 
 /** Method and path of a formula that is a resource. */
@@ -47,11 +47,11 @@ export function readResource(
   return found === undefined || fault !== undefined ? null : { method: found, uri };
 }
 
-function readMethod(given: unknown, place: Place, faults: Faults): ResourceMethod | undefined {
+function readMethod(given: unknown, segments: PointerSegments, faults: Faults): ResourceMethod | undefined {
   const method = RESOURCE_METHODS.find((each) => each === given);
   if (method === undefined)
     faults.note(
-      place,
+      segments,
       given === null
         ? 'is missing. A uri needs a method such as POST.'
         : `must be one of ${RESOURCE_METHODS.join(', ')}.`,

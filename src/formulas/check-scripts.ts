@@ -1,4 +1,4 @@
-import type { Faults, Place } from '../mappings/faults.ts';
+import type { Faults, PointerSegments } from '../mappings/faults.ts';
 import { takeTurn } from '../pace.ts';
 import { findSyntaxFault } from '../scripts/index.ts';
 import type { StepDraft } from './draft.ts';
@@ -15,7 +15,7 @@ const MENTIONS_DONE = /\bdone\b/;
 export async function checkScripts(
   steps: readonly StepDraft[],
   engine: EngineName,
-  placeOf: (index: number) => Place,
+  segmentsOf: (index: number) => PointerSegments,
   faults: Faults,
 ): Promise<void> {
   let characters = 0;
@@ -24,9 +24,9 @@ export async function checkScripts(
     const { body } = properties;
     // A step without a body is not complete yet.
     if (body === undefined || body === null || body === '') continue;
-    const place = [...placeOf(index), 'properties', 'body'];
+    const segments = [...segmentsOf(index), 'properties', 'body'];
     if (typeof body !== 'string') {
-      faults.note(place, 'must be a text.');
+      faults.note(segments, 'must be a text.');
       continue;
     }
     characters += body.length;
@@ -34,19 +34,21 @@ export async function checkScripts(
       characters = 0;
       await takeTurn();
     }
-    checkScript(body, engine, place, faults);
+    checkScript(body, engine, segments, faults);
   }
 }
 
-function checkScript(body: string, engine: EngineName, place: Place, faults: Faults): void {
+function checkScript(body: string, engine: EngineName, segments: PointerSegments, faults: Faults): void {
   const syntax = findSyntaxFault(body, SCRIPT_PARAMETERS);
   if (syntax !== undefined) {
-    faults.note(place, `is no JavaScript: ${syntax.message}`, { position: syntax.position });
+    faults.note(segments, `is no JavaScript: ${syntax.message}`, { position: syntax.position });
     return;
   }
   // The first engine took what a script returned or printed.
   if (engine === 'v1' || MENTIONS_DONE.test(body)) return;
   const lines = body.split('\n');
   const end = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
-  faults.note(place, `never calls done (${end}). Call done(result) where the script ends.`, { position: body.length });
+  faults.note(segments, `never calls done (${end}). Call done(result) where the script ends.`, {
+    position: body.length,
+  });
 }

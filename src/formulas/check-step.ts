@@ -1,4 +1,4 @@
-import type { Faults, Place } from '../mappings/faults.ts';
+import type { Faults, PointerSegments } from '../mappings/faults.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import type { StepDraft, TriggerDraft } from './draft.ts';
 import { STEP_TYPES, type StepType, TRIGGER_TYPES, type TriggerType } from './model.ts';
@@ -30,13 +30,13 @@ const REQUESTS: readonly StepType[] = ['elementRequest', 'request', 'httpRequest
 const OF_BULK_JOB: readonly string[] = ['status', 'errors', 'cancel'];
 
 /** Reads a step. Undefined: it has no name or type that could be used. */
-export function readStep(given: GivenPart, place: Place, faults: Faults): StepDraft | undefined {
-  const name = readName(given.name, [...place, 'name'], faults);
-  const type = readStepType(given.type, [...place, 'type'], faults);
-  const next = readNext(given, place, faults);
+export function readStep(given: GivenPart, segments: PointerSegments, faults: Faults): StepDraft | undefined {
+  const name = readName(given.name, [...segments, 'name'], faults);
+  const type = readStepType(given.type, [...segments, 'type'], faults);
+  const next = readNext(given, segments, faults);
   const properties = readProperties(given.properties);
-  const description = readText(given.description, [...place, 'description'], faults);
-  if (type !== undefined) checkProperties(type, properties, [...place, 'properties'], faults);
+  const description = readText(given.description, [...segments, 'description'], faults);
+  if (type !== undefined) checkProperties(type, properties, [...segments, 'properties'], faults);
   if (name === undefined || type === undefined) return undefined;
   return { name, ...(description !== undefined && { description }), type, ...next, properties };
 }
@@ -44,24 +44,24 @@ export function readStep(given: GivenPart, place: Place, faults: Faults): StepDr
 /** Reads a trigger. Undefined: it has no type that could be used. */
 export function readTrigger(
   given: GivenPart,
-  place: Place,
+  segments: PointerSegments,
   faults: Faults,
   { leastScheduleMs }: StepLimits,
 ): TriggerDraft | undefined {
   const isUnnamed = given.name === undefined || given.name === null || given.name === '';
-  const name = isUnnamed ? 'trigger' : readName(given.name, [...place, 'name'], faults);
-  const type = readTriggerType(given.type, [...place, 'type'], faults);
-  const next = readNext(given, place, faults);
+  const name = isUnnamed ? 'trigger' : readName(given.name, [...segments, 'name'], faults);
+  const type = readTriggerType(given.type, [...segments, 'type'], faults);
+  const next = readNext(given, segments, faults);
   const properties = readProperties(given.properties);
-  if (type === 'scheduled') checkCron(properties.cron, [...place, 'properties', 'cron'], faults, leastScheduleMs);
+  if (type === 'scheduled') checkCron(properties.cron, [...segments, 'properties', 'cron'], faults, leastScheduleMs);
   if (name === undefined || type === undefined) return undefined;
   return { name, type, async: given.async !== false, ...next, properties };
 }
 
 /** Reads a name that becomes a key in values of executions. */
-export function readName(given: unknown, place: Place, faults: Faults): string | undefined {
+export function readName(given: unknown, segments: PointerSegments, faults: Faults): string | undefined {
   const fault = findNameFault(given);
-  if (fault !== undefined) faults.note(place, fault);
+  if (fault !== undefined) faults.note(segments, fault);
   return typeof given === 'string' && fault === undefined ? given : undefined;
 }
 
@@ -74,48 +74,48 @@ function findNameFault(given: unknown): string | undefined {
 }
 
 /** Reads an optional text. */
-export function readText(given: unknown, place: Place, faults: Faults): string | undefined {
+export function readText(given: unknown, segments: PointerSegments, faults: Faults): string | undefined {
   if (given === undefined || given === null) return undefined;
-  if (typeof given !== 'string') faults.note(place, 'must be a text.');
+  if (typeof given !== 'string') faults.note(segments, 'must be a text.');
   else if (given.length > LONGEST_DESCRIPTION)
-    faults.note(place, `must have at most ${LONGEST_DESCRIPTION} characters; it has ${given.length}.`);
+    faults.note(segments, `must have at most ${LONGEST_DESCRIPTION} characters; it has ${given.length}.`);
   return typeof given === 'string' ? given : undefined;
 }
 
-function readStepType(given: unknown, place: Place, faults: Faults): StepType | undefined {
+function readStepType(given: unknown, segments: PointerSegments, faults: Faults): StepType | undefined {
   if (typeof given !== 'string' || given === '') {
-    faults.note(place, 'is missing. Name the type of the step.', { expected: STEP_TYPES });
+    faults.note(segments, 'is missing. Name the type of the step.', { expected: STEP_TYPES });
     return undefined;
   }
   const type = STEP_TYPES.find((each) => each === given) ?? SYNONYMS[given];
   if (type !== undefined) return type;
   if (WITHDRAWN.includes(given))
     faults.note(
-      place,
+      segments,
       `must not be ${given}: that type is not available any more. Use script, with notify.email(to, subject, body) for a mail.`,
     );
-  else faults.noteUnknown(place, 'type of a step', given, STEP_TYPES);
+  else faults.noteUnknown(segments, 'type of a step', given, STEP_TYPES);
   return undefined;
 }
 
-function readTriggerType(given: unknown, place: Place, faults: Faults): TriggerType | undefined {
+function readTriggerType(given: unknown, segments: PointerSegments, faults: Faults): TriggerType | undefined {
   const type = TRIGGER_TYPES.find((each) => each === given);
   if (type === undefined && (typeof given !== 'string' || given === ''))
-    faults.note(place, 'is missing. Name the type of the trigger.', { expected: TRIGGER_TYPES });
-  else if (type === undefined) faults.noteUnknown(place, 'type of a trigger', String(given), TRIGGER_TYPES);
+    faults.note(segments, 'is missing. Name the type of the trigger.', { expected: TRIGGER_TYPES });
+  else if (type === undefined) faults.noteUnknown(segments, 'type of a trigger', String(given), TRIGGER_TYPES);
   return type;
 }
 
-function readNext(given: GivenPart, place: Place, faults: Faults) {
+function readNext(given: GivenPart, segments: PointerSegments, faults: Faults) {
   return {
-    onSuccess: readNames(given.onSuccess, [...place, 'onSuccess'], faults),
-    onFailure: readNames(given.onFailure, [...place, 'onFailure'], faults),
+    onSuccess: readNames(given.onSuccess, [...segments, 'onSuccess'], faults),
+    onFailure: readNames(given.onFailure, [...segments, 'onFailure'], faults),
   };
 }
 
-function readNames(given: unknown, place: Place, faults: Faults): readonly string[] {
+function readNames(given: unknown, segments: PointerSegments, faults: Faults): readonly string[] {
   const names: readonly unknown[] = Array.isArray(given) ? given : [];
-  if (names.length > MOST_NEXT) faults.note(place, `must have at most ${MOST_NEXT} names; it has ${names.length}.`);
+  if (names.length > MOST_NEXT) faults.note(segments, `must have at most ${MOST_NEXT} names; it has ${names.length}.`);
   return names.filter((name) => typeof name === 'string' && name !== '').map(String);
 }
 
@@ -123,17 +123,17 @@ function readProperties(given: unknown): GivenPart {
   return typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : {};
 }
 
-type CheckProperty = (value: unknown, place: Place, faults: Faults) => void;
+type CheckProperty = (value: unknown, segments: PointerSegments, faults: Faults) => void;
 
 const REQUEST_CHECKS: Readonly<Record<string, CheckProperty>> = {
-  retryAttempts: (value, place, faults) => checkAttempts(value, place, faults, MAX_RETRIES),
+  retryAttempts: (value, segments, faults) => checkAttempts(value, segments, faults, MAX_RETRIES),
   retryDelay: checkDelay,
   retryStatusCodes: checkCodes,
   acceptableStatusCodes: checkCodes,
 };
 
 /** Checks the properties of a type. What is missing is only found by the validation, as formulas are built piece by piece. */
-function checkProperties(type: StepType, properties: GivenPart, place: Place, faults: Faults): void {
+function checkProperties(type: StepType, properties: GivenPart, segments: PointerSegments, faults: Faults): void {
   const checks: Readonly<Record<string, CheckProperty>> = REQUESTS.includes(type)
     ? REQUEST_CHECKS
     : type === 'retryFormulaExecution'
@@ -141,9 +141,9 @@ function checkProperties(type: StepType, properties: GivenPart, place: Place, fa
       : {};
   for (const [name, check] of Object.entries(checks)) {
     const value = properties[name];
-    if (isGiven(value) && !isReference(value)) check(value, [...place, name], faults);
+    if (isGiven(value) && !isReference(value)) check(value, [...segments, name], faults);
   }
-  if (type === 'elementRequest') checkApi(properties.api, [...place, 'api'], faults);
+  if (type === 'elementRequest') checkApi(properties.api, [...segments, 'api'], faults);
 }
 
 function isGiven(value: unknown): boolean {
@@ -155,20 +155,20 @@ export function isReference(value: unknown): boolean {
   return typeof value === 'string' && value.includes('${');
 }
 
-function checkAttempts(value: unknown, place: Place, faults: Faults, max: number): void {
+function checkAttempts(value: unknown, segments: PointerSegments, faults: Faults, max: number): void {
   const count = wholeNumber(value);
   if (count === undefined || count < 1 || count > max)
-    faults.note(place, `must be a whole number from 1 to ${max} (retryAttempts).`);
+    faults.note(segments, `must be a whole number from 1 to ${max} (retryAttempts).`);
 }
 
-function checkDelay(value: unknown, place: Place, faults: Faults): void {
-  if (wholeNumber(value) === undefined) faults.note(place, 'must be a whole number of milliseconds, 0 or more.');
+function checkDelay(value: unknown, segments: PointerSegments, faults: Faults): void {
+  if (wholeNumber(value) === undefined) faults.note(segments, 'must be a whole number of milliseconds, 0 or more.');
 }
 
-function checkCodes(value: unknown, place: Place, faults: Faults): void {
+function checkCodes(value: unknown, segments: PointerSegments, faults: Faults): void {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || parseStatusCodes(text) === undefined)
-    faults.note(place, 'must be a status code, a range such as 401-405, or a list of these such as 401-405,500.');
+    faults.note(segments, 'must be a status code, a range such as 401-405, or a list of these such as 401-405,500.');
 }
 
 /** Returns a whole number that is 0 or more, which may be a text. */
@@ -177,17 +177,17 @@ export function wholeNumber(value: unknown): number | undefined {
   return typeof text === 'string' && /^\s*\d{1,12}\s*$/.test(text) ? Number(text) : undefined;
 }
 
-function checkApi(value: unknown, place: Place, faults: Faults): void {
+function checkApi(value: unknown, segments: PointerSegments, faults: Faults): void {
   if (typeof value !== 'string') return;
   const [path = ''] = value.replaceAll(/\$\{[^}]*\}/g, 'x').split('?', 1);
   const [, objectName = ''] = /(?:^|\/)bulk\/[^/]+\/([^/]+)\/?$/.exec(path) ?? [];
   if (objectName !== '' && !OF_BULK_JOB.includes(objectName))
-    faults.note(place, 'must not be a bulk download. Use a step of the type elementRequestStream for files.');
+    faults.note(segments, 'must not be a bulk download. Use a step of the type elementRequestStream for files.');
 }
 
 /** Checks the cron expression of a trigger. One with references is checked with the values of each formula instance. */
-function checkCron(value: unknown, place: Place, faults: Faults, leastMs: number): void {
+function checkCron(value: unknown, segments: PointerSegments, faults: Faults, leastMs: number): void {
   if (!isGiven(value) || isReference(value)) return;
   const fault = typeof value === 'string' ? findCronFault(value, leastMs) : 'must be a text.';
-  if (fault !== undefined) faults.note(place, fault);
+  if (fault !== undefined) faults.note(segments, fault);
 }

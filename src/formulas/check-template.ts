@@ -1,5 +1,5 @@
 import { AppError, cutText, type ErrorDetail, inWords, pointer } from '../errors.ts';
-import { createFaults, type Faults, isObject, type Place } from '../mappings/faults.ts';
+import { createFaults, type Faults, isObject, type PointerSegments } from '../mappings/faults.ts';
 import { findCircle } from './check-circle.ts';
 import { type FindUse, readResource } from './check-resource.ts';
 import { checkScripts } from './check-scripts.ts';
@@ -144,27 +144,30 @@ function readDescription(given: unknown, faults: Faults): string | null {
 }
 
 /** Reads the name of a formula or of a formula instance. */
-export function readFormulaName(given: unknown, place: Place, faults: Faults): string {
+export function readFormulaName(given: unknown, segments: PointerSegments, faults: Faults): string {
   if (typeof given !== 'string')
-    faults.note(place, given === undefined || given === null ? 'is missing.' : 'must be a text.');
-  else if (given.trim() === '') faults.note(place, 'must not be blank.');
+    faults.note(segments, given === undefined || given === null ? 'is missing.' : 'must be a text.');
+  else if (given.trim() === '') faults.note(segments, 'must not be blank.');
   else if (given.length > LONGEST_NAME)
-    faults.note(place, `must have at most ${LONGEST_NAME} characters; it has ${given.length}.`);
+    faults.note(segments, `must have at most ${LONGEST_NAME} characters; it has ${given.length}.`);
   return typeof given === 'string' ? given : '';
 }
 
 function readContent(body: GivenPart, faults: Faults, context: CheckContext): ContentDraft {
-  const configuration = readParts(body.configuration, ['configuration'], MOST_VARIABLES, faults, (given, place) =>
-    readVariable(given, place, faults),
+  const configuration = readParts(body.configuration, ['configuration'], MOST_VARIABLES, faults, (given, segments) =>
+    readVariable(given, segments, faults),
   );
-  const triggers = readParts(body.triggers, ['triggers'], 1, faults, (given, place) =>
-    readTrigger(given, place, faults, context),
+  const triggers = readParts(body.triggers, ['triggers'], 1, faults, (given, segments) =>
+    readTrigger(given, segments, faults, context),
   );
   const names = new Set<string>();
-  const steps = readParts(body.steps, ['steps'], LIMITS.steps, faults, (given, place) => {
-    const step = readStep(given, place, faults);
+  const steps = readParts(body.steps, ['steps'], LIMITS.steps, faults, (given, segments) => {
+    const step = readStep(given, segments, faults);
     if (step !== undefined && names.has(step.name))
-      faults.note([...place, 'name'], `is '${cutText(step.name)}', which another step has. Names of steps are unique.`);
+      faults.note(
+        [...segments, 'name'],
+        `is '${cutText(step.name)}', which another step has. Names of steps are unique.`,
+      );
     if (step !== undefined) names.add(step.name);
     return step;
   });
@@ -173,23 +176,23 @@ function readContent(body: GivenPart, faults: Faults, context: CheckContext): Co
 
 function readParts<Part>(
   given: unknown,
-  place: Place,
+  segments: PointerSegments,
   max: number,
   faults: Faults,
-  read: (given: GivenPart, place: Place) => Part | undefined,
+  read: (given: GivenPart, segments: PointerSegments) => Part | undefined,
 ): readonly Part[] {
   if (given === undefined || given === null) return [];
   if (!Array.isArray(given)) {
-    faults.note(place, 'must be a list.');
+    faults.note(segments, 'must be a list.');
     return [];
   }
   if (given.length > max) {
-    faults.note(place, `must have at most ${max} ${max === 1 ? 'entry' : 'entries'}; it has ${given.length}.`);
+    faults.note(segments, `must have at most ${max} ${max === 1 ? 'entry' : 'entries'}; it has ${given.length}.`);
     return [];
   }
   // Holes cannot be in JSON, so an entry that cannot be read has a fault.
   return given.flatMap((one: unknown, index) => {
-    const at = [...place, String(index)];
+    const at = [...segments, String(index)];
     if (!isObject(one)) {
       faults.note(at, 'must be an object.');
       return [];
@@ -198,11 +201,11 @@ function readParts<Part>(
   });
 }
 
-function readVariable(given: GivenPart, place: Place, faults: Faults): VariableDraft | undefined {
-  const key = readName(given.key, [...place, 'key'], faults);
-  const type = readText(given.type, [...place, 'type'], faults);
-  const name = readText(given.name, [...place, 'name'], faults);
-  const description = readText(given.description, [...place, 'description'], faults);
+function readVariable(given: GivenPart, segments: PointerSegments, faults: Faults): VariableDraft | undefined {
+  const key = readName(given.key, [...segments, 'key'], faults);
+  const type = readText(given.type, [...segments, 'type'], faults);
+  const name = readText(given.name, [...segments, 'name'], faults);
+  const description = readText(given.description, [...segments, 'description'], faults);
   if (key === undefined) return undefined;
   return {
     key,
@@ -213,32 +216,32 @@ function readVariable(given: GivenPart, place: Place, faults: Faults): VariableD
   };
 }
 
-/** Where faults of the whole are noted, as names that lead to a member of the request. */
-export interface WholePlaces {
-  readonly uri: Place;
-  readonly steps: Place;
+/** Pointers to the members of the request at which faults of the whole template are noted. */
+export interface WholePointers {
+  readonly uri: PointerSegments;
+  readonly steps: PointerSegments;
 }
 
 /**
  * Asserts what holds for a template as a whole.
  * @throws AppError REQUEST_INVALID
  */
-export function assertWhole({ values, content }: TemplateDraft, places: WholePlaces): void {
+export function assertWhole({ values, content }: TemplateDraft, pointers: WholePointers): void {
   const faults = createFaults();
   const { steps, triggers } = content;
   if (steps.length > LIMITS.steps)
-    faults.note(places.steps, `would be step ${steps.length}; a formula has at most ${LIMITS.steps} steps.`);
+    faults.note(pointers.steps, `would be step ${steps.length}; a formula has at most ${LIMITS.steps} steps.`);
   if (values.uri !== null && triggers[0]?.type !== 'manual')
-    faults.note(places.uri, 'needs a manual trigger: a formula with a uri is started by requests.');
+    faults.note(pointers.uri, 'needs a manual trigger: a formula with a uri is started by requests.');
   const circle = findCircle(steps);
   if (circle !== undefined) {
     const names = [...circle, circle[0] ?? ''].map((name) => cutText(name)).join(' → ');
-    faults.note(places.steps, `leads in a circle: ${names}. Only a loop can be part of a circle.`);
+    faults.note(pointers.steps, `leads in a circle: ${names}. Only a loop can be part of a circle.`);
   }
   const { length } = JSON.stringify(content);
   if (length > MOST_CHARACTERS)
     faults.note(
-      places.steps,
+      pointers.steps,
       `makes the formula too large: it would have ${length} characters as JSON, and can have ${MOST_CHARACTERS}.`,
     );
   faults.throwIfAny();

@@ -181,6 +181,20 @@ export function createFormulaInstanceStore(knex: Knex) {
     listAccountsOfFormula: async (formula: FormulaKey): Promise<readonly number[]> =>
       knex('formula_instance').where(ofFormula(formula)).distinct().pluck('account_id'),
 
+    /** Returns the other accounts of the same organizations whose element instances the formula instances of some accounts name. */
+    listNamedAccounts: async (accountIds: readonly number[]): Promise<readonly number[]> => {
+      const { rows } = await knex.raw<{ rows: { accountId: number }[] }>(
+        `select distinct e.account_id as "accountId"
+         from formula_instance i
+         join instance e on e.id = any(i.element_instance_ids) and e.account_id <> i.account_id
+         join account own on own.id = i.account_id
+         join account other on other.id = e.account_id and other.organization_id = own.organization_id
+         where i.account_id = any(?::bigint[])`,
+        [[...accountIds]],
+      );
+      return rows.map(({ accountId }) => accountId);
+    },
+
     /** Locks instances of a formula until the end of the transaction, in the order of their ids. */
     lockOfFormula: async (
       formula: FormulaKey,

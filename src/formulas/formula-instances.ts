@@ -229,6 +229,8 @@ export function createFormulaInstances(
       const store = createFormulaInstanceStore(via);
       const settled = await settle(store, caller, formula, checked, before);
       await lock(store, before);
+      // To those that it has named until now, too.
+      await announceChange(notifier, via, [accountId]);
       await store.update(before, settled);
       await announceChange(notifier, via, [accountId]);
       return { before, after: { ...before, ...settled }, variables: formula.configuration };
@@ -251,8 +253,8 @@ export function createFormulaInstances(
       const store = createFormulaInstanceStore(via);
       const before = await store.lock({ accountId, id });
       if (before === undefined || (formulaId !== undefined && before.formulaId !== formulaId)) throw noInstance(id);
-      await store.remove(before);
       await announceChange(notifier, via, [accountId]);
+      await store.remove(before);
       return { before, variables: [] };
     };
     await change(knex, remove, noteOf);

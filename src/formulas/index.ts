@@ -4,10 +4,10 @@ import { createAnnouncement } from '../events/sweep/announcement.ts';
 import type { Platform } from '../platform.ts';
 import type { Sandbox } from '../scripts/index.ts';
 import { createFormulaAnalytics } from './analytics.ts';
-import { createAnswerStore } from './executions/answer-store.ts';
-import { createAnswers } from './executions/answers.ts';
 import { createExecutionStore } from './executions/execution-store.ts';
 import { createExecutions } from './executions/executions.ts';
+import { createResourceResponses } from './executions/resource-responses.ts';
+import { createResponseStore } from './executions/response-store.ts';
 import { createRunStore } from './executions/run-store.ts';
 import { createStartLimit } from './executions/start-limit.ts';
 import {
@@ -30,7 +30,7 @@ import { createElementRequest, createPlatformRequest } from './steps/api-request
 import { createHttpRequest } from './steps/http-request.ts';
 import { createFilter, createScript } from './steps/scripts.ts';
 import { createStreamRequest } from './steps/stream-request.ts';
-import { createTriggers } from './triggers.ts';
+import { createTriggers, type MayWorkIn } from './triggers.ts';
 
 export { composeTemplates, createNoteElementRemoval } from './templates-room.ts';
 
@@ -46,7 +46,7 @@ export interface FormulaRole {
 
 export interface FormulaOptions extends ExecutionWorkerOptions {
   /** Milliseconds that a request to a formula waits for the end of its execution. */
-  readonly answerMs: number;
+  readonly responseMs: number;
   /** Maximum number of starts of one instance per minute. */
   readonly startsPerMinute: number;
 }
@@ -54,6 +54,7 @@ export interface FormulaOptions extends ExecutionWorkerOptions {
 /** Neighbours that are built before formulas. */
 export interface FormulaNeighbours {
   readonly notifications: Pick<Notifications, 'prepare' | 'prepareEvent'>;
+  readonly mayWorkIn: MayWorkIn;
   /** Called for each execution that ends. */
   readonly noteEnded: (accountId: number) => void;
 }
@@ -74,14 +75,14 @@ const ANNOUNCE_MS = 25;
 const EXECUTION_DAYS = 30;
 
 /** Milliseconds that a request to a formula waits for the end of its execution (formulas.md, 13). */
-const ANSWER_MS = 60_000;
-/** How long answers are kept for repeated requests, in milliseconds. */
-const KEEP_ANSWERS_MS = 24 * 3_600_000;
+const RESPONSE_MS = 60_000;
+/** Milliseconds for which responses are kept for repeated requests. */
+const KEEP_RESPONSES_MS = 24 * 3_600_000;
 
 /** Formulas: what starts them, and their executions. */
 export function composeFormulas(
   platform: Platform,
-  { notifications, noteEnded: countEnded }: FormulaNeighbours,
+  { notifications, mayWorkIn, noteEnded: countEnded }: FormulaNeighbours,
   { runs: isWorker, retentionDays, options, mail }: FormulaRole,
 ) {
   const { knex, notifier, clock, log, shares, egress } = platform;
@@ -95,7 +96,7 @@ export function composeFormulas(
   };
   const { countStarts } = runs;
   const startLimit = createStartLimit({ countStarts, clock, perMinute: options?.startsPerMinute });
-  const triggers = createTriggers({ programs, startLimit, clock, wake });
+  const triggers = createTriggers({ programs, startLimit, mayWorkIn, clock, wake });
   const executions = createExecutions({
     store: createExecutionStore(knex),
     runs,
@@ -105,15 +106,15 @@ export function composeFormulas(
     clock,
     wake,
   });
-  const answerStore = createAnswerStore(knex);
-  const answers = createAnswers({ store: answerStore, notifier, clock });
+  const responseStore = createResponseStore(knex);
+  const responses = createResourceResponses({ store: responseStore, notifier, clock });
   const resources = createFormulaResources({
     store: createResourceStore(knex),
-    answerStore,
+    responseStore,
     executions,
-    answers,
+    responses,
     programs,
-    timeoutMs: options?.answerMs ?? ANSWER_MS,
+    timeoutMs: options?.responseMs ?? RESPONSE_MS,
   });
   const teller = createTeller(platform, {
     prepareNotice: notifications.prepare,
@@ -126,7 +127,7 @@ export function composeFormulas(
     { table: 'formula_execution', column: 'created_at', by: 'month', retentionDays: EXECUTION_DAYS },
     { table: 'formula_step', column: 'execution_at', by: 'day', retentionDays },
   ]);
-  const ends: (() => void | Promise<void>)[] = [announcement.stop, async () => answers.stop()];
+  const ends: (() => void | Promise<void>)[] = [announcement.stop, async () => responses.stop()];
 
   async function noteEnded({ run, status }: EndedExecution): Promise<void> {
     measures.ended(status);
@@ -134,7 +135,7 @@ export function composeFormulas(
     if (status === 'failed') teller.wake();
     if (!run.isAwaited) return;
     try {
-      await answers.noteEnded(run.id);
+      await responses.noteEnded(run.id);
     } catch (error) {
       log.warn(
         { err: error, executionId: run.id },
@@ -155,8 +156,14 @@ export function composeFormulas(
     prepare: partitions.ensure,
 
     /** Begins to run executions. */
-    start: async ({ callApi, sandbox }: FormulaEngineNeighbours): Promise<void> => {
+    start: async ({ callApi: callAs, sandbox }: FormulaEngineNeighbours): Promise<void> => {
       if (!isWorker) return;
+      // An administrator of the organization may name element instances of other accounts. The API checks that right at each call.
+      const callApi: CallApi = async (call) => {
+        const { accountId, instanceId } = call.caller;
+        const other = instanceId === undefined ? undefined : await programs.findOtherAccount(accountId, instanceId);
+        return callAs(other === undefined ? call : { ...call, caller: { ...call.caller, accountId: other } });
+      };
       const worker = createExecutionWorker(platform, {
         store: runs,
         programs,
@@ -197,7 +204,7 @@ export function composeFormulas(
     keep: async (): Promise<void> => {
       await partitions.ensure();
       await partitions.expire();
-      await answerStore.purge(new Date(clock.now() - KEEP_ANSWERS_MS));
+      await responseStore.purge(new Date(clock.now() - KEEP_RESPONSES_MS));
     },
   };
 }

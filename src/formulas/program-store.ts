@@ -17,6 +17,8 @@ export interface StoredFormulaInstance {
   readonly debugLoggingEnabled: boolean;
   readonly engine: EngineName;
   readonly version: number;
+  /** The accounts of the element instances that it names in other accounts of its organization, by their ids. */
+  readonly otherAccounts: Readonly<Record<string, number>> | null;
   /** Methods with paths that run it as a resource, such as `POST /sync`: those of its template and of its setting `api`. */
   readonly resources: readonly string[];
 }
@@ -43,10 +45,19 @@ export function createProgramStore(knex: Knex) {
       return row?.content as FormulaContent | undefined;
     },
 
+    /**
+     * Returns the formula instances of an account, and those in other accounts of its organization that name an element instance of the
+     * account.
+     */
     listInstances: async (accountId: number): Promise<readonly StoredFormulaInstance[]> => {
       const { rows } = await knex.raw<{ rows: readonly InstanceRow[] }>(
-        `${INSTANCES} where i.account_id = ? order by i.id limit ?`,
-        [accountId, MOST_INSTANCES],
+        `(${INSTANCES} where i.account_id = :accountId order by i.id limit :limit) union all
+         (${INSTANCES}
+          where i.element_instance_ids && array(select e.id from instance e where e.account_id = :accountId)
+            and i.account_id <> :accountId
+            and own.organization_id = (select a.organization_id from account a where a.id = :accountId)
+          order by i.id limit :limit)`,
+        { accountId, limit: MOST_INSTANCES },
       );
       return rows.map(toInstance);
     },
@@ -76,8 +87,11 @@ const INSTANCES = `
   select i.account_id as "accountId", i.id, i.name, i.user_id as "userId", i.active, i.settings, i.configuration,
     f.account_id as "formulaAccountId", f.id as "formulaId", f.name as "formulaName", f.active as "formulaActive",
     f.single_threaded as "singleThreaded", f.debug_logging_enabled as "debugLoggingEnabled", f.engine, f.version,
-    array_remove(array[f.method || ' ' || f.uri, i.api_method || ' ' || i.api_path], null) as resources
-  from formula_instance i join formula f on f.account_id = i.formula_account_id and f.id = i.formula_id`;
+    array_remove(array[f.method || ' ' || f.uri, i.api_method || ' ' || i.api_path], null) as resources,
+    (select json_object_agg(e.id, e.account_id) from instance e join account o on o.id = e.account_id
+      where e.id = any(i.element_instance_ids) and e.account_id <> i.account_id and o.organization_id = own.organization_id)
+      as "otherAccounts"
+  from formula_instance i join account own on own.id = i.account_id join formula f on f.account_id = i.formula_account_id and f.id = i.formula_id`;
 
 const FORMULA = `
   select f.account_id as "accountId", f.id, f.version, f.active from formula f

@@ -24,8 +24,13 @@ export interface RunnableInstance extends StoredFormulaInstance {
 /** The formula instances of an account. */
 interface KnownInstances {
   readonly byId: ReadonlyMap<number, RunnableInstance>;
-  /** Those that are active, and whose formulas are. It is the same value until one of them changes. */
+  /**
+   * Those that are active, and whose formulas are, with those of other accounts that name its element instances. It is the same value until
+   * one of them changes.
+   */
   readonly running: readonly RunnableInstance[];
+  /** The accounts of the element instances that they name in other accounts. */
+  readonly otherAccounts: ReadonlyMap<number, number>;
   /** Methods with paths that run one of them, active or not. */
   readonly resources: ReadonlySet<string>;
 }
@@ -57,10 +62,13 @@ export function createPrograms({ knex, notifier }: { readonly knex: Knex; readon
     topic: TOPIC,
     load: async (accountId) => {
       const all = await store.listInstances(Number(accountId));
+      const own = all.filter((one) => one.accountId === Number(accountId));
+      const named = own.flatMap(({ otherAccounts }) => Object.entries(otherAccounts ?? {}));
       return {
-        byId: new Map(all.map((one) => [one.id, one])),
+        byId: new Map(own.map((one) => [one.id, one])),
         running: all.filter(({ active, formulaActive }) => active && formulaActive),
-        resources: new Set(all.flatMap(({ resources }) => resources)),
+        otherAccounts: new Map(named.map(([id, ofAccount]) => [Number(id), ofAccount])),
+        resources: new Set(own.flatMap(({ resources }) => resources)),
       };
     },
   });
@@ -81,7 +89,14 @@ export function createPrograms({ knex, notifier }: { readonly knex: Knex; readon
     findInstance: async (accountId: number, id: number): Promise<RunnableInstance | undefined> =>
       (await instances.get(String(accountId)))?.byId.get(id) ?? (await findUnknown(accountId, id)),
 
-    /** Returns the active instances of an account whose formulas are active. They are in memory, so this costs no query. The list is the same value until one of them changes. */
+    /**
+     * Returns the account of an element instance that a formula instance of an account names. Undefined: it is of the account itself, or
+     * none names it. This costs no query.
+     */
+    findOtherAccount: async (accountId: number, elementInstanceId: number): Promise<number | undefined> =>
+      (await instances.get(String(accountId)))?.otherAccounts.get(elementInstanceId),
+
+    /** Returns the active instances whose formulas are active: those of an account, and those of others that name its element instances. They are in memory, so this costs no query. The list is the same value until one of them changes. */
     listRunning: async (accountId: number): Promise<readonly RunnableInstance[]> =>
       (await instances.get(String(accountId)))?.running ?? [],
 

@@ -9,7 +9,7 @@ import { showHeaders } from './steps/request-parts.ts';
 import { type Target, type Triggers, toExecution } from './triggers.ts';
 
 /** What a successful request on an element instance is about. */
-export interface RequestPlace {
+export interface RequestPath {
   readonly accountId: number;
   readonly instanceId: number;
   readonly method: string;
@@ -18,7 +18,7 @@ export interface RequestPlace {
 }
 
 /** A successful request on an element instance, before its response is sent. */
-export interface NotedRequest extends RequestPlace {
+export interface NotedRequest extends RequestPath {
   readonly query: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: unknown;
@@ -32,7 +32,7 @@ export interface NotedRequest extends RequestPlace {
 }
 
 export interface RequestTriggerPorts {
-  readonly triggers: Pick<Triggers, 'ofRequests'>;
+  readonly triggers: Pick<Triggers, 'ofRequests' | 'listAllowed'>;
   readonly runs: Pick<RunStore, 'start'>;
   readonly startLimit: StartLimit;
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -60,13 +60,14 @@ const HOLD_MS = 2_000;
  */
 export function createRequestTriggers({ triggers, runs, startLimit, clock, log, wake }: RequestTriggerPorts) {
   /** @returns whether there are executions */
-  async function store(place: RequestPlace, read: () => NotedRequest): Promise<boolean> {
-    const targets = await triggers.ofRequests(place.accountId, place.instanceId);
-    const matching = targets.filter(({ method, path }) => method === place.method && path.test(place.path));
+  async function store(called: RequestPath, read: () => NotedRequest): Promise<boolean> {
+    const targets = await triggers.ofRequests(called.accountId, called.instanceId);
+    const matching = targets.filter(({ method, path }) => method === called.method && path.test(called.path));
     if (matching.length === 0) return false;
     const request = read();
     const origin = request.isInner ? readOrigin(request.headers[ORIGIN_HEADER]) : undefined;
-    const allowed = matching.filter((target) => !isSame(target, origin));
+    const others = matching.filter((target) => !isSame(target, origin));
+    const allowed = await triggers.listAllowed(called.accountId, others);
     if (allowed.length === 0) return false;
     const chain = chainAfter(origin);
     const createdAt = new Date(clock.now());
@@ -81,9 +82,9 @@ export function createRequestTriggers({ triggers, runs, startLimit, clock, log, 
   }
 
   /** Stores the executions that a request starts. @returns what is to be called after the response; undefined: nothing */
-  return async (place: RequestPlace, read: () => NotedRequest): Promise<EndRequest | undefined> => {
-    const stored = store(place, read).catch((error: unknown) => {
-      log.error({ err: error, accountId: place.accountId }, 'could not start the formulas of a request');
+  return async (called: RequestPath, read: () => NotedRequest): Promise<EndRequest | undefined> => {
+    const stored = store(called, read).catch((error: unknown) => {
+      log.error({ err: error, accountId: called.accountId }, 'could not start the formulas of a request');
       return false;
     });
     const late = Promise.withResolvers<'late'>();

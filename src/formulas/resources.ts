@@ -1,10 +1,10 @@
 import { AppError, pointer } from '../errors.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
 import { missing } from '../shared-errors.ts';
-import type { AnswerStore } from './executions/answer-store.ts';
-import type { Answers, AwaitedExecution } from './executions/answers.ts';
 import type { Executions } from './executions/executions.ts';
 import type { StepValue } from './executions/model.ts';
+import type { AwaitedExecution, ResourceResponses } from './executions/resource-responses.ts';
+import type { ResponseStore } from './executions/response-store.ts';
 import type { Programs } from './programs.ts';
 import { chainAfter, findChainFault, readOrigin } from './request-triggers.ts';
 import type { ResourceRequest, ResourceStore } from './resource-store.ts';
@@ -31,9 +31,9 @@ export interface ResourceResponse {
 
 export interface ResourcePorts {
   readonly store: ResourceStore;
-  readonly answerStore: Pick<AnswerStore, 'findFault'>;
+  readonly responseStore: Pick<ResponseStore, 'findFault'>;
   readonly executions: Pick<Executions, 'startAwaited'>;
-  readonly answers: Pick<Answers, 'wait'>;
+  readonly responses: Pick<ResourceResponses, 'wait'>;
   readonly programs: Pick<Programs, 'hasResource'>;
   /** Milliseconds that a request waits for the end of its execution. */
   readonly timeoutMs: number;
@@ -52,9 +52,9 @@ export type FormulaResources = ReturnType<typeof createFormulaResources>;
 /** Runs formulas as resources of the API (formulas.md, 13). */
 export function createFormulaResources({
   store,
-  answerStore,
+  responseStore,
   executions,
-  answers,
+  responses,
   programs,
   timeoutMs,
 }: ResourcePorts) {
@@ -97,18 +97,18 @@ export function createFormulaResources({
      */
     respond: async (execution: AwaitedExecution, signal: AbortSignal): Promise<ResourceResponse> => {
       const { id } = execution;
-      const state = await answers.wait(execution, { timeoutMs, signal });
+      const state = await responses.wait(execution, { timeoutMs, signal });
       if (state === undefined) {
         const message = `Execution ${id} takes longer than ${timeoutMs / SECOND_MS} seconds, and continues. Read it with GET /formulas/instances/executions/${id}.`;
         throw new AppError('FORMULA_TIMEOUT', message);
       }
-      const { status, answer } = state;
-      const given = readResponse(answer);
+      const { status, response } = state;
+      const given = readResponse(response);
       if (given !== undefined) return given;
-      if (status === 'success') return { status: OK, body: answer ?? {} };
+      if (status === 'success') return { status: OK, body: response ?? {} };
       if (status !== 'failed')
         throw new AppError('FORMULA_FAILED', `Execution ${id} did not succeed: its status is ${status}.`);
-      const fault = await answerStore.findFault(execution);
+      const fault = await responseStore.findFault(execution);
       const [at, reason] = [fault && ` at the step '${fault.stepName}'`, messageOf(fault?.content)];
       throw new AppError(
         'FORMULA_FAILED',
@@ -128,9 +128,9 @@ function toArguments({ method, path, query, headers, body }: ResourceInput): unk
 }
 
 /** Reads `done({ statusCode, result })`. */
-function readResponse(answer: unknown): ResourceResponse | undefined {
-  if (!isJsonObject(answer)) return undefined;
-  const { statusCode, result } = answer;
+function readResponse(stored: unknown): ResourceResponse | undefined {
+  if (!isJsonObject(stored)) return undefined;
+  const { statusCode, result } = stored;
   const status = Number(statusCode);
   if (statusCode === undefined || !Number.isInteger(status) || status < LEAST_STATUS || status > MOST_STATUS)
     return undefined;

@@ -2,7 +2,7 @@ import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
 import { missing } from '../shared-errors.ts';
 import type { FormulaCaller } from './caller.ts';
 import type { GivenPart } from './check-step.ts';
-import { keyTaken, readStepBody, readTriggerBody, readVariableBody, type WholePlaces } from './check-template.ts';
+import { keyTaken, readStepBody, readTriggerBody, readVariableBody, type WholePointers } from './check-template.ts';
 import { createFormulaInstanceStore } from './formula-instances-store.ts';
 import type { Formula, FormulaContent, Node, Step, Trigger, Variable } from './model.ts';
 import { contentOf, type Templates, valuesOf } from './templates.ts';
@@ -11,9 +11,9 @@ import { renameVariable } from './variables.ts';
 
 export type TemplateParts = ReturnType<typeof createTemplateParts>;
 
-/** The places of faults of the whole in the body of a step, and in that of a trigger. */
-const OF_STEP: WholePlaces = { uri: ['body'], steps: ['body', 'onSuccess'] };
-const OF_TRIGGER: WholePlaces = { uri: ['body', 'type'], steps: ['body', 'onSuccess'] };
+/** Pointers for faults of the whole template in the body of a step, and in that of a trigger. */
+const OF_STEP: WholePointers = { uri: ['body'], steps: ['body', 'onSuccess'] };
+const OF_TRIGGER: WholePointers = { uri: ['body', 'type'], steps: ['body', 'onSuccess'] };
 
 /** Creates the changes of single parts of a formula: its variables, its trigger and its steps. */
 export function createTemplateParts(
@@ -24,14 +24,14 @@ export function createTemplateParts(
   async function updateContent<Part>(
     caller: FormulaCaller,
     formulaId: number,
-    places: WholePlaces,
+    pointers: WholePointers,
     work: (before: Formula, store: TemplateStore) => Promise<{ readonly content: FormulaContent; readonly part: Part }>,
   ): Promise<Part> {
     const made: Part[] = [];
     await update(caller, formulaId, async ({ before, store }) => {
       const { content, part } = await work(before, store);
       made.push(part);
-      return { values: valuesOf(before), content, places };
+      return { values: valuesOf(before), content, pointers };
     });
     const [part] = made;
     if (part === undefined) throw new Error('A change of a formula made no part.');
@@ -137,10 +137,10 @@ export function createTemplateParts(
         const { key } = getPart(before.configuration, 'variable', id);
         const configuration = before.configuration.map((one) => (one.id === id ? part : one));
         const content = { ...contentOf(before), configuration };
-        if (key === draft.key) return { values: valuesOf(before), content, places: OF_STEP };
+        if (key === draft.key) return { values: valuesOf(before), content, pointers: OF_STEP };
         assertNewKey(before, draft.key);
         await createFormulaInstanceStore(via).renameKey(before, key, draft.key);
-        return { values: valuesOf(before), content: renameVariable(content, key, draft.key), places: OF_STEP };
+        return { values: valuesOf(before), content: renameVariable(content, key, draft.key), pointers: OF_STEP };
       });
       return part;
     },
@@ -152,7 +152,7 @@ export function createTemplateParts(
         const count = await createFormulaInstanceStore(via).countOfFormula(before);
         if (count > 0) throw isInUse(key, formulaId, count);
         const configuration = before.configuration.filter((one) => one.id !== id);
-        return { values: valuesOf(before), content: { ...contentOf(before), configuration }, places: OF_STEP };
+        return { values: valuesOf(before), content: { ...contentOf(before), configuration }, pointers: OF_STEP };
       });
     },
   };

@@ -17,7 +17,7 @@ import {
   readChanges,
   readTemplate,
   type TemplateValues,
-  type WholePlaces,
+  type WholePointers,
 } from './check-template.ts';
 import { countParts, NO_CONTENT, withIds } from './draft.ts';
 import { createFormulaInstanceStore } from './formula-instances-store.ts';
@@ -63,8 +63,8 @@ export interface TemplateChange {
 export interface ChangedTemplate {
   readonly values: TemplateValues;
   readonly content: FormulaContent;
-  /** The places of the request that faults of the whole are noted at. */
-  readonly places: WholePlaces;
+  /** Pointers for faults of the whole template. */
+  readonly pointers: WholePointers;
 }
 
 /** Maximum number of bytes of the contents on a page. One formula always fits. */
@@ -99,10 +99,10 @@ export function createTemplates(
     const inTransaction = async (via: Knex): Promise<Step & { readonly after: Formula }> => {
       const store = createTemplateStore(via);
       const before = await lockOwn(store, caller, id);
-      const { values, content, places } = await work({ before, store, via });
-      assertWhole({ values, content }, places);
+      const { values, content, pointers } = await work({ before, store, via });
+      assertWhole({ values, content }, pointers);
       const isNew = JSON.stringify(content) !== JSON.stringify(contentOf(before));
-      if (isNew) await assertNoCalledCircle(store, caller, { id, content, isWhole: places === WHOLE_BODY });
+      if (isNew) await assertNoCalledCircle(store, caller, { id, content, isWhole: pointers === WHOLE_BODY });
       await assertFreeResource(via, before.accountId, values);
       const version = before.version + (isNew ? 1 : 0);
       const after = await store.update(before, values, { version, content });
@@ -163,7 +163,7 @@ export function createTemplates(
       return update(caller, id, async ({ before, store }) => ({
         values,
         content: withIds(draft, before, await store.nextPartIds(countParts(draft))),
-        places: WHOLE_BODY,
+        pointers: WHOLE_BODY,
       }));
     },
 
@@ -175,7 +175,7 @@ export function createTemplates(
       return update(caller, id, async ({ before }) => ({
         values: readChanges(body, valuesOf(before), context),
         content: contentOf(before),
-        places: WHOLE_BODY,
+        pointers: WHOLE_BODY,
       }));
     },
 
@@ -239,7 +239,7 @@ interface Step {
   readonly after?: Formula;
 }
 
-const WHOLE_BODY: WholePlaces = { uri: ['body', 'uri'], steps: ['body', 'steps'] };
+const WHOLE_BODY: WholePointers = { uri: ['body', 'uri'], steps: ['body', 'steps'] };
 
 /** @throws AppError NOT_FOUND; FORBIDDEN for a formula of another account */
 async function lockOwn(store: TemplateStore, caller: FormulaCaller, id: number): Promise<Formula> {

@@ -22,10 +22,10 @@ interface EventTarget extends Target {
 /** The targets of an account, by the id of the element instance that starts them. */
 interface TargetIndex {
   readonly events: ReadonlyMap<number, readonly EventTarget[]>;
-  readonly requests: ReadonlyMap<number, readonly RequestTarget[]>;
+  readonly requests: ReadonlyMap<number, readonly RequestPath[]>;
 }
 
-export interface RequestTarget extends Target {
+export interface RequestPath extends Target {
   readonly method: string;
   /** Matches the path of a request below the base path. */
   readonly path: RegExp;
@@ -50,15 +50,19 @@ const ACTIONS: ReadonlySet<string> = new Set(['created', 'updated', 'deleted', '
 export interface TriggerPorts {
   readonly programs: Pick<Programs, 'get' | 'listRunning'>;
   readonly startLimit: StartLimit;
+  readonly mayWorkIn: MayWorkIn;
   readonly clock: Pick<Clock, 'now'>;
   /** Called when executions are committed. */
   readonly wake: () => void;
 }
 
+/** Returns whether a user may work in an account now: the own one, or for administrators of the organization another one. */
+export type MayWorkIn = (user: { readonly accountId: number; readonly userId: number }) => Promise<boolean>;
+
 export type Triggers = ReturnType<typeof createTriggers>;
 
 /** Finds the formulas that an event or a request starts. What an account has of them is in memory. */
-export function createTriggers({ programs, startLimit, clock, wake }: TriggerPorts) {
+export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }: TriggerPorts) {
   const indexes = new WeakMap<readonly RunnableInstance[], Promise<TargetIndex>>();
 
   async function indexOf(accountId: number): Promise<TargetIndex> {
@@ -66,6 +70,19 @@ export function createTriggers({ programs, startLimit, clock, wake }: TriggerPor
     const known = indexes.get(running) ?? buildIndex(programs, running);
     indexes.set(running, known);
     return known;
+  }
+
+  /**
+   * Returns the targets that something in an account may start. The owner of a formula instance of another account may have lost that
+   * right, or never have had it: a trigger may name any id. Each owner costs one query, however many formula instances name the account.
+   */
+  async function listAllowed<One extends Target>(accountId: number, targets: readonly One[]): Promise<readonly One[]> {
+    const others = targets.filter(({ instance }) => instance.accountId !== accountId);
+    if (others.length === 0) return targets;
+    const allowed = new Set<number>();
+    for (const userId of new Set(others.map(({ instance }) => instance.userId)))
+      if (await mayWorkIn({ accountId, userId })) allowed.add(userId);
+    return targets.filter(({ instance }) => instance.accountId === accountId || allowed.has(instance.userId));
   }
 
   return {
@@ -78,10 +95,10 @@ export function createTriggers({ programs, startLimit, clock, wake }: TriggerPor
       if (targets.length === 0) return undefined;
       const createdAt = new Date(clock.now());
       const shown = toEvent(event, source, createdAt);
+      const matching = targets.filter(({ matches }) => matches(shown));
       const trigger = eventValues(event, shown, eventId);
       const executions: NewExecution[] = [];
-      for (const target of targets) {
-        if (!target.matches(shown)) continue;
+      for (const target of await listAllowed(event.accountId, matching)) {
         const refusal = await startLimit.take(target.instance);
         executions.push({ ...toExecution(target, trigger, createdAt), refusal });
       }
@@ -93,8 +110,10 @@ export function createTriggers({ programs, startLimit, clock, wake }: TriggerPor
     },
 
     /** Returns the targets of requests on an element instance. */
-    ofRequests: async (accountId: number, instanceId: number): Promise<readonly RequestTarget[]> =>
+    ofRequests: async (accountId: number, instanceId: number): Promise<readonly RequestPath[]> =>
       (await indexOf(accountId)).requests.get(instanceId) ?? NO_TARGETS,
+
+    listAllowed,
   };
 }
 
@@ -113,7 +132,7 @@ async function buildIndex(
   running: readonly RunnableInstance[],
 ): Promise<TargetIndex> {
   const events = new Map<number, EventTarget[]>();
-  const requests = new Map<number, RequestTarget[]>();
+  const requests = new Map<number, RequestPath[]>();
   for (const instance of running) {
     const program = await programs.get(instance.formula, instance.version);
     const { type, properties } = program?.trigger ?? {};

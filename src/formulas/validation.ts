@@ -82,8 +82,8 @@ function asError({ path = '', message }: ErrorDetail): Finding {
   return { path, severity: 'error', message };
 }
 
-function finding(severity: Finding['severity'], place: readonly string[], message: string): Finding {
-  return { path: pointer(...place), severity, message };
+function finding(severity: Finding['severity'], segments: readonly string[], message: string): Finding {
+  return { path: pointer(...segments), severity, message };
 }
 
 function findTriggerFindings({ triggers: [trigger], steps }: Formula, now: Date): readonly Finding[] {
@@ -106,17 +106,17 @@ function findTriggerFindings({ triggers: [trigger], steps }: Formula, now: Date)
 function findNodeFindings(
   formula: FormulaContent,
   node: Node & { readonly type: StepType | TriggerType },
-  place: readonly string[],
+  segments: readonly string[],
 ): readonly Finding[] {
   const { name, type, properties } = node;
-  const at = [...place, 'properties'];
+  const at = [...segments, 'properties'];
   const missing = (REQUIRED[type] ?? [])
     .filter((property) => isEmpty(properties[property]))
     .map((property) => finding('error', [...at, property], `'${cutText(name)}' needs the property ${property}.`));
   return [
     ...missing,
     ...findMethodFindings(properties, at),
-    ...findNextFindings(formula, node, place),
+    ...findNextFindings(formula, node, segments),
     ...Object.entries(properties).flatMap(([property, value]) =>
       isScript(type) && property === 'body'
         ? []
@@ -140,13 +140,13 @@ function findMethodFindings(properties: Node['properties'], at: readonly string[
   }).map((property) => finding('error', [...at, property], `The method must be one of ${METHODS.join(', ')}.`));
 }
 
-function findNextFindings({ steps }: FormulaContent, node: Node, place: readonly string[]): readonly Finding[] {
+function findNextFindings({ steps }: FormulaContent, node: Node, segments: readonly string[]): readonly Finding[] {
   const names = new Set(steps.map(({ name }) => name));
   return (['onSuccess', 'onFailure'] as const).flatMap((member) =>
     node[member].flatMap((name, index) =>
       names.has(name)
         ? []
-        : [finding('error', [...place, member, String(index)], `'${cutText(name)}' is no step of the formula.`)],
+        : [finding('error', [...segments, member, String(index)], `'${cutText(name)}' is no step of the formula.`)],
     ),
   );
 }
@@ -154,17 +154,17 @@ function findNextFindings({ steps }: FormulaContent, node: Node, place: readonly
 function findReferenceFindings(
   formula: FormulaContent,
   value: unknown,
-  place: readonly string[],
+  segments: readonly string[],
   takesShortForms: boolean,
   depth = 0,
 ): readonly Finding[] {
   if (typeof value === 'string')
     return findMissingReferences(value, formula, { takesShortForms }).map(({ message }) =>
-      finding('error', place, message),
+      finding('error', segments, message),
     );
   if (typeof value !== 'object' || value === null || depth === MOST_DEPTH) return [];
   return Object.entries(value).flatMap(([name, one]) =>
-    findReferenceFindings(formula, one, [...place, name], takesShortForms, depth + 1),
+    findReferenceFindings(formula, one, [...segments, name], takesShortForms, depth + 1),
   );
 }
 
@@ -179,8 +179,8 @@ function findCalledFindings({ steps }: Formula, visible: ReadonlySet<number>): r
   return steps.flatMap(({ type, properties: { formulaId } }, index) => {
     const isWritten = type === 'formula' && !isEmpty(formulaId) && !String(formulaId).includes('${');
     if (!isWritten || visible.has(Number(formulaId))) return [];
-    const place = ['steps', String(index), 'properties', 'formulaId'];
-    return [finding('error', place, `There is no formula ${cutText(String(formulaId))}.`)];
+    const segments = ['steps', String(index), 'properties', 'formulaId'];
+    return [finding('error', segments, `There is no formula ${cutText(String(formulaId))}.`)];
   });
 }
 

@@ -178,7 +178,9 @@ async function readHead(
     if (size > rules.maxBytes) fail(tooLarge(rules.maxBytes));
   }
 
-  /** It is not over before the form is: what follows the file may show that it is not the one that was meant. */
+  /**
+   * Returns the bytes of the file. It ends when the form ends, because the parts behind the file may show that it is not the intended one.
+   */
   async function* bytesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
     try {
       yield* stream;

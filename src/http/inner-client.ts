@@ -15,7 +15,7 @@ export interface InnerRequest {
 export interface InnerResponse {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** It must be read to its end, or destroyed. */
+  /** Body of the response. The caller must read it to its end, or destroy it. */
   readonly body: Readable;
 }
 

@@ -66,7 +66,7 @@ export function networkOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** In its usual form, IPv4 mapped into IPv6 as IPv4, without a zone; undefined for what is no address. */
+/** Returns an address in its usual form: without a zone, and IPv4 mapped into IPv6 as IPv4. Undefined for a text that is no address. */
 function plainAddress(text: string): string | undefined {
   const [bare = ''] = text.split('%', 1);
   if (isIP(bare) === 0) return undefined;

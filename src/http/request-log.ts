@@ -83,7 +83,7 @@ export function logRequests(
 
 interface Ended extends Pick<ActivityEntry, 'atMs' | 'durationMs' | 'method'> {
   readonly redactor: Redactor;
-  /** Without secrets. */
+  /** Path of the request, without secrets. */
   readonly path: string;
 }
 
@@ -101,6 +101,7 @@ function readLine(response: Response, { method, path, durationMs }: Ended, span:
     address: locals.address,
     accountId: principal?.accountId,
     userId: principal?.userId,
+    keyId: locals.caller?.key?.id,
     instanceId: instance?.id,
     element: instance?.connector.key,
     method,
@@ -134,6 +135,7 @@ function toActivity(response: Response, principal: TenantIds, ended: Ended): Act
     ...ended,
     accountId: principal.accountId,
     userId: principal.userId,
+    key: locals.caller?.key,
     requestId: trace.requestId,
     address: locals.address,
     instanceId: instance?.id ?? trace.audit?.instanceId ?? namedInstance(ended.path),
@@ -156,7 +158,7 @@ function namedInstance(path: string): number | undefined {
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/** From a response out of memory to a slow provider. */
+/** Limits of the buckets of durations in seconds, from a response out of memory to a slow provider. */
 const BUCKETS_SECONDS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** A request that led to no operation: one is known when it was noted in `response.locals.operation`. */
 const NO_OPERATION = 'none';

@@ -26,7 +26,7 @@ export function methodName(method: string): string {
 }
 
 interface EndedRequest {
-  /** As it came: a HEAD is worked on as the GET that it is. */
+  /** Method of the request as received. A HEAD is processed as a GET. */
   readonly method: string;
   readonly redactor: Redactor;
   readonly routes: ReadonlyMap<string, string>;

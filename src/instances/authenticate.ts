@@ -180,7 +180,7 @@ function needsGrant(
   return providerData !== undefined || refreshToken !== undefined || accessToken !== undefined;
 }
 
-/** Those that are masks: tokens stay where they are. */
+/** Returns the values without tokens. They are only masks here, and the stored tokens stay. */
 function withoutTokens(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(given).filter(([key]) => !TOKEN_KEYS.includes(key)));
 }

@@ -26,7 +26,7 @@ export async function putByOwner(
       const known = new Set(stored.map((field) => JSON.stringify([field.path, field.type])));
       const paths = fields.filter(({ path, type }) => !known.has(JSON.stringify([path, type]))).map(({ path }) => path);
       if (paths.length > 0) ignored.push({ level: owner.level, paths });
-    } else await putFields(change, { owner, objectName, fields, place: ['body'] });
+    } else await putFields(change, { owner, objectName, fields, segments: ['body'] });
   }
   return ignored;
 }
@@ -36,26 +36,26 @@ interface FieldsOf {
   readonly fields: unknown;
   /** The level of fields that name none. */
   readonly level: 'organization' | 'account';
-  readonly place?: readonly string[];
+  readonly segments?: readonly string[];
 }
 
 /** Groups fields by their owners. @throws AppError REQUEST_INVALID; NOT_FOUND for an instance */
 export async function readByOwner(
   caller: MappingCaller,
-  { objectName, fields, level, place = ['body'] }: FieldsOf,
+  { objectName, fields, level, segments = ['body'] }: FieldsOf,
   getInstance: GetInstance,
 ): Promise<ReadonlyMap<Owner, readonly DefinitionField[]>> {
   const withLevel = withLevels(fields, level);
   const list: readonly unknown[] = Array.isArray(withLevel) ? withLevel : [];
   if (list.length === 0 || list.length > MOST_FIELDS)
-    readDefinition({ fields: withLevel }, { objectName, level, place });
+    readDefinition({ fields: withLevel }, { objectName, level, segments });
   // Fields of several instances may have the same path, so they are checked for each owner.
   const groups = Map.groupBy([...list.keys()], (index) => ownerNameOf(list[index]));
   const parts = new Map<Owner, readonly DefinitionField[]>();
   for (const [key, indexes] of groups) {
     const owner = await ownerOfFields(caller, key, getInstance);
     const group = indexes.map((index) => list[index]);
-    const { own } = readDefinition({ fields: group }, { objectName, level: owner.level, place, indexes });
+    const { own } = readDefinition({ fields: group }, { objectName, level: owner.level, segments, indexes });
     parts.set(owner, own);
   }
   if (parts.size === 0) parts.set(ownerOf(caller, { level, instanceId: null }), []);

@@ -1,6 +1,6 @@
 import { nearestName } from '../errors.ts';
 import { isKeyword } from '../where/index.ts';
-import { createFaults, type Faults, isObject, type Place } from './faults.ts';
+import { createFaults, type Faults, isObject, type PointerSegments } from './faults.ts';
 import { containersOf, findPathFault } from './field-paths.ts';
 import { type DefinitionField, LEVELS, type Level, type Leveled, MAPPED_TYPES, type MappedType } from './model.ts';
 
@@ -30,20 +30,25 @@ export interface BodyOf {
   readonly objectName: string;
   readonly level: Level;
   /** The names that lead to the body: `body`, or `body` and the name of the object. */
-  readonly place?: Place;
+  readonly segments?: PointerSegments;
   /** Indexes of the fields in the list of the body, if only some of them are checked. Default: consecutive. */
   readonly indexes?: readonly number[];
 }
 
 /** Notes why a text cannot be the name of a mapped object. */
-export function checkName(name: string, place: Place, faults: Faults, reserved: ReadonlySet<string>): void {
-  if (name.length > LONGEST_NAME) faults.note(place, `must have at most ${LONGEST_NAME} characters.`);
+export function checkName(
+  name: string,
+  segments: PointerSegments,
+  faults: Faults,
+  reserved: ReadonlySet<string>,
+): void {
+  if (name.length > LONGEST_NAME) faults.note(segments, `must have at most ${LONGEST_NAME} characters.`);
   else if (!NAME.test(name))
-    faults.note(place, 'must begin with a letter, followed by letters, digits, _ and -, such as myContacts.');
-  else if (isKeyword(name)) faults.note(place, `must not be '${name}', which is a word of the query language.`);
+    faults.note(segments, 'must begin with a letter, followed by letters, digits, _ and -, such as myContacts.');
+  else if (isKeyword(name)) faults.note(segments, `must not be '${name}', which is a word of the query language.`);
   else if (reserved.has(name))
     faults.note(
-      place,
+      segments,
       `must not be '${name}', because paths of the platform begin with /${name}. Choose another name.`,
     );
 }
@@ -52,9 +57,9 @@ export function checkName(name: string, place: Place, faults: Faults, reserved: 
  * Asserts that a text can be the name of a mapped object.
  * @throws AppError REQUEST_INVALID
  */
-export function assertName(name: string, place: Place, reserved: ReadonlySet<string>): void {
+export function assertName(name: string, segments: PointerSegments, reserved: ReadonlySet<string>): void {
   const faults = createFaults();
-  checkName(name, place, faults, reserved);
+  checkName(name, segments, faults, reserved);
   faults.throwIfAny();
 }
 
@@ -63,7 +68,7 @@ export function assertName(name: string, place: Place, reserved: ReadonlySet<str
  * @throws AppError REQUEST_INVALID that names every fault
  */
 export function readDefinition(body: unknown, of: BodyOf): GivenDefinition {
-  const faults = createFaults(...(of.place ?? ['body']));
+  const faults = createFaults(...(of.segments ?? ['body']));
   const given = readDefinitionBody(body, of, faults);
   faults.throwIfAny();
   return given;
@@ -101,7 +106,7 @@ export interface GivenField<Field> {
 export function readFields<Field>(
   given: unknown,
   faults: Faults,
-  read: (field: Readonly<Record<string, unknown>>, place: Place, faults: Faults) => Field | undefined,
+  read: (field: Readonly<Record<string, unknown>>, segments: PointerSegments, faults: Faults) => Field | undefined,
   indexes?: readonly number[],
 ): readonly GivenField<Field>[] {
   if (!Array.isArray(given)) {
@@ -114,64 +119,68 @@ export function readFields<Field>(
   }
   return given.flatMap((one: unknown, at) => {
     const index = indexes?.[at] ?? at;
-    const place = ['fields', String(index)];
+    const segments = ['fields', String(index)];
     if (!isObject(one)) {
-      faults.note(place, 'must be an object.');
+      faults.note(segments, 'must be an object.');
       return [];
     }
-    const level = readLevel(one, place, faults);
-    const field = read(one, place, faults);
+    const level = readLevel(one, segments, faults);
+    const field = read(one, segments, faults);
     return field === undefined ? [] : [{ field, level, index }];
   });
 }
 
 /** Clients write the level of a field under either name. */
-function readLevel(field: Readonly<Record<string, unknown>>, place: Place, faults: Faults): Level | undefined {
+function readLevel(
+  field: Readonly<Record<string, unknown>>,
+  segments: PointerSegments,
+  faults: Faults,
+): Level | undefined {
   const name = field.associatedLevel === undefined ? 'level' : 'associatedLevel';
   const given = field[name] ?? undefined;
   const level = LEVELS.find((each) => each === given);
   if (given !== undefined && level === undefined)
-    faults.note([...place, name], `must be one of ${LEVELS.join(', ')}.`, { expected: LEVELS });
+    faults.note([...segments, name], `must be one of ${LEVELS.join(', ')}.`, { expected: LEVELS });
   return level;
 }
 
 function readDefinitionField(
   { path, type, displayName }: Readonly<Record<string, unknown>>,
-  place: Place,
+  segments: PointerSegments,
   faults: Faults,
 ): DefinitionField | undefined {
-  const readPath = readMappedPath(path, place, faults);
-  const readType = readMappedType(type, place, faults);
+  const readPath = readMappedPath(path, segments, faults);
+  const readType = readMappedType(type, segments, faults);
   if (displayName !== undefined && displayName !== null) {
     if (typeof displayName !== 'string' || displayName.length > LONGEST_LABEL)
-      faults.note([...place, 'displayName'], `must be a text of at most ${LONGEST_LABEL} characters.`);
+      faults.note([...segments, 'displayName'], `must be a text of at most ${LONGEST_LABEL} characters.`);
   }
-  if (type === undefined) faults.note([...place, 'type'], `is missing. Expected: ${MAPPED_TYPES.join(', ')}.`);
+  if (type === undefined) faults.note([...segments, 'type'], `is missing. Expected: ${MAPPED_TYPES.join(', ')}.`);
   if (readPath === undefined || readType === undefined) return undefined;
   const hasLabel = typeof displayName === 'string' && displayName !== '';
   return { path: readPath, type: readType, ...(hasLabel && { displayName }) };
 }
 
 /** Reads the path of a mapped field. */
-export function readMappedPath(path: unknown, place: Place, faults: Faults): string | undefined {
+export function readMappedPath(path: unknown, segments: PointerSegments, faults: Faults): string | undefined {
   if (typeof path !== 'string') {
-    faults.note([...place, 'path'], path === undefined ? 'is missing.' : 'must be a text.');
+    faults.note([...segments, 'path'], path === undefined ? 'is missing.' : 'must be a text.');
     return undefined;
   }
   const fault = findPathFault(path);
   if (fault === undefined) return path;
-  faults.note([...place, 'path'], fault);
+  faults.note([...segments, 'path'], fault);
   return undefined;
 }
 
 /** Reads the type of a mapped field. Undefined where the body has none. */
-export function readMappedType(type: unknown, place: Place, faults: Faults): MappedType | undefined {
+export function readMappedType(type: unknown, segments: PointerSegments, faults: Faults): MappedType | undefined {
   if (type === undefined || type === null) return undefined;
   const known = MAPPED_TYPES.find((each) => each === type);
   if (known !== undefined) return known;
   const nearest = nearestName(String(type), MAPPED_TYPES);
   const hint = nearest === undefined ? '' : ` Did you mean '${nearest}'?`;
-  faults.note([...place, 'type'], `must be one of ${MAPPED_TYPES.join(', ')}.${hint}`, {
+  faults.note([...segments, 'type'], `must be one of ${MAPPED_TYPES.join(', ')}.${hint}`, {
     expected: MAPPED_TYPES,
     ...(nearest !== undefined && { nearest }),
   });
@@ -215,11 +224,11 @@ export function splitByLevel<Field>(
 /**
  * Notes fields that lie below a field that cannot contain them.
  * @param merged the fields of the definition as it would be in force
- * @param places the places of the given fields, by path
+ * @param segmentsByPath the segments of the given fields, by path
  */
 export function checkContainers(
   merged: readonly (DefinitionField & Partial<Leveled<DefinitionField>>)[],
-  places: ReadonlyMap<string, Place>,
+  segmentsByPath: ReadonlyMap<string, PointerSegments>,
   faults: Faults,
 ): void {
   const byPath = new Map(merged.map((field) => [field.path, field]));
@@ -227,11 +236,11 @@ export function checkContainers(
     for (const container of containersOf(path)) {
       const found = byPath.get(container.path);
       if (found === undefined || found.type === container.type) continue;
-      const place = places.get(path) ?? places.get(found.path);
-      if (place === undefined) continue;
-      const level = found.level === undefined || places.has(found.path) ? '' : ` at the level ${found.level}`;
+      const segments = segmentsByPath.get(path) ?? segmentsByPath.get(found.path);
+      if (segments === undefined) continue;
+      const level = found.level === undefined || segmentsByPath.has(found.path) ? '' : ` at the level ${found.level}`;
       faults.note(
-        [...place, 'path'],
+        [...segments, 'path'],
         `cannot be used: '${path}' lies in '${found.path}', which is of the type ${found.type}${level}, not ${container.type}.`,
       );
     }

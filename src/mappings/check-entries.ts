@@ -1,4 +1,4 @@
-import { type Faults, isObject, type Place } from './faults.ts';
+import { type Faults, isObject, type PointerSegments } from './faults.ts';
 import { findVendorPathFault } from './field-paths.ts';
 import type { FieldEntry, MappedValue, TransformationEntry } from './model.ts';
 
@@ -90,38 +90,38 @@ const OF_TRANSFORMATION: Readonly<Record<TransformationEntry['type'], EntryRules
 };
 
 /** Reads the configuration of a field. */
-export function readFieldEntries(given: unknown, place: Place, faults: Faults): readonly FieldEntry[] {
-  return readEntries<FieldEntry>(given, OF_FIELD, place, faults);
+export function readFieldEntries(given: unknown, segments: PointerSegments, faults: Faults): readonly FieldEntry[] {
+  return readEntries<FieldEntry>(given, OF_FIELD, segments, faults);
 }
 
 /** Reads the configuration of a transformation. */
 export function readTransformationEntries(
   given: unknown,
-  place: Place,
+  segments: PointerSegments,
   faults: Faults,
 ): readonly TransformationEntry[] {
-  return readEntries<TransformationEntry>(given, OF_TRANSFORMATION, place, faults);
+  return readEntries<TransformationEntry>(given, OF_TRANSFORMATION, segments, faults);
 }
 
 function readEntries<Entry extends FieldEntry | TransformationEntry>(
   given: unknown,
   rulesOf: Readonly<Record<Entry['type'], EntryRules | undefined>>,
-  place: Place,
+  segments: PointerSegments,
   faults: Faults,
 ): readonly Entry[] {
   if (given === undefined || given === null) return [];
   const known = Object.keys(rulesOf);
   if (!Array.isArray(given)) {
-    faults.note(place, `must be a list of entries such as { "type": "${known[0]}", "properties": { … } }.`);
+    faults.note(segments, `must be a list of entries such as { "type": "${known[0]}", "properties": { … } }.`);
     return [];
   }
   if (given.length > known.length) {
-    faults.note(place, `must have each type once; it has ${given.length} entries.`);
+    faults.note(segments, `must have each type once; it has ${given.length} entries.`);
     return [];
   }
   const seen = new Set<string>();
   return given.flatMap((one: unknown, index): Entry[] => {
-    const at = [...place, String(index)];
+    const at = [...segments, String(index)];
     if (!isObject(one) || typeof one.type !== 'string') {
       faults.note(at, `must be an object with a type: ${known.join(', ')}.`, { expected: known });
       return [];
@@ -141,26 +141,26 @@ function readEntries<Entry extends FieldEntry | TransformationEntry>(
   });
 }
 
-function readProperties(given: unknown, rules: EntryRules, place: Place, faults: Faults): Properties {
+function readProperties(given: unknown, rules: EntryRules, segments: PointerSegments, faults: Faults): Properties {
   const { required = {}, optional = {} } = rules;
   const known = [...Object.keys(required), ...Object.keys(optional)];
   const properties = given ?? {};
   if (!isObject(properties)) {
-    faults.note(place, `must be an object with ${known.join(', ')}.`);
+    faults.note(segments, `must be an object with ${known.join(', ')}.`);
     return {};
   }
   for (const name of Object.keys(required))
-    if (!Object.hasOwn(properties, name)) faults.note([...place, name], 'is missing.');
+    if (!Object.hasOwn(properties, name)) faults.note([...segments, name], 'is missing.');
   const checks: Readonly<Record<string, Check>> = { ...required, ...optional };
   const kept: [string, unknown][] = [];
   for (const [name, value] of Object.entries(properties)) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (check === undefined) {
-      faults.noteUnknown([...place, name], 'property', name, known);
+      faults.noteUnknown([...segments, name], 'property', name, known);
       continue;
     }
     const fault = check(value);
-    if (fault !== undefined) faults.note([...place, name], fault);
+    if (fault !== undefined) faults.note([...segments, name], fault);
     // A direction that is null is one that is not given.
     else if (value !== null || check === scalar) kept.push([name, value]);
   }

@@ -11,7 +11,7 @@ import {
   splitByLevel,
 } from './check-definition.ts';
 import { readFieldEntries, readTransformationEntries } from './check-entries.ts';
-import { createFaults, type Faults, isObject, type Place } from './faults.ts';
+import { createFaults, type Faults, isObject, type PointerSegments } from './faults.ts';
 import { findVendorPathFault } from './field-paths.ts';
 import {
   type FieldEntry,
@@ -58,7 +58,7 @@ export interface TransformationContext {
  * @throws AppError REQUEST_INVALID that names every fault
  */
 export function readTransformation(body: unknown, of: BodyOf, ports: TransformationContext): GivenTransformation {
-  const faults = createFaults(...(of.place ?? ['body']));
+  const faults = createFaults(...(of.segments ?? ['body']));
   const given = readBody(isObject(body) ? body : {}, of, ports, faults);
   faults.throwIfAny();
   return given;
@@ -80,8 +80,8 @@ function readBody(
   const given = hasBody(body.script) ? body.script : (lowestScript(body.scripts) ?? body.script);
   const script = readScript(given, findSyntaxFault, faults);
   const configuration = readTransformationEntries(body.configuration, ['configuration'], faults);
-  const fields = readFields(body.fields, faults, (field, place) =>
-    readField(field, place, { hasScript: script !== undefined, faults }),
+  const fields = readFields(body.fields, faults, (field, segments) =>
+    readField(field, segments, { hasScript: script !== undefined, faults }),
   );
   checkOnce(fields, faults);
   return { ...splitByLevel(fields, of, faults), vendorName, configuration, ...(script !== undefined && { script }) };
@@ -113,14 +113,14 @@ function readVendorName(given: unknown, connector: Connector, faults: Faults): s
 
 function readField(
   field: Readonly<Record<string, unknown>>,
-  place: Place,
+  segments: PointerSegments,
   { hasScript, faults }: { readonly hasScript: boolean; readonly faults: Faults },
 ): TransformationField | undefined {
   const { vendorType } = field;
-  const path = readMappedPath(field.path, place, faults);
-  const type = readMappedType(field.type, place, faults);
-  const configuration = readFieldEntries(field.configuration, [...place, 'configuration'], faults);
-  const vendorPath = readVendorPath(field.vendorPath, place, { configuration, hasScript, faults });
+  const path = readMappedPath(field.path, segments, faults);
+  const type = readMappedType(field.type, segments, faults);
+  const configuration = readFieldEntries(field.configuration, [...segments, 'configuration'], faults);
+  const vendorPath = readVendorPath(field.vendorPath, segments, { configuration, hasScript, faults });
   if (path === undefined) return undefined;
   return {
     path,
@@ -137,30 +137,30 @@ interface FieldContext {
   readonly faults: Faults;
 }
 
-function readVendorPath(given: unknown, place: Place, context: FieldContext): string | undefined {
+function readVendorPath(given: unknown, segments: PointerSegments, context: FieldContext): string | undefined {
   const { configuration, hasScript, faults } = context;
   const makers = configuration.map(({ type }) => type).filter((type) => MAKERS.includes(type));
   const [maker] = makers;
   if (makers.length > 1)
     faults.note(
-      [...place, 'configuration'],
+      [...segments, 'configuration'],
       `must have only one of ${MAKERS.join(', ')}; it has ${makers.join(', ')}.`,
     );
   if (given === undefined || given === null || given === '') {
     if (maker === undefined && !hasScript)
       faults.note(
-        [...place, 'vendorPath'],
+        [...segments, 'vendorPath'],
         `is missing. Name the field of the provider, or make the value with a script or one of ${MAKERS.join(', ')}.`,
       );
     return undefined;
   }
   if (maker !== undefined) {
-    faults.note([...place, 'vendorPath'], `must be left out, because '${maker}' makes the value.`);
+    faults.note([...segments, 'vendorPath'], `must be left out, because '${maker}' makes the value.`);
     return undefined;
   }
   const fault = typeof given === 'string' ? findVendorPathFault(given) : 'must be a text.';
   if (typeof given === 'string' && fault === undefined) return given;
-  faults.note([...place, 'vendorPath'], fault ?? 'must be a text.');
+  faults.note([...segments, 'vendorPath'], fault ?? 'must be a text.');
   return undefined;
 }
 
@@ -184,16 +184,18 @@ function readScript(given: unknown, findSyntaxFault: FindSyntaxFault | undefined
   }
   if (!hasBody(given)) return undefined;
   const { body, mimeType, filterEmptyResponse } = given;
-  const place = ['script', 'body'];
+  const segments = ['script', 'body'];
   if (typeof body !== 'string') {
-    faults.note(place, 'must be a text.');
+    faults.note(segments, 'must be a text.');
     return undefined;
   }
   const bytes = Buffer.byteLength(body);
-  if (bytes > MOST_SCRIPT_BYTES) faults.note(place, `must have at most ${MOST_SCRIPT_BYTES} bytes; it has ${bytes}.`);
+  if (bytes > MOST_SCRIPT_BYTES)
+    faults.note(segments, `must have at most ${MOST_SCRIPT_BYTES} bytes; it has ${bytes}.`);
   else {
     const syntax = findSyntaxFault?.(body);
-    if (syntax !== undefined) faults.note(place, `is no JavaScript: ${syntax.message}`, { position: syntax.position });
+    if (syntax !== undefined)
+      faults.note(segments, `is no JavaScript: ${syntax.message}`, { position: syntax.position });
   }
   const isKnownType = typeof mimeType === 'string' && SCRIPT_TYPES.includes(mimeType);
   if (mimeType !== undefined && mimeType !== null && !isKnownType)

@@ -73,7 +73,7 @@ function baseOf(vendor: VendorField, type: MappedType, entries: readonly FieldEn
   return change(field, type);
 }
 
-/** The same type at the provider: values and predicates are the same. */
+/** Returns the conversion for a field of the same type at the provider, whose values and predicates stay the same. */
 function same(field: PushedField): Conversion {
   const { name: _, native: __, aliases: ___, read: ____, write: _____, ...spec } = field;
   return {

@@ -6,7 +6,7 @@ import { AppError, cutText } from '../errors.ts';
 import type { ChangeMappings, MappingCaller, MappingChange } from './changes.ts';
 import { noDefinition } from './changes.ts';
 import { assertName, checkContainers, type GivenDefinition, readDefinition } from './check-definition.ts';
-import { createFaults, type Place } from './faults.ts';
+import { createFaults, type PointerSegments } from './faults.ts';
 import { mergeDefinitions } from './in-force.ts';
 import type { DefinitionField, Level, Leveled } from './model.ts';
 import { type Owner, ownAccount, ownersUpwards, readUpwards } from './owner.ts';
@@ -47,7 +47,7 @@ interface DefinitionWrite {
   readonly owner: Owner;
   readonly objectName: string;
   readonly given: GivenDefinition;
-  readonly place: Place;
+  readonly segments: PointerSegments;
 }
 
 export function createDefinitions({ store, changeMappings, clock, reservedNames }: DefinitionPorts) {
@@ -74,12 +74,12 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
       caller: MappingCaller,
       owner: Owner,
       bodies: Readonly<Record<string, unknown>>,
-      placeOf: (objectName: string) => { readonly name: Place; readonly body: Place },
+      segmentsOf: (objectName: string) => { readonly name: PointerSegments; readonly body: PointerSegments },
     ): Promise<Written<readonly ShownDefinition[]>> => {
       const given = Object.entries(bodies).map(([objectName, body]) => {
-        const { name, body: place } = placeOf(objectName);
+        const { name, body: segments } = segmentsOf(objectName);
         assertName(objectName, name, reservedNames);
-        return { objectName, given: readDefinition(body, { objectName, level: owner.level, place }), place };
+        return { objectName, given: readDefinition(body, { objectName, level: owner.level, segments }), segments };
       });
       return changeMappings(owner.organizationId, async (change) => {
         const taken = await change.store.findNames(owner, Object.keys(bodies));
@@ -107,12 +107,12 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
       objectName: string,
       body: unknown,
     ): Promise<Written<ShownDefinition>> => {
-      const place = ['body'];
+      const segments = ['body'];
       const given = readDefinition(body, { objectName, level: owner.level });
       return changeMappings(owner.organizationId, async (change) => {
         const before = await change.store.findDefinition(owner, objectName);
         if (before === undefined) throw await unknownDefinition(change.store, owner, objectName);
-        const ignored = await writeDefinition(change, { caller, owner, objectName, given, place });
+        const ignored = await writeDefinition(change, { caller, owner, objectName, given, segments });
         const shown = show({ objectName, fields: given.own }, owner.level);
         const changes = differences({ fields: before.fields }, { fields: given.own });
         return { result: { shown, ignored }, note: { targetId: objectName, changes } };
@@ -123,8 +123,8 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
      * Renames a definition and its transformations, at its level and below it.
      * @throws AppError REQUEST_INVALID, NOT_FOUND; CONFLICT where the name is taken
      */
-    rename: async (owner: Owner, from: string, to: string, place: Place): Promise<ShownDefinition> => {
-      assertName(to, place, reservedNames);
+    rename: async (owner: Owner, from: string, to: string, segments: PointerSegments): Promise<ShownDefinition> => {
+      assertName(to, segments, reservedNames);
       return changeMappings(owner.organizationId, async ({ store: stored, touch }) => {
         const definition = await stored.findDefinition(owner, from);
         if (definition === undefined) throw await unknownDefinition(stored, owner, from);
@@ -178,7 +178,7 @@ export function createDefinitions({ store, changeMappings, clock, reservedNames 
  */
 export async function writeDefinition(
   { store, touch }: MappingChange,
-  { caller, owner, objectName, given, place }: DefinitionWrite,
+  { caller, owner, objectName, given, segments }: DefinitionWrite,
 ): Promise<readonly IgnoredFields[]> {
   const [, ...above] = ownersUpwards(owner);
   const ignored: IgnoredFields[] = [];
@@ -189,13 +189,13 @@ export async function writeDefinition(
     );
     if (changed.length === 0) continue;
     if (!caller.mayChange(higher.level)) ignored.push({ level: higher.level, paths: changed.map(({ path }) => path) });
-    else await putFields({ store, touch }, { owner: higher, objectName, fields: [...stored, ...changed], place });
+    else await putFields({ store, touch }, { owner: higher, objectName, fields: [...stored, ...changed], segments });
   }
-  await putFields({ store, touch }, { owner, objectName, fields: given.own, place });
+  await putFields({ store, touch }, { owner, objectName, fields: given.own, segments });
   const ofAccount = owner.level === 'organization' ? (given.others.get('account') ?? []) : [];
   if (ofAccount.length === 0) return ignored;
   caller.assertMayChange('account');
-  await putFields({ store, touch }, { owner: ownAccount(caller), objectName, fields: ofAccount, place });
+  await putFields({ store, touch }, { owner: ownAccount(caller), objectName, fields: ofAccount, segments });
   return ignored;
 }
 
@@ -204,7 +204,7 @@ interface FieldsToPut {
   readonly objectName: string;
   /** The last one of two with the same path is stored. */
   readonly fields: readonly DefinitionField[];
-  readonly place: Place;
+  readonly segments: PointerSegments;
 }
 
 /**
@@ -213,14 +213,14 @@ interface FieldsToPut {
  */
 export async function putFields(
   { store, touch }: MappingChange,
-  { owner, objectName, fields, place }: FieldsToPut,
+  { owner, objectName, fields, segments }: FieldsToPut,
 ): Promise<void> {
   const own = [...new Map(fields.map((field) => [field.path, field])).values()];
   const levels = await readUpwards(owner, async (one) =>
     one.level === owner.level ? { objectName, fields: own } : store.findDefinition(one, objectName),
   );
   const merged = mergeDefinitions(levels);
-  const faults = createFaults(...place);
+  const faults = createFaults(...segments);
   checkContainers(merged, new Map(own.map(({ path }, index) => [path, ['fields', String(index)]])), faults);
   faults.throwIfAny();
   await store.putDefinition(owner, { objectName, fields: own });

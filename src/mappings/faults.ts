@@ -1,14 +1,14 @@
 import { type ErrorDetail, invalidRequest, inWords, MOST_FAULTS, pointer, unknownName } from '../errors.ts';
 
-/** Names that lead to a member of the body. */
-export type Place = readonly string[];
+/** Segments of the JSON pointer of a member of the body. */
+export type PointerSegments = readonly string[];
 
 /** The faults of a body, as they are found. More than a response lists are not kept. */
 export interface Faults {
   /** Notes what a member must be or do. The message continues the name of the member: `must be a text.` */
-  readonly note: (place: Place, text: string, more?: Partial<ErrorDetail>) => void;
+  readonly note: (segments: PointerSegments, text: string, more?: Partial<ErrorDetail>) => void;
   /** Notes a name that is not one of the known ones. */
-  readonly noteUnknown: (place: Place, kind: string, name: string, known: readonly string[]) => void;
+  readonly noteUnknown: (segments: PointerSegments, kind: string, name: string, known: readonly string[]) => void;
   /**
    * Throws the collected faults, if there are any.
    * @throws AppError REQUEST_INVALID
@@ -27,13 +27,13 @@ export function createFaults(...root: readonly string[]): Faults {
     if (found.length <= MOST_FAULTS) found.push(detail);
   };
   return {
-    note: (place, text, more = {}) => {
-      const path = pointer(...root, ...place);
+    note: (segments, text, more = {}) => {
+      const path = pointer(...root, ...segments);
       add({ path, message: `${inWords(path)} ${text}`, ...more });
     },
-    noteUnknown: (place, kind, name, known) =>
+    noteUnknown: (segments, kind, name, known) =>
       add({
-        path: pointer(...root, ...place),
+        path: pointer(...root, ...segments),
         ...unknownName(kind, name, known),
         ...(known.length <= MOST_EXPECTED && { expected: known }),
       }),

@@ -38,7 +38,7 @@ export function multiply({ field, isInside }: VendorField, factor: string): Conv
 
 const TURNED = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
-/** The same predicate in the provider's unit. */
+/** Returns the predicate in the provider's unit. */
 function divideLiterals(field: PushedField, factor: string, predicate: Predicate): Rewritten {
   const { loc } = predicate;
   if (predicate.kind === 'isNull') return rewritten({ ...predicate, field });

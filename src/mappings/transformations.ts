@@ -9,7 +9,7 @@ import type { ChangeMappings, MappingCaller, MappingChange } from './changes.ts'
 import { checkContainers } from './check-definition.ts';
 import { type FindSyntaxFault, type GivenTransformation, readTransformation } from './check-transformation.ts';
 import { type IgnoredFields, putFields, type Written } from './definitions.ts';
-import { createFaults, type Place } from './faults.ts';
+import { createFaults, type PointerSegments } from './faults.ts';
 import { mergeDefinitions, mergeTransformations } from './in-force.ts';
 import type {
   DefinitionField,
@@ -267,12 +267,14 @@ async function defineFields(
     .filter(({ path }) => !known.has(path))
     .map(({ path, type, vendorPath }) => ({ path, type: type ?? typeOf(connector, vendorName, vendorPath) }));
   const faults = createFaults('body');
-  const places = new Map(fields.map(({ path }, index): [string, Place] => [path, ['fields', String(index)]]));
-  checkContainers([...merged, ...added], places, faults);
+  const segmentsByPath = new Map(
+    fields.map(({ path }, index): [string, PointerSegments] => [path, ['fields', String(index)]]),
+  );
+  checkContainers([...merged, ...added], segmentsByPath, faults);
   faults.throwIfAny();
   if (added.length === 0) return;
   const own = levels.find(({ level }) => level === owner.level)?.value.fields ?? [];
-  await putFields(change, { owner, objectName, fields: [...own, ...added], place: ['body'] });
+  await putFields(change, { owner, objectName, fields: [...own, ...added], segments: ['body'] });
 }
 
 /** Returns the type for a new field of a definition: that of the provider's field, where it is known. */

@@ -116,7 +116,7 @@ export function createVdrs(ports: VdrPorts) {
     return changeMappings(owner.organizationId, async (change) => {
       if ((await change.store.findDefinition(owner, objectName)) !== undefined)
         throw new AppError('CONFLICT', `The definition '${objectName}' exists already at the level ${owner.level}.`);
-      await putFields(change, { owner, objectName, fields: definition.fields, place: ['body'] });
+      await putFields(change, { owner, objectName, fields: definition.fields, segments: ['body'] });
       for (const [key, transformation] of wanted) {
         const isThere = (await change.store.findTransformation(owner, key, objectName)) !== undefined;
         if (!isThere) await change.store.putTransformation(owner, key, transformation, new Date(clock.now()));
@@ -196,14 +196,14 @@ export function createVdrs(ports: VdrPorts) {
           },
         ]);
       const level = defaultLevel(caller);
-      const place = ['body', 'definition'];
-      const parts = await readByOwner(caller, { objectName, fields: definition.fields, level, place }, getInstance);
+      const segments = ['body', 'definition'];
+      const parts = await readByOwner(caller, { objectName, fields: definition.fields, level, segments }, getInstance);
       const given = isObject(body.transformation) ? Object.entries(body.transformation) : [];
       assertElements(given.map(([keyOrId]) => keyOrId));
       const read = given.map(([keyOrId, one]) => {
         const connector = registry.getConnector(keyOrId);
         const members = isObject(one) ? one : {};
-        const of = { objectName, level, place: ['body', 'transformation', keyOrId] };
+        const of = { objectName, level, segments: ['body', 'transformation', keyOrId] };
         const fields = withLevels(members.fields, level);
         // The level of a file is that of its fields: it may have been exported elsewhere.
         const { level: _, ...rest } = members;

@@ -7,7 +7,7 @@ import { hashOf } from './plan.ts';
 import type { SeenVersion } from './poll-store.ts';
 import { type EarlyEnd, HOUR_MS, type PollRun } from './run.ts';
 
-/** By steps of this length a feed without changes moves on, so that hardly any poll has to store that it found nothing. */
+/** Step by which a feed without changes advances, so that hardly any poll must store that it found nothing. */
 const UNTIL_STEP_MS = HOUR_MS;
 /** Changes whose records are read before they are committed. */
 const FEED_CHUNK = 20;

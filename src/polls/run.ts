@@ -63,7 +63,7 @@ export class PollLost extends Error {
   override readonly name = 'PollLost';
 }
 
-/** Nothing maps the object any more whose records the poll reads. */
+/** The error of a poll whose object no mapping maps any more. */
 export class MappingMissing extends AppError {
   constructor(objectName: string) {
     super(

@@ -115,7 +115,7 @@ export function eventsOf({ changes = {} }: ObjectSpec): ChangeAction[] {
     ...(created === undefined ? [] : (['created'] as const)),
     ...(feed === undefined ? [] : ACTIONS),
   ];
-  const reported = changes.tells ?? found;
+  const reported = changes.reports ?? found;
   return ACTIONS.filter((action) => reported.includes(action));
 }
 

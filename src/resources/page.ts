@@ -258,7 +258,7 @@ export interface QueryExplanation {
 
 /** How a bulk job would find the rows of a query. */
 export type BulkExplanation =
-  /** By a job of the provider, from this number of rows on. */
+  /** The provider has a job that returns the rows. It is used from this number of rows on. */
   | { readonly way: 'native'; readonly fromRows: number; readonly request: RequestPreview }
   | { readonly way: 'paging'; readonly reason: string };
 

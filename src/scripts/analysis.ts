@@ -113,7 +113,7 @@ function parseScript(prefix: string, body: string): AnyNode | undefined {
   }
 }
 
-/** With lines, which are those of the body because the text before it has none. */
+/** The options include lines. These are the lines of the body, because the text before it has none. */
 const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script', locations: true };
 
 function onlyFunction(text: string): AnyNode | undefined {
@@ -340,7 +340,7 @@ const OBJECT_METHODS: ReadonlySet<string> = new Set([
   'toString',
   'valueOf',
 ]);
-/** Those of them that change nothing. */
+/** Names of these methods that change nothing. */
 const HARMLESS_METHODS: readonly string[] = ['hasOwnProperty', 'propertyIsEnumerable'];
 
 function judgeMethod(mention: NodePosition, [name = '']: readonly string[]): Effect {

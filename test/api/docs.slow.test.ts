@@ -44,6 +44,18 @@ describe('the pages of the documentation', () => {
     expect(findPages()).to.have.members(['/docs', '/docs/guides/readme', ...guides, ...elements, ...reference]);
   });
 
+  it('lead a newcomer from the first page to the first steps', () => {
+    const [, main = ''] = pages.get('/docs')?.text.split('<main') ?? [];
+    expect(main.split('</p>')[0]).to.include('<a href="/docs/guides/readme">First steps</a>');
+  });
+
+  it('are in the order in which they are read, also where two kinds have a page of one name', () => {
+    const order = (kind: string) => findPages().flatMap((path) => path.split(`/docs/${kind}/`)[1] ?? []);
+    const tutorials = ['first-query', 'first-event', 'mappings', 'formulas', 'connect-page', 'connector'];
+    expect(order('tutorials')).to.deep.equal(tutorials);
+    expect(order('how-to').slice(0, 5)).to.deep.equal(['connect-by-oauth', 'files', 'map-objects', 'formulas', 'bulk']);
+  });
+
   it('let nothing in but what the service serves, and nothing that is inline', () => {
     for (const [path, { headers, text }] of pages) {
       expect(headers.get('content-type'), path).to.match(/^text\/html/);

@@ -334,7 +334,7 @@ describe('every connector of this repository', async () => {
       const { webhooks, objects } = connector;
       // Whoever discovers objects may not know any by name.
       if (webhooks !== undefined && typeof objects !== 'function')
-        expect(Object.keys(webhooks.tells ?? {})).not.to.have.lengthOf(0);
+        expect(Object.keys(webhooks.reports ?? {})).not.to.have.lengthOf(0);
     });
 
     it(`says how to come by each key that is required or secret: ${connector.key}`, () => {

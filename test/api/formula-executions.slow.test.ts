@@ -244,6 +244,50 @@ describe('executions of formulas over HTTP', function overHttp() {
     expect(await valuesOf(id, 'trigger')).to.deep.equal({ 'trigger.args': '{}' });
   });
 
+  it('say of each step whether it made them fail', async () => {
+    const script = (name: string, body: string, more: object) => ({
+      name,
+      type: 'script',
+      properties: { body },
+      ...more,
+    });
+    const instanceId = await createFormula({
+      triggers: [{ type: 'manual', onSuccess: ['no'] }],
+      steps: [
+        { ...script('no', 'done(false);', { onFailure: ['each'] }), type: 'filter' },
+        {
+          name: 'each',
+          type: 'loop',
+          properties: { list: `\${trigger.args}` },
+          onSuccess: ['in'],
+          onFailure: ['bad'],
+        },
+        script('in', 'done();', { onSuccess: ['each'] }),
+        script('bad', "throw('No'); done();", { onFailure: ['after'] }),
+        script('after', 'done();', {}),
+      ],
+    });
+    const [{ id }] = await change('POST', `/formulas/instances/${instanceId}/executions`, [1]);
+    await untilExecutions(instanceId, 1);
+    type Shown = { readonly id: number; readonly stepName: string; readonly status: string; readonly fault: boolean };
+    const shown = (steps: readonly Shown[]) => steps.map(({ stepName, status, fault }) => [stepName, status, fault]);
+    const path = `/formulas/instances/executions/${id}`;
+    const { stepExecutions } = await get(path);
+    expect(shown(stepExecutions)).to.deep.equal([
+      ['trigger', 'success', false],
+      ['no', 'failed', false],
+      ['each', 'success', false],
+      ['in', 'success', false],
+      ['each', 'failed', false],
+      ['bad', 'failed', true],
+      ['after', 'success', false],
+    ]);
+    expect(shown(await get(`${path}/steps`))).to.deep.equal(shown(stepExecutions));
+    expect(shown(await get(`${path}/errors`))).to.deep.equal([['bad', 'failed', true]]);
+    const [, no] = stepExecutions;
+    expect((await get(`/formulas/instances/executions/steps/${no.id}`)).fault).to.equal(false);
+  });
+
   it('are counted, paged and kept from other formulas', async () => {
     const instanceId = await createFormula({ triggers: [{ type: 'manual', onSuccess: ['end'] }], steps: [END] });
     const path = `/formulas/instances/${instanceId}/executions`;

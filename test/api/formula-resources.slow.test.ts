@@ -13,7 +13,7 @@ const script = (name: string, body: string, more: object = {}) => ({
 const MANUAL = { type: 'manual', onSuccess: ['end'] };
 
 describe('formulas as resources', () => {
-  const service = useSharedApp({}, { formulaOptions: { answerMs: 1_500 } });
+  const service = useSharedApp({}, { formulaOptions: { responseMs: 1_500 } });
   const tenants = useTenants(service);
 
   async function ok(path: string, body: unknown, method = 'POST') {

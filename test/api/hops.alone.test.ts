@@ -6,7 +6,7 @@ import { expect } from 'chai';
 const ROOT = join(import.meta.dirname, '../..');
 /**
  * What a warm GET went through when this was written. Whoever makes it more says here why. Six of the files tell whether a mapping is in
- * force for the object: the mappings in memory of the organization, the account and the instance. Six others look after the response
+ * force for the object: the mappings in memory of the organization, the account and the instance. Six others look before the response
  * whether a formula waits for the request.
  */
 const FILES = 72;

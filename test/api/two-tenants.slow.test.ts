@@ -12,6 +12,7 @@ import {
   tuple,
 } from 'fast-check';
 import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { anyCharacter } from '../support/characters.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { PRIVATE_SHOP } from './support/simulated.ts';
@@ -165,7 +166,7 @@ describe('what one tenant sends', function twoTenants() {
     return oneof(
       piece,
       piece,
-      string({ minLength: 6, unit: 'binary' }),
+      string({ minLength: 6, unit: anyCharacter }),
       constantFrom(PASSWORD, 'There is no', 'request"}'),
     );
   }

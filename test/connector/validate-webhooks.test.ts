@@ -43,9 +43,9 @@ describe('a declaration of webhooks with a problem', () => {
     ],
     ['without events', { events: undefined }, 'webhooks have no `events`'],
     [
-      'that tells of an object that is not there',
-      { tells: { things: ['created'] } },
-      "webhooks name 'things' in tells, which is not an object of the connector",
+      'that reports an object that is not there',
+      { reports: { things: ['created'] } },
+      "webhooks name 'things' in reports, which is not an object of the connector",
     ],
     [
       'that is verified without a secret',

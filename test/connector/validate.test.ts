@@ -293,10 +293,10 @@ describe('the problems of an object', () => {
     expect(found({ updated: 'modified' })).to.deep.equal(["changes name 'modified', which is not a field"]);
     expect(found({ updated: 'seen' })).to.deep.equal(["changes need '>=' on 'seen'"]);
     expect(found({ created: 'at' })).to.deep.equal(['changes name neither a field nor a feed']);
-    expect(found({ updated: 'at', tells: [] })).to.deep.equal(['changes have an empty list tells']);
+    expect(found({ updated: 'at', reports: [] })).to.deep.equal(['changes have an empty list reports']);
     const describe = async () => createObject();
-    expect(found({ tells: ['created'] }, { describe })).to.deep.equal([]);
-    expect(found({ updated: 'at' }, { describe })).to.deep.equal(['outline has more members of changes than tells']);
+    expect(found({ reports: ['created'] }, { describe })).to.deep.equal([]);
+    expect(found({ updated: 'at' }, { describe })).to.deep.equal(['outline has more members of changes than reports']);
   });
 
   it('include a required filter that does not exist', () => {

@@ -77,6 +77,8 @@ const PAGES: Readonly<Record<string, (world: World) => readonly [path: string, t
   'the bulk jobs': ({ instanceId }) => [`/bulk?instance=${instanceId}`],
   'a bulk job': ({ instanceId, bulkId }) => [`/bulk/${bulkId}?instance=${instanceId}`],
   'the proxies': () => ['/proxies', WORST],
+  'the access keys': () => ['/keys'],
+  'the form of a new access key': () => ['/keys/new'],
   'the connect sessions': () => ['/connect'],
   'the form of a new connect session': () => ['/connect/new', 'OAuth client'],
   'the organization': () => ['/organization'],

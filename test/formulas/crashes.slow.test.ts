@@ -165,6 +165,68 @@ describe('executions whose processes die', function crashes() {
     expect(bench.ended.map(({ status }) => status)).to.deep.equal(['success']);
   });
 
+  // Here the late process stores no step, whose ordinal another one could have: only its lease keeps it from resetting the position.
+  it('are not sent back by a process that was taken for dead and wants to retry', async () => {
+    const key = await bench.addFormula({
+      steps: [
+        {
+          name: 's1',
+          type: 'request',
+          properties: { method: 'POST', api: '/s1', retry: 'true', retryAttempts: '1', retryDelay: '1' },
+          onSuccess: ['s2'],
+        },
+        { name: 's2', type: 'request', properties: { method: 'POST', api: '/s2' } },
+      ],
+    });
+    const first = Promise.withResolvers<void>();
+    const last = Promise.withResolvers<void>();
+    const calls: string[] = [];
+    bench.playApi(async ({ path }) => {
+      const count = calls.push(path);
+      if (count === 1) await first.promise;
+      if (count === 3) await last.promise;
+      return { status: count === 1 ? 503 : 200, body: {} };
+    });
+    const [id = 0] = await bench.executions.start(key, INPUT);
+    const late = bench.startWorker({ options: { concurrency: 1 } });
+    await bench.until(async () => calls[0]);
+    bench.pass(WORKER_OPTIONS.leaseMs + 1_000);
+    bench.startWorker();
+    await bench.until(async () => calls[2]);
+    first.resolve();
+    await bench.until(async () => (late.busy() === 0 ? true : undefined));
+    last.resolve();
+    await bench.untilStatus(1, id, 'success');
+    expect(calls).to.deep.equal(['/s1', '/s1', '/s2']);
+    expect(await bench.path(1, id)).to.deep.equal(['trigger success', 's1 success', 's2 success']);
+  });
+
+  it('are not ended by a process that was taken for dead', async () => {
+    const properties = { method: 'POST', api: '/s1' };
+    const key = await bench.addFormula({ steps: [{ name: 's1', type: 'request', properties }] });
+    const first = Promise.withResolvers<void>();
+    const last = Promise.withResolvers<void>();
+    let count = 0;
+    bench.playApi(async () => {
+      count += 1;
+      const isFirst = count === 1;
+      await (isFirst ? first : last).promise;
+      return { status: isFirst ? 500 : 200, body: {} };
+    });
+    const [id = 0] = await bench.executions.start(key, INPUT);
+    const late = bench.startWorker({ options: { concurrency: 1 } });
+    await bench.until(async () => (count === 1 ? true : undefined));
+    bench.pass(WORKER_OPTIONS.leaseMs + 1_000);
+    bench.startWorker();
+    await bench.until(async () => (count === 2 ? true : undefined));
+    first.resolve();
+    await bench.until(async () => (late.busy() === 0 ? true : undefined));
+    last.resolve();
+    await bench.untilStatus(1, id, 'success');
+    expect(await bench.path(1, id)).to.deep.equal(['trigger success', 's1 success']);
+    expect(bench.ended.map(({ status }) => status)).to.deep.equal(['success']);
+  });
+
   it('run in one process at a time, also with several over one database', async () => {
     const key = await addModelFormula(bench, RICH, createWorld());
     const play = createWorld();

@@ -21,6 +21,7 @@ describe('runaway formulas', () => {
     createTriggers({
       programs: createPrograms({ knex: database.knex, notifier } as never),
       startLimit: limitOf(perMinute),
+      mayWorkIn: async () => false,
       clock: bench.clock,
       wake: () => undefined,
     });

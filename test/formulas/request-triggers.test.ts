@@ -28,7 +28,7 @@ describe('triggers of requests', () => {
       path: /^\/contacts$/,
     };
     return createRequestTriggers({
-      triggers: { ofRequests: async () => [target as never] },
+      triggers: { ofRequests: async () => [target as never], listAllowed: async (_, targets) => targets },
       runs: { start },
       startLimit: { take: async () => undefined },
       clock: {

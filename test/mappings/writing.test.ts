@@ -5,6 +5,7 @@ import type { FieldEntry, MappingInForce, TransformationField } from '../../src/
 import { isMembers } from '../../src/numbers/exact-json.ts';
 import type { FieldSpec } from '../../src/where/model.ts';
 import type { Row } from '../../src/where/row-values.ts';
+import { runs } from '../../suite/effort.ts';
 import { readField } from '../../suite/reference.ts';
 import { mappings, VENDOR_FIELDS, VENDOR_ROWS } from './mapped-rows.ts';
 import { show } from './reference.ts';
@@ -68,9 +69,9 @@ describe('a value that is written through a mapping', () => {
           written++;
         }
       }),
-      { seed: 5, numRuns: 1500 },
+      { seed: 5, numRuns: runs(1500) },
     );
-    expect(written).to.be.greaterThan(1000);
+    expect(written).to.be.greaterThan(runs(1000));
   });
 
   const texts: Readonly<Record<string, FieldSpec>> = {

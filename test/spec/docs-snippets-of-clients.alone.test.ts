@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import ts from 'typescript';
@@ -143,3 +145,25 @@ function declarationOf(sources: readonly string[], pattern: RegExp): string | un
   }
   return undefined;
 }
+
+describeClient('cli', (root) => {
+  const [USAGE, NOT_LOGGED_IN] = [2, 4];
+  /** Runs a command of a user who is not logged in, which it notices after it has read its arguments. */
+  function runCommand(text: string) {
+    const program = join(root, 'dist/src/main.js');
+    const script = `causeway() { "${process.execPath}" "${program}" "$@"; }\n${text}`;
+    const env = { XDG_CONFIG_HOME: join(tmpdir(), 'nothing') };
+    const { status, stderr } = spawnSync('sh', ['-c', script], { env, input: '', encoding: 'utf8', cwd: tmpdir() });
+    return { status, stderr };
+  }
+
+  it('are commands with arguments and options that it has', function run() {
+    this.timeout(120_000);
+    const faults = snippetsIn('CLI')
+      .map(({ id, text }) => ({ id, ...runCommand(text) }))
+      // Two of them read their file before.
+      .filter(({ status, stderr }) => status !== NOT_LOGGED_IN && !stderr.startsWith('Error: There is no file'));
+    expect(faults).to.deep.equal([]);
+    expect(runCommand('causeway query Orders --filter x').status).to.equal(USAGE);
+  });
+});

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { stripTypeScriptTypes } from 'node:module';
 import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
+import { COMMANDS } from '../../src/api/docs/commands.ts';
 import { type DocumentedOperation, listOperations } from '../../src/api/docs/open-api.ts';
 import { snippetsFor } from '../../src/api/docs/snippets.ts';
 
@@ -47,6 +48,14 @@ describe('the request of an operation in each language', () => {
       'http://localhost/elements/api-v2/Orders',
       'Authorization: User u, Organization o, Element t',
     ]);
+  });
+
+  it('is a command of the command line where it has one', () => {
+    expect(textsIn('CLI').map(({ id }) => id)).to.have.members(Object.keys(COMMANDS));
+    expect(snippet('listRecords', 'CLI')).to.equal(
+      "causeway query Orders --where 'PlacedAt >= '\\''2026-01-10'\\''' --fields Code,PlacedAt,Paid --order-by 'PlacedAt desc'",
+    );
+    for (const { id, text } of textsIn('CLI')) expect(text, id).not.to.match(/[{}]/);
   });
 
   it('is TypeScript without a fault of syntax', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { parseWhere } from '../../src/where/parse.ts';
 import { print } from '../../src/where/print.ts';
 import { runs } from '../../suite/effort.ts';
+import { anyCharacter } from '../support/characters.ts';
 import {
   booleanLiteral,
   dateLiteral,
@@ -58,7 +59,7 @@ const hostile = [
 ];
 const part = fc.oneof(
   fc.constantFrom(...words, ...hostile),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }),
+  fc.string({ unit: anyCharacter, minLength: 1, maxLength: 8 }),
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
 );
 const names = fc
@@ -66,7 +67,7 @@ const names = fc
   .map((parts) => parts.join('.').replaceAll('`', ''))
   .filter((name) => name !== '' && name.isWellFormed());
 const texts = fc
-  .oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...hostile, ...words) }))
+  .oneof(fc.string({ unit: anyCharacter }), fc.string({ unit: fc.constantFrom(...hostile, ...words) }))
   .filter((text) => text.isWellFormed());
 
 const digits = (length: number) =>

@@ -25,7 +25,7 @@ export function createBroker(send: SimulatorOptions['send'], clock: MovableClock
         datacontenttype: 'application/json',
         data: Object.fromEntries(key.map((name) => [name, row[name]])),
       };
-      entered.tell(({ secret }) => deliver(event, secret));
+      entered.report(({ secret }) => deliver(event, secret));
     },
   };
 }

@@ -24,7 +24,7 @@ export function createWebhooks(send: SimulatorOptions['send'], clock: MovableClo
         action
       ];
       const body = { type: `${one}.${action}`, timestamp, data: { [one]: present(resource, row) } };
-      if (REPORTED.includes(one)) entered.tell(({ secret }) => sign(body, secret));
+      if (REPORTED.includes(one)) entered.report(({ secret }) => sign(body, secret));
     },
   };
 }

@@ -23,7 +23,7 @@ export function createScrip(send: SimulatorOptions['send'], clock: MovableClock)
           : { type: 'Set', field: 'Priority', new: String(after.Priority) };
       const created = new Date(clock.now()).toISOString().slice(0, 19).replace('T', ' ');
       const body = { ticket: Number(key), transactions: [{ created, ...change, id: ++transaction }] };
-      entered.tell(({ secret }) => sign(body, secret, clock.now()));
+      entered.report(({ secret }) => sign(body, secret, clock.now()));
     },
   };
 }

@@ -27,7 +27,7 @@ export function createOutboundMessages(send: SimulatorOptions['send']) {
     for (const [objectName, notifications] of waiting) {
       while (notifications.length > 0) {
         const message = writeMessage(objectName, notifications.splice(0, MOST_NOTIFICATIONS));
-        entered.tell(() => message);
+        entered.report(() => message);
       }
     }
     waiting.clear();

@@ -22,7 +22,7 @@ export function createBusinessRule(send: SimulatorOptions['send'], clock: Movabl
         sys_mod_count: String(count ?? null),
         sys_updated_on: String(changed ?? null),
       };
-      entered.tell(({ secret }) => sign(body, secret, clock.now()));
+      entered.report(({ secret }) => sign(body, secret, clock.now()));
     },
   };
 }

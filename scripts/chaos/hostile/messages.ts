@@ -10,7 +10,7 @@ export interface ProbeResponse {
   readonly value: unknown;
 }
 
-/** One turn of the event loop. */
+/** A turn of the event loop. */
 export interface Stretch {
   /** CPU time of the main thread in milliseconds. */
   readonly ms: number;

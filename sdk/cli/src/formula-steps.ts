@@ -11,7 +11,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   readonly withValues: boolean;
   readonly onStep: (step: ShownStep) => Promise<void> | void;
-  /** Called with the execution after each request for its state. */
+  /** Receives the execution after each request for its state. */
   readonly onState?: (execution: FormulaExecution) => void;
 }
 
@@ -97,8 +97,9 @@ class StepReader {
 
   async #shown(step: FormulaStepExecution): Promise<ShownStep> {
     if (step.status !== 'failed') return withoutSecretValues(step);
-    const values = step.stepExecutionValues ?? (await this.#valuesOf(step));
-    const reason = values === undefined ? undefined : reasonOf(step.stepName, values);
+    // What is no fault needs no request for its values.
+    const values = step.stepExecutionValues ?? (step.fault ? await this.#valuesOf(step) : []);
+    const reason = values === undefined ? undefined : reasonOf(step, values);
     return { ...withoutSecretValues(step), ...(reason !== undefined && { reason }) };
   }
 
@@ -110,15 +111,19 @@ class StepReader {
   }
 }
 
-/** Returns the reason why a step failed. A filter that returns false and the end of a loop are no failures of the execution. */
-export function reasonOf(stepName: string, values: readonly FormulaStepValue[]): string {
+/** Returns the reason why a step failed. A filter that returns false and the end of a loop have this status too, and are no failures. */
+export function reasonOf(
+  { stepName, fault }: Pick<FormulaStepExecution, 'stepName' | 'fault'>,
+  values: readonly FormulaStepValue[],
+): string {
   const found = (member: string) => values.find(({ key }) => key === `${stepName}.${member}`)?.value;
+  if (!fault)
+    return found('continue') === 'false' ? 'the filter is false' : 'a filter that is false, or the end of a loop';
   const error = found('error');
   if (error !== undefined) return error;
   const code = found('response.code');
   if (code !== undefined) return `the response is ${code}`;
-  if (found('continue') === 'false') return 'the filter is false';
-  return values.length === 0 ? 'no values: the end of a loop, or a step whose values are not kept' : 'see its values';
+  return values.length === 0 ? 'the values of the step are not kept' : 'see its values';
 }
 
 function withoutSecretValues(step: FormulaStepExecution): FormulaStepExecution {

@@ -30,11 +30,11 @@ export async function authorize(
 ): Promise<Authorization> {
   const state = randomBytes(24).toString('base64url');
   let settle: { readonly resolve: (code: string) => void; readonly reject: (reason: unknown) => void } | undefined;
-  const answer = new Promise<string>((resolve, reject) => {
+  const redirected = new Promise<string>((resolve, reject) => {
     settle = { resolve, reject };
   });
   // The redirect may arrive before anybody waits for it.
-  answer.catch(() => undefined);
+  redirected.catch(() => undefined);
   const abort = () => settle?.reject(signal.reason);
   signal.addEventListener('abort', abort);
   await using receiver = await receive(port, async (request, response) => {
@@ -58,7 +58,7 @@ export async function authorize(
   try {
     const url = callbackUrl ?? `http://127.0.0.1:${receiver.port}${CALLBACK_PATH}`;
     await send(url, state);
-    return { code: await answer, state, callbackUrl: url };
+    return { code: await redirected, state, callbackUrl: url };
   } finally {
     signal.removeEventListener('abort', abort);
   }

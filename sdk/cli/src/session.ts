@@ -29,7 +29,7 @@ interface KeyLogin {
   readonly instanceId?: number;
 }
 
-/** One run of a command: its log-in, its instance and its output. */
+/** A run of a command with its log-in, its instance and its output. */
 export class Session {
   readonly output: Output;
   readonly asker: Asker;
@@ -159,7 +159,9 @@ export class Session {
     const { instances } = await new Causeway(key).keys.getOwnAccessKey({ signal: this.signal });
     const [only, ...others] = instances;
     if (only !== undefined && others.length === 0) return only.id;
-    throw new NotReadyError('The key reaches no instance or several. Name one with --instance or CAUSEWAY_INSTANCE_ID.');
+    throw new NotReadyError(
+      'The key reaches no instance or several. Name one with --instance or CAUSEWAY_INSTANCE_ID.',
+    );
   }
 
   #clientOf({ url, userSecret, organizationSecret }: Profile): Causeway {

@@ -26,10 +26,10 @@ const SCALARS = ['string', 'number', 'boolean'] as const;
 const INDENT = '  ';
 
 /** A member of a record, or the items of an array. */
-interface Place {
+interface TypedMember {
   readonly kinds: Set<TypedKind>;
-  readonly members: Map<string, Place>;
-  items: Place | undefined;
+  readonly members: Map<string, TypedMember>;
+  items: TypedMember | undefined;
   displayName: string | undefined;
 }
 
@@ -65,51 +65,51 @@ function pascalCase(name: string): string {
 }
 
 function interfaceOf({ name, fields }: TypedObject, interfaceName: string): string {
-  const record = newPlace();
+  const record = newMember();
   for (const field of fields) add(record, field);
   return `${commentOf(`The object \`${name}\`.`, '')}export interface ${interfaceName} ${membersOf(record, '')}`;
 }
 
-function newPlace(): Place {
+function newMember(): TypedMember {
   return { kinds: new Set(), members: new Map(), items: undefined, displayName: undefined };
 }
 
 /** Adds a field to a record, with the members that contain it. */
-function add(record: Place, { path, kind, displayName }: TypedField): void {
-  let place = record;
+function add(record: TypedMember, { path, kind, displayName }: TypedField): void {
+  let member = record;
   for (const [step] of path.matchAll(/\[[^\]]*\]|[^.[\]]+/g))
-    place = step.startsWith('[') ? itemsOf(place) : memberOf(place, step);
-  if (place === record) return;
-  place.kinds.add(kind);
-  if (displayName !== path) place.displayName ??= displayName;
+    member = step.startsWith('[') ? itemsOf(member) : memberOf(member, step);
+  if (member === record) return;
+  member.kinds.add(kind);
+  if (displayName !== path) member.displayName ??= displayName;
 }
 
-function itemsOf(place: Place): Place {
-  place.items ??= newPlace();
-  return place.items;
+function itemsOf(member: TypedMember): TypedMember {
+  member.items ??= newMember();
+  return member.items;
 }
 
-function memberOf({ members }: Place, name: string): Place {
-  const member = members.get(name) ?? newPlace();
+function memberOf({ members }: TypedMember, name: string): TypedMember {
+  const member = members.get(name) ?? newMember();
   members.set(name, member);
   return member;
 }
 
-function membersOf({ members }: Place, indent: string): string {
+function membersOf({ members }: TypedMember, indent: string): string {
   if (members.size === 0) return '{}';
   const inner = indent + INDENT;
-  const lines = [...members].map(([name, place]) => {
-    const comment = place.displayName === undefined ? '' : commentOf(place.displayName, inner);
-    return `${comment}${inner}${keyOf(name)}?: ${[...typesAt(place, inner), 'null'].join(' | ')};\n`;
+  const lines = [...members].map(([name, member]) => {
+    const comment = member.displayName === undefined ? '' : commentOf(member.displayName, inner);
+    return `${comment}${inner}${keyOf(name)}?: ${[...typesAt(member, inner), 'null'].join(' | ')};\n`;
   });
   return `{\n${lines.join('')}${indent}}`;
 }
 
 /** Returns the types that a value can have apart from null. A type that only a newer service has becomes `unknown`. */
-function typesAt(place: Place, indent: string): readonly string[] {
-  const { kinds, members, items } = place;
+function typesAt(member: TypedMember, indent: string): readonly string[] {
+  const { kinds, members, items } = member;
   const types: string[] = SCALARS.filter((kind) => kinds.has(kind));
-  if (members.size > 0) types.push(membersOf(place, indent));
+  if (members.size > 0) types.push(membersOf(member, indent));
   else if (kinds.has('object')) types.push('{ [name: string]: unknown }');
   if (items !== undefined) types.push(listOf(items, indent));
   else if (kinds.has('array')) types.push('unknown[]');
@@ -117,7 +117,7 @@ function typesAt(place: Place, indent: string): readonly string[] {
 }
 
 /** Returns the type of an array. Items that are records are never null. A single value that could not be converted is null. */
-function listOf(items: Place, indent: string): string {
+function listOf(items: TypedMember, indent: string): string {
   const types = typesAt(items, indent);
   const [only] = types;
   if (types.length === 1 && only !== undefined && items.members.size > 0) return `${only}[]`;

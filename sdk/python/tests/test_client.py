@@ -275,6 +275,39 @@ def test_from_the_environment() -> None:
         Causeway.from_environment({"CAUSEWAY_USER_SECRET": "u"})
 
 
+def test_an_access_key(both: Both) -> None:
+    with serving(Reply(body=[])) as service:
+        with Causeway(key="ck_1", url=service.url) as causeway:
+            causeway.hubs.list_hubs()
+            causeway.records("x").list()
+            causeway.with_instance(3).records("x").list()
+            assert "ck_1" not in repr(causeway.with_instance(3))
+    seen = [(asked.headers["Authorization"], asked.headers.get("Elements-Instance-Id")) for asked in service.asked]
+    assert seen == [("Bearer ck_1", None), ("Bearer ck_1", None), ("Bearer ck_1", "3")]
+
+
+def test_a_key_from_the_environment() -> None:
+    variables = {"CAUSEWAY_URL": "http://x", "CAUSEWAY_KEY": "ck_1", "CAUSEWAY_USER_SECRET": "ignored"}
+    with Causeway.from_environment({**variables, "CAUSEWAY_INSTANCE_ID": "3"}) as causeway:
+        assert repr(causeway) == "<Causeway of http://x/elements/api-v2, bound to an instance>"
+    with pytest.raises(CausewayError, match="CAUSEWAY_INSTANCE_ID must be the id"):
+        Causeway.from_environment({**variables, "CAUSEWAY_INSTANCE_ID": "x"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "user_secret and organization_secret, or key"),
+        ({"user_secret": "u", "organization_secret": "o", "key": "ck_1"}, "not both"),
+        ({"key": "ck_1", "element_token": "e"}, "by its id"),
+        ({"user_secret": "u", "organization_secret": "o", "instance_id": 3}, "by its token"),
+    ],
+)
+def test_what_does_not_go_together(options: Dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Causeway(**options)
+
+
 @pytest.mark.parametrize("secret", ["", "a b", "ends-with-a-line\n", "a,b", "é"])
 def test_what_is_no_secret(secret: str) -> None:
     for secrets in ((secret, "o"), ("u", secret), ("u", "o", secret)):

@@ -11,8 +11,8 @@ from causeway_client import CallTimeoutError, CausewayError
 
 TIMES = {"createdDate": "2026-11-23T10:00:00.000Z", "updatedDate": "2026-11-23T10:00:00.250Z"}
 STEPS = [
-    {"id": 901, "stepName": "trigger", "status": "success", **TIMES},
-    {"id": 902, "stepName": "get", "status": "failed", **TIMES},
+    {"id": 901, "stepName": "trigger", "status": "success", "fault": False, **TIMES},
+    {"id": 902, "stepName": "get", "status": "failed", "fault": True, **TIMES},
 ]
 
 

@@ -16,7 +16,7 @@ export interface BulkRequest extends Omit<BulkQuery, 'where' | 'fields' | 'objec
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Called with the job after each status request. */
+  /** Receives the job after each status request. */
   readonly onProgress?: (job: BulkJob) => void;
 }
 
@@ -31,7 +31,7 @@ interface FileRequest {
 }
 
 /** Position in the bytes of a file at which its rest begins. */
-interface Place {
+interface FilePosition {
   readonly byte: number;
   readonly tag: string | undefined;
 }
@@ -114,7 +114,7 @@ export class BulkDownloads extends BulkApi {
   }
 
   /** Returns the request for a file or, with a position, for its rest. */
-  async fileRequest(id: number, objectName: string, accept: string, from?: Place): Promise<FileRequest> {
+  async fileRequest(id: number, objectName: string, accept: string, from?: FilePosition): Promise<FileRequest> {
     const part = from && { range: `bytes=${from.byte}-`, ...(from.tag !== undefined && { ifRange: from.tag }) };
     return this.#bytesOf(await this.getBulkFileRequestOpts({ id, objectName, ...part }), accept);
   }
@@ -194,7 +194,7 @@ export class BulkDownload {
   }
 
   #file(accept: string, options: FileOptions): AsyncGenerator<Uint8Array, void> {
-    const requestFor = (from?: Place) => this.#api.fileRequest(this.id, this.objectName, accept, from);
+    const requestFor = (from?: FilePosition) => this.#api.fileRequest(this.id, this.objectName, accept, from);
     return chunksOf(this.#transport, requestFor, options);
   }
 
@@ -239,7 +239,7 @@ export class BulkUpload extends BulkDownload {
  */
 async function* chunksOf(
   transport: Transport,
-  requestFor: (from?: Place) => Promise<FileRequest>,
+  requestFor: (from?: FilePosition) => Promise<FileRequest>,
   { signal, fromByte = 0 }: FileOptions,
 ): AsyncGenerator<Uint8Array, void> {
   let byte = fromByte;

@@ -182,7 +182,8 @@ export class Causeway {
 /** @throws TypeError for options that do not go together, without their values */
 function assertOneWay({ key, userSecret, organizationSecret, elementToken, instanceId }: CausewayOptions): void {
   const hasSecrets = userSecret !== undefined && organizationSecret !== undefined;
-  if (key === undefined && !hasSecrets) throw new TypeError('A client needs userSecret and organizationSecret, or key.');
+  if (key === undefined && !hasSecrets)
+    throw new TypeError('A client needs userSecret and organizationSecret, or key.');
   if (key !== undefined && (userSecret !== undefined || organizationSecret !== undefined))
     throw new TypeError('A client needs either secrets or a key, not both.');
   if (key !== undefined && elementToken !== undefined)

@@ -80,7 +80,7 @@ export class NetworkError extends CausewayError {
   override name = 'NetworkError';
 }
 
-/** One attempt took longer than `timeoutMs`, or an execution of a formula did not end in time. */
+/** An attempt took longer than `timeoutMs`, or an execution of a formula did not end in time. */
 export class TimeoutError extends CausewayError {
   override name = 'TimeoutError';
 }

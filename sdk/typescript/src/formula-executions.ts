@@ -8,7 +8,7 @@ import type { Transport } from './transport.js';
 export interface ExecutionWaitOptions extends CallOptions {
   /** Maximum time to wait for the end, in milliseconds. Default: 300,000. */
   readonly timeoutMs?: number;
-  /** Called with the execution after each request for its state. */
+  /** Receives the execution after each request for its state. */
   readonly onProgress?: (execution: FormulaExecution) => void;
 }
 

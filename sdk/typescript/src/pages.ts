@@ -4,7 +4,7 @@ import { CausewayError } from './errors.js';
 /** Requests one page of a list. It calls an operation whose name ends in `Raw` with the given `nextPage`. */
 export type ListPage<Entry> = (page: { readonly nextPage?: string }) => Promise<ApiResponse<readonly Entry[]>>;
 
-/** One page of records. */
+/** A page of records. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   /** Token of the next page, for `nextPage`; undefined on the last page. */
@@ -25,7 +25,7 @@ export async function* allOf<Entry>(list: ListPage<Entry>): AsyncGenerator<Entry
   } while (nextPage !== undefined);
 }
 
-export async function pageOf<Row>(answer: ApiResponse<readonly Row[]>): Promise<Page<Row>> {
-  const { headers } = answer.raw;
-  return { rows: await answer.value(), nextPage: headers.get('Elements-Next-Page-Token') ?? undefined, headers };
+export async function pageOf<Row>(response: ApiResponse<readonly Row[]>): Promise<Page<Row>> {
+  const { headers } = response.raw;
+  return { rows: await response.value(), nextPage: headers.get('Elements-Next-Page-Token') ?? undefined, headers };
 }

@@ -36,7 +36,7 @@ export interface Surroundings {
 export const SURROUNDINGS: Surroundings = { now: Date.now, random: Math.random, sleep };
 
 /** A response whose body must still be read or closed. */
-export interface OpenAnswer {
+export interface OpenResponse {
   readonly response: Response;
   readonly close: () => void;
   /**
@@ -81,7 +81,7 @@ export class Transport {
    * @returns the response as soon as it begins
    * @throws the errors of `send`
    */
-  open(url: string, init: RequestInit): Promise<OpenAnswer> {
+  open(url: string, init: RequestInit): Promise<OpenResponse> {
     return this.#retrying(init, () => this.#open(url, init));
   }
 
@@ -105,7 +105,7 @@ export class Transport {
     return this.#surroundings.sleep(Math.min(this.#pauseMs(attempt), atMostMs), signal);
   }
 
-  async #retrying<Answer>(init: RequestInit, run: () => Promise<Answer>): Promise<Answer> {
+  async #retrying<Result>(init: RequestInit, run: () => Promise<Result>): Promise<Result> {
     const { retries, retryForMs } = this.#settings;
     const { now, sleep } = this.#surroundings;
     const start = now();
@@ -126,7 +126,7 @@ export class Transport {
     return this.#surroundings.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
   }
 
-  async #open(url: string, init: RequestInit): Promise<OpenAnswer> {
+  async #open(url: string, init: RequestInit): Promise<OpenResponse> {
     const attempt = new Attempt(timeoutFor(init, this.#settings.timeoutMs), init.signal);
     try {
       const response = await this.#fetch(url, init, attempt);
@@ -151,7 +151,7 @@ export class Transport {
   }
 }
 
-/** One attempt of a request. It ends when it takes too long or the caller aborts it. */
+/** A single attempt of a request. It ends when it takes too long or the caller aborts it. */
 class Attempt {
   readonly #controller = new AbortController();
   readonly #timeoutMs: number;

@@ -39,11 +39,15 @@ const GENERATED = join(ROOT, 'generated');
 const ELEMENTS = '/docs/reference/elements';
 /** The guide with the tables of all definitions below its text. */
 const CATALOGUE = '/docs/reference/catalogue';
-/** The reader's order of the guides of one kind; a guide that is not listed follows by name. */
+/**
+ * The reader's order of the guides of one kind. Guides of several kinds can have one name, so an entry can name the kind. A guide that is not
+ * listed follows by name.
+ */
 const ORDER = [
   'first-query',
   'first-event',
-  'mappings',
+  'tutorials/mappings',
+  'tutorials/formulas',
   'connect-page',
   'connector',
   'console',
@@ -53,6 +57,8 @@ const ORDER = [
   'connect-by-oauth',
   'files',
   'map-objects',
+  'mappings',
+  'formulas',
   'bulk',
   'receive-events',
   'events',
@@ -73,6 +79,7 @@ const ORDER = [
   'administration',
   'accounts',
   'roles',
+  'access-keys',
   'log-in',
   'audit-log',
   'migrating',
@@ -119,7 +126,11 @@ async function findGuides(): Promise<readonly GuideSource[]> {
   return [guideAt(README), ...(await Promise.all(found)).flat()];
 }
 
-const rank = ({ path }: GuideSource) => (ORDER.indexOf(basename(path)) + ORDER.length + 1) % (ORDER.length + 1);
+function rank({ path }: GuideSource): number {
+  const kind = basename(dirname(path));
+  const place = ORDER.findIndex((entry) => entry === basename(path) || entry === `${kind}/${basename(path)}`);
+  return place === -1 ? ORDER.length : place;
+}
 
 function guideAt(file: string): GuideSource {
   const kind = file === README ? 'guides' : basename(dirname(file));

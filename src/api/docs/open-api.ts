@@ -30,7 +30,11 @@ export interface DocumentedOperation {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 export function partOf(value: unknown): DocumentPart {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
+  return isPart(value) ? value : {};
+}
+
+function isPart(value: unknown): value is DocumentPart {
+  return typeof value === 'object' && value !== null;
 }
 
 export function partsOf(value: unknown): readonly DocumentPart[] {

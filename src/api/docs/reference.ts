@@ -18,6 +18,7 @@ import {
   resolvePart,
   textOf,
 } from './open-api.ts';
+import { FIRST_STEPS_PATH } from './paths.ts';
 import { describeLimits, describeType, paragraphs, printSchema, SCHEMAS_PATH } from './schema.ts';
 import { snippetsFor } from './snippets.ts';
 import { printBodyText, printTryIt } from './try-it.ts';
@@ -40,6 +41,9 @@ const FOLDER = '/docs/reference';
 /** Status by code. A document may contain unknown codes. */
 const STATUSES: Readonly<Record<string, number>> = ERROR_STATUS;
 
+/** The reference is the first page of the documentation, also for readers who need a tutorial first. */
+const NEWCOMERS = `<p>Are you new here? Begin with <a href="${FIRST_STEPS_PATH}">First steps</a>.</p>`;
+
 /** Renders an OpenAPI document: an introduction, one page per tag with its operations, the errors, and the schemas. */
 export function renderReference(document: DocumentPart, path: string): Reference {
   const introduction = renderMarkdown(textOf(partOf(document.info).description));
@@ -49,7 +53,7 @@ export function renderReference(document: DocumentPart, path: string): Reference
   const index = tags.map(({ tag, page, own }) => printIndex(tag, page, own)).join('\n');
   return {
     pages: [
-      { path, title: 'API reference', body: `<h1>API reference</h1>\n${introduction.html}\n${index}` },
+      { path, title: 'API reference', body: `<h1>API reference</h1>\n${NEWCOMERS}\n${introduction.html}\n${index}` },
       ...tags.map(({ tag, page, own }) => ({
         path: page,
         title: titleOf(tag),

@@ -1,3 +1,4 @@
+import { COMMANDS } from './commands.ts';
 import {
   type DocumentedOperation,
   type DocumentPart,
@@ -58,17 +59,34 @@ const SENT_BY_CLIENTS: ReadonlySet<string> = new Set(['details', 'Elements-Accou
 /** Parameters that clients send by themselves, and the next page, which clients handle when they read a list. */
 const LEFT_TO_CLIENTS: ReadonlySet<string> = SENT_BY_CLIENTS.union(new Set(['nextPage']));
 
-/** Returns an example request in curl, and in each client that has the operation. Its values are the examples of the document. */
+/**
+ * Returns an example request in curl, in each client that has the operation, and as a command of `causeway` if there is one. Its values are the
+ * examples of the document.
+ */
 export function snippetsFor(
   document: DocumentPart,
   basePath: string,
   operation: DocumentedOperation,
 ): readonly RequestSnippet[] {
   const call = clientCall(document, operation);
-  const curl = { language: 'curl', text: printCurl(document, basePath, operation) };
-  return call === undefined
-    ? [curl]
-    : [curl, ...clientsOf(operation.tag, call).map(([language, print]) => ({ language, text: print(call) }))];
+  const inClients =
+    call === undefined
+      ? []
+      : clientsOf(operation.tag, call).map(([language, print]) => ({ language, text: print(call) }));
+  const command = COMMANDS[operation.id];
+  return [
+    { language: 'curl', text: printCurl(document, basePath, operation) },
+    ...(command === undefined ? [] : [{ language: 'CLI', text: printCommand(document, operation, command) }]),
+    ...inClients,
+  ];
+}
+
+function printCommand(document: DocumentPart, { parameters }: DocumentedOperation, command: string): string {
+  const given = parameters.flatMap((parameter) => argumentOf(document, parameter));
+  return command.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(given.find((each) => each.name === name)?.value ?? name);
+    return /^[\w.,-]+$/.test(value) ? value : quoteForShell(value);
+  });
 }
 
 function clientsOf(tag: string, { body }: ClientCall) {

@@ -16,7 +16,7 @@ export interface Binding extends UrlBinding {
    * type: an object that stays the same is checked once (src/egress/outgoing.ts).
    */
   readonly headers: Headers;
-  /** The same headers with the content type of a body. */
+  /** The headers of requests with a body, by the content type of the body. */
   readonly headersOfType: Readonly<Record<BodyType, Headers>>;
   readonly headersWithoutAuth: Headers;
   /** Redacts the secrets that the provider receives. */

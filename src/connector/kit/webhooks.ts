@@ -51,8 +51,8 @@ export const webhooks = {
    * @throws SyntaxError as `xml.parse`
    */
   xml: ({ body }: WebhookCall): XmlElement => xml.parse(utf8(body)),
-  /** Returns `tells` for webhooks that report all changes of the given objects. */
-  allChangesOf: (objectNames: Iterable<string>): NonNullable<Webhooks['tells']> =>
+  /** Returns `reports` for webhooks that report all changes of the given objects. */
+  allChangesOf: (objectNames: Iterable<string>): NonNullable<Webhooks['reports']> =>
     Object.fromEntries([...objectNames].map((name) => [name, ['created', 'updated', 'deleted'] as const])),
 } as const;
 

@@ -58,7 +58,7 @@ export function createEnteredWebhooks(send: SimulatorOptions['send']) {
   const entered = new Map<string, EnteredWebhook>();
   return {
     /** Sends what `deliver` returns for each address. */
-    tell: (deliver: (webhook: EnteredWebhook) => WebhookDelivery): void => {
+    report: (deliver: (webhook: EnteredWebhook) => WebhookDelivery): void => {
       for (const webhook of entered.values()) send?.({ url: webhook.url, ...deliver(webhook) });
     },
     commands: {

@@ -285,7 +285,7 @@ export interface AcceptancePorts {
 /** Events that are stored in the transaction of other data. */
 export interface PreparedEvents {
   readonly insert: (via: Knex) => Promise<void>;
-  /** To be called after the commit: they are delivered from then on. */
+  /** Starts the delivery. Call it after the commit. */
   readonly committed: () => void;
 }
 

@@ -70,7 +70,7 @@ const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 const MAX_REDELIVERIES = 100_000;
 /** Seen only where a removal ended half-way. */
 const LEAVING = 'It is being removed.';
-/** For the audit log. */
+/** Change of a deactivation in the audit log. */
 const DEACTIVATED = { state: { from: 'active', to: 'deactivated' } };
 
 /**
@@ -312,7 +312,7 @@ export function createDeliveries(
   };
 }
 
-/** As many rows at a time as one statement may lock, until there are none. @returns how many there were */
+/** Repeats a statement, each time for as many rows as one statement may lock, until there are none. @returns the number of rows */
 async function repeat(step: WorkStep, statement: () => Promise<number>): Promise<number> {
   let all = 0;
   for (;;) {

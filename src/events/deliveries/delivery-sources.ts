@@ -81,7 +81,7 @@ const BY_STATUS: Readonly<Record<DeliveryStatus, Source>> = {
   },
 };
 
-/** To count them: each along an index of its own, so that counting may stop. */
+/** The sources for counting: each has an index of its own, so that counting can stop early. */
 const COUNTED: Readonly<Record<DeliveryStatus, readonly Source[]>> = {
   queued: [BY_STATUS.queued],
   delivering: [

@@ -34,7 +34,10 @@ interface Made {
   readonly attemptedAtMs: number;
   readonly durationMs: number;
   readonly statusCode: number | undefined;
-  /** At most `maxResponseBytes` of the response, valid for a text column. Undefined for a response from an address that is not public, unless this is a service for one machine. */
+  /**
+   * The beginning of the response, at most `maxResponseBytes`, valid for a text column. Undefined for a response from an address that is
+   * not public, unless this is a service for one machine.
+   */
   readonly answer: string | undefined;
   readonly requestHeaders: Readonly<Record<string, string>>;
 }

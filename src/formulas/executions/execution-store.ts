@@ -20,6 +20,7 @@ export interface StoredStep {
   readonly executionId: number;
   readonly stepName: string;
   readonly status: 'success' | 'failed';
+  readonly isFault: boolean;
   readonly isRestarted: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -233,7 +234,7 @@ const COLUMNS = `
     then 'queued' else e.status end as status`;
 
 function stepColumns(withValues: boolean): string {
-  return `id, execution_id as "executionId", step_name as "stepName", status, is_restarted as "isRestarted", created_at as "createdAt",
+  return `id, execution_id as "executionId", step_name as "stepName", status, is_fault as "isFault", is_restarted as "isRestarted", created_at as "createdAt",
     updated_at as "updatedAt", ${withValues ? 'content' : 'null::json as content'}`;
 }
 

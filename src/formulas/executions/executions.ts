@@ -9,7 +9,6 @@ import { prepareSql } from '../../where/index.ts';
 import { LIMITS } from '../model.ts';
 import type { Program, Programs, RunnableInstance } from '../programs.ts';
 import { toExecution } from '../triggers.ts';
-import type { AwaitedExecution } from './answers.ts';
 import {
   type ExecutionScope,
   type ExecutionStore,
@@ -18,6 +17,7 @@ import {
   type StoredStep,
 } from './execution-store.ts';
 import type { ExecutionKey, RunPosition, StepValue } from './model.ts';
+import type { AwaitedExecution } from './resource-responses.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
 import type { StartLimit } from './start-limit.ts';
 

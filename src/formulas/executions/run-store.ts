@@ -39,7 +39,7 @@ export type RunCommitNext =
       /** Time of the planned retry. */
       readonly retryAt?: Date | undefined;
       /** What the last step left, where a request waits for it. */
-      readonly answer?: unknown;
+      readonly response?: unknown;
       /** The step that made the execution fail. */
       readonly fault?: { readonly name: string; readonly message: string } | undefined;
     };
@@ -379,7 +379,7 @@ function toUnit({ accountId, id, lease, executionAt, rows, next }: RunCommit) {
   const unit = { account_id: accountId, id, lease, execution_at: executionAt, steps: rows.length };
   if (next.kind !== 'end')
     return { ...unit, kind: next.kind, position: next.position, due: next.kind === 'later' ? next.due : null };
-  const { status, at, forgetsValues: forgets, retryAt, answer, fault } = next;
+  const { status, at, forgetsValues: forgets, retryAt, response: answer, fault } = next;
   const end = { ...unit, status, at, forgets, answer, step_name: fault?.name, message: fault?.message };
   if (retryAt === undefined) return { ...end, kind: 'end' };
   const position: RunPosition = { frames: [], ordinal: 0, retries: 0, begun: 0, isRetry: true };

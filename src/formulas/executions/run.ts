@@ -219,13 +219,13 @@ function createExecution(
     // Those that are stored already are removed by the same statement.
     if (!isLogged) rows = rows.map((row) => (row.isFault ? row : { ...row, content: null }));
     const at = new Date(clock.now());
-    const answer = run.isAwaited ? answerOf() : undefined;
-    await store({ kind: 'end', status, at, forgetsValues: !isLogged, retryAt, answer, fault: firstFault });
+    const response = run.isAwaited ? responseOf() : undefined;
+    await store({ kind: 'end', status, at, forgetsValues: !isLogged, retryAt, response, fault: firstFault });
     return { status, execution: firstFault };
   }
 
   /** Returns what the last step of the formula left. */
-  function answerOf(): unknown {
+  function responseOf(): unknown {
     const [root] = frames;
     const last = root?.frame.last;
     if (root === undefined || last === undefined) return undefined;

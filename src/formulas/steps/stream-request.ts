@@ -48,12 +48,12 @@ export function createStreamRequest({ callApi }: ApiRequestPorts): PerformStep {
     const sent = showRequest(upload, 0, ['upload']);
     const { body, contentType } = toForm(source, { fields, part });
     try {
-      const answer = await send(callApi, input, upload, signal, { body, contentType });
-      const bytes = (await readBytes(answer.body)) ?? Buffer.alloc(0);
-      const values = [...shown, ...received, ...sent, ...showResponse({ ...answer, bytes }, ['upload'])];
-      return isOk(answer.status)
+      const response = await send(callApi, input, upload, signal, { body, contentType });
+      const bytes = (await readBytes(response.body)) ?? Buffer.alloc(0);
+      const values = [...shown, ...received, ...sent, ...showResponse({ ...response, bytes }, ['upload'])];
+      return isOk(response.status)
         ? succeed(values)
-        : fail([...values, errorValue(`The upload has the status ${answer.status}.`)]);
+        : fail([...values, errorValue(`The upload has the status ${response.status}.`)]);
     } catch (error) {
       input.signal.throwIfAborted();
       const reason = signal.aborted

@@ -30,7 +30,7 @@ export function createCatalogue({ connectors, mappings, definitions = definition
   const known = new Map<string, Definition>();
   for (const [objectName, body] of entriesOf(definitions, 'the catalogue', problems))
     collect(problems, `the definition '${objectName}' of the catalogue`, () => {
-      const { own } = readDefinition(body, { objectName, level: 'organization', place: [] });
+      const { own } = readDefinition(body, { objectName, level: 'organization', segments: [] });
       known.set(objectName, { objectName, fields: own });
     });
   const byObject = new Map<string, Map<string, Transformation>>();
@@ -39,7 +39,7 @@ export function createCatalogue({ connectors, mappings, definitions = definition
     for (const [objectName, body] of entriesOf(mappings.get(key) ?? {}, `${key}: mappings.json`, problems))
       collect(problems, `${key}: mappings.json: '${objectName}'`, () => {
         if (!known.has(objectName)) throw missing('definition in the catalogue', objectName, known.keys());
-        const of = { objectName, level: 'organization', place: [] } as const;
+        const of = { objectName, level: 'organization', segments: [] } as const;
         const { own, vendorName, configuration } = readTransformation(body, of, {
           connector,
           findSyntaxFault: undefined,

@@ -36,7 +36,7 @@ export interface EnginePorts {
 
 /** Jobs of promises that run before the engine looks whether `done` was called. */
 const JOBS_AT_ONCE = 64;
-/** As deep as the records of a provider. Code that walks over results calls itself for each level. */
+/** Maximum depth of results, the same as of the records of a provider. Code that traverses results calls itself for each level. */
 const MOST_DEPTH = 200;
 /** Memory is fragmented, and the arguments of a call are in it more than once. */
 const SPARE = 1.5;

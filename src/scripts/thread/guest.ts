@@ -83,7 +83,7 @@ interface EngineModule {
   readonly cwrap: (name: string, result: 'number', parameters: readonly 'number'[]) => Bound;
   readonly _malloc: (bytes: number) => Pointer;
   readonly _free: (at: Pointer) => void;
-  /** It is replaced when the memory grows. */
+  /** View of the memory. It is replaced when the memory grows. */
   readonly HEAPU8: Uint8Array<ArrayBuffer>;
 }
 

@@ -10,7 +10,7 @@ declare global {
       constructor(module: Module, imports: Imports);
     }
     class Memory {
-      /** It is replaced when the memory grows. */
+      /** The memory. It is replaced when the memory grows. */
       readonly buffer: ArrayBuffer;
       /** Sizes in pages of 64 KiB. */
       constructor(size: { readonly initial: number; readonly maximum: number });

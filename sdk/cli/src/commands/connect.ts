@@ -37,7 +37,7 @@ export const addConnect: AddCommands = (program, run) => {
     .option('--name <name>', 'name name of the instance (default: the name of the provider)')
     .option('--set <key=value>', 'a configuration key; can be repeated', collect, [])
     .option('--set-file <key=file>', 'a configuration key from a file, for secrets; can be repeated', collect, [])
-    .option('--simulator', 'use use the simulator of the service in place of the provider')
+    .option('--simulator', 'use the simulator of the service in place of the provider')
     .option('--ask-all', 'ask for optional settings, too')
     .option('--no-browser', 'only print the URL of the page where the user logs in')
     .option('--port <port>', 'port for the OAuth callback', wholeNumber, DEFAULT_PORT)

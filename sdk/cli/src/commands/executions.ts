@@ -162,6 +162,7 @@ const STEP_COLUMNS: Columns<ShownStep> = {
   id: ({ id }) => id,
   step: ({ stepName }) => stepName,
   status: ({ status }) => status,
+  fault: ({ fault }) => fault,
   started: ({ createdDate }) => createdDate,
   ms: ({ createdDate, updatedDate }) => msBetween(createdDate, updatedDate),
   reason: ({ reason }) => reason,
@@ -234,10 +235,11 @@ async function follow(
 
 function stepText(step: ShownStep, { output }: Session): string {
   const { colors } = output;
-  const { stepName, status, createdDate, updatedDate, restarted, reason, stepExecutionValues = [] } = step;
+  const { stepName, status, fault, createdDate, updatedDate, restarted, reason, stepExecutionValues = [] } = step;
   const head = [
     colors.dim(createdDate),
-    (status === 'failed' ? colors.red : colors.green)(status.padEnd(7)),
+    // A filter that is false and the end of a loop have the status of a failure, and are none.
+    (fault ? colors.red : colors.green)((status === 'failed' && !fault ? 'ended' : status).padEnd(7)),
     printable(stepName),
     colors.dim(`${msBetween(createdDate, updatedDate)} ms`),
     ...(restarted ? [colors.yellow('restarted')] : []),

@@ -161,16 +161,16 @@ class Inbox {
     });
     try {
       const signal = AbortSignal.timeout(FORWARD_TIMEOUT_MS);
-      const answer = await fetch(url, {
+      const response = await fetch(url, {
         method: 'POST',
         body,
         headers: Object.fromEntries(forwarded),
         redirect: 'manual',
         signal,
       });
-      await answer.body?.cancel();
-      this.#session.output.note(`  ${url} returned ${answer.status}`);
-      return answer.status >= 300 && answer.status < 400 ? 502 : answer.status;
+      await response.body?.cancel();
+      this.#session.output.note(`  ${url} returned ${response.status}`);
+      return response.status >= 300 && response.status < 400 ? 502 : response.status;
     } catch (error) {
       const reason = error instanceof Error ? String(Object(error.cause).code ?? error.message) : String(error);
       this.#session.output.note(`  ${url} did not respond: ${reason}. The service will send the event again.`);

@@ -106,15 +106,16 @@ describe('the values of a step', () => {
   });
 
   it('say why a step failed', () => {
-    const reason = (...values: readonly (readonly [string, string])[]) =>
+    const reason = (fault: boolean, ...values: readonly (readonly [string, string])[]) =>
       reasonOf(
-        's',
+        { stepName: 's', fault },
         values.map(([key, text], id) => ({ id, key: `s.${key}`, value: text })),
       );
-    assert.equal(reason(['console', '[]'], ['error', 'Boom.']), 'Boom.');
-    assert.equal(reason(['response.code', '404']), 'the response is 404');
-    assert.equal(reason(['continue', 'false']), 'the filter is false');
-    assert.match(reason(), /the end of a loop/);
+    assert.equal(reason(true, ['console', '[]'], ['error', 'Boom.']), 'Boom.');
+    assert.equal(reason(true, ['response.code', '404']), 'the response is 404');
+    assert.equal(reason(false, ['continue', 'false']), 'the filter is false');
+    assert.equal(reason(false), 'a filter that is false, or the end of a loop');
+    assert.equal(reason(true), 'the values of the step are not kept');
   });
 });
 

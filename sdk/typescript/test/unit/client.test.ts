@@ -30,6 +30,46 @@ describe('a client', () => {
     }
   });
 
+  it('sends an access key in place of the secrets, and the id of an instance where there is one', async () => {
+    await using server = await serve(json([]));
+    const causeway = new Causeway({ key: 'ck_1', url: server.url });
+    await causeway.hubs.listHubs();
+    await causeway.objects.listObjects();
+    const account = causeway.withInstance(3);
+    await account.hubs.listHubs();
+    await account.objects.listObjects();
+    await account.passthrough('/x');
+    assert.deepEqual(
+      server.received.map(({ headers }) => [headers.authorization, headers['elements-instance-id']]),
+      [
+        ['Bearer ck_1', undefined],
+        ['Bearer ck_1', undefined],
+        ['Bearer ck_1', undefined],
+        ['Bearer ck_1', '3'],
+        ['Bearer ck_1', '3'],
+      ],
+    );
+    assert.doesNotMatch(inspect(account, { depth: 20, showHidden: true }), /ck_1/);
+  });
+
+  it('takes secrets or a key, and the name of an instance that goes with them', () => {
+    const url = 'http://127.0.0.1:9';
+    const wrong: readonly [object, RegExp][] = [
+      [{}, /userSecret and organizationSecret, or key/],
+      [{ userSecret: 'u' }, /userSecret and organizationSecret, or key/],
+      [{ ...SECRETS, key: 'ck_1' }, /not both/],
+      [{ key: 'ck_1', elementToken: 't' }, /withInstance\(id\)/],
+      [{ ...SECRETS, instanceId: 3 }, /withInstance\(token\)/],
+    ];
+    for (const [options, message] of wrong)
+      assert.throws(() => Reflect.construct(Causeway, [{ ...options, url }]), message);
+    const environment = { CAUSEWAY_URL: url, CAUSEWAY_KEY: 'ck_1', CAUSEWAY_USER_SECRET: 'ignored' };
+    assert.ok(Causeway.fromEnvironment({}, environment));
+    assert.throws(() => Causeway.fromEnvironment({}, { ...environment, CAUSEWAY_INSTANCE_ID: 'x' }), {
+      message: 'CAUSEWAY_INSTANCE_ID must be the id of an instance, a whole number.',
+    });
+  });
+
   it('without a token makes no call on an instance', async () => {
     const causeway = new Causeway({ ...SECRETS, url: 'http://127.0.0.1:9' });
     await assert.rejects(causeway.records('employees').get(1), /withInstance/);

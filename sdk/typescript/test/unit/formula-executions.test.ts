@@ -8,8 +8,8 @@ import { json, serve } from '../server.js';
 
 const TIMES = { createdDate: '2026-11-23T10:00:00.000Z', updatedDate: '2026-11-23T10:00:00.250Z' };
 const STEPS = [
-  { id: 901, stepName: 'trigger', status: 'success', ...TIMES },
-  { id: 902, stepName: 'get', status: 'failed', ...TIMES },
+  { id: 901, stepName: 'trigger', status: 'success', fault: false, ...TIMES },
+  { id: 902, stepName: 'get', status: 'failed', fault: true, ...TIMES },
 ];
 
 function execution(status: string, stepExecutions: readonly object[] = []) {

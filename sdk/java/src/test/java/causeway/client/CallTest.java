@@ -50,6 +50,21 @@ class CallTest {
     }
   }
 
+  @Test
+  void authorizesByAnAccessKey() throws IOException {
+    try (TestService service = TestService.of(Answer.of(200, "[]"))) {
+      Causeway causeway = Causeway.builder().baseUrl(service.origin()).key("ck_1").build();
+      causeway.records("Orders").list();
+      assertEquals("Bearer ck_1", service.last().header("Authorization"));
+      assertNull(service.last().header("Elements-Instance-Id"));
+      causeway.withInstance(3).records("Orders").list();
+      assertEquals("Bearer ck_1", service.last().header("Authorization"));
+      assertEquals("3", service.last().header("Elements-Instance-Id"));
+      causeway.withInstance(3).hubs().listHubs();
+      assertNull(service.last().header("Elements-Instance-Id"));
+    }
+  }
+
   /** With a token, the path could name an object of the provider. */
   @Test
   void sendsNoTokenToThePlatform() throws IOException {

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 class FormulaRunTest {
   private static final String TIMES = "\"createdDate\":\"2026-11-23T10:00:00.000Z\",\"updatedDate\":\"2026-11-23T10:00:00.250Z\"";
   private static final String STEPS =
-      "[{\"id\":901,\"stepName\":\"trigger\",\"status\":\"success\","
+      "[{\"id\":901,\"stepName\":\"trigger\",\"status\":\"success\",\"fault\":false,"
           + TIMES
-          + "},{\"id\":902,\"stepName\":\"get\",\"status\":\"failed\","
+          + "},{\"id\":902,\"stepName\":\"get\",\"status\":\"failed\",\"fault\":true,"
           + TIMES
           + ",\"stepExecutionValues\":[{\"id\":1,\"key\":\"get.response.code\",\"value\":\"404\"}]}]";
 

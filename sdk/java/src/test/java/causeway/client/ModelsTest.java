@@ -90,6 +90,18 @@ class ModelsTest {
   }
 
   @Test
+  void takesSecretsOrAKey() {
+    Map<String, String> variables = Map.of("CAUSEWAY_URL", "http://127.0.0.1:1", "CAUSEWAY_KEY", "ck_1", "CAUSEWAY_INSTANCE_ID", "3");
+    Causeway causeway = Causeway.builder().environment(variables::get).build();
+    assertEquals("Bearer ck_1", causeway.headers(true).get("Authorization"));
+    assertEquals("3", causeway.headers(true).get("Elements-Instance-Id"));
+    assertEquals("Causeway[http://127.0.0.1:1/elements/api-v2, an instance]", causeway.toString());
+    Causeway.Builder both = Causeway.builder().baseUrl("http://127.0.0.1:1").key("ck_1").userSecret("u");
+    assertThrows(IllegalArgumentException.class, both::build);
+    assertThrows(IllegalStateException.class, () -> causeway.withInstance("token"));
+  }
+
+  @Test
   void doesNotCompileWithoutARequiredField() {
     String whole = "new InstanceCreate(new InstanceElement(\"odata\"), Map.of(), \"a name\")";
     assertEquals("", compile(whole));

@@ -2,21 +2,21 @@ import type { Knex } from 'knex';
 import type { ExecutionStatus } from '../model.ts';
 import type { ExecutionKey } from './model.ts';
 
-/** How far an execution is for which a request waits. */
-export interface AnswerState {
+/** The state of an execution for which a request waits. */
+export interface ResponseState {
   readonly status: ExecutionStatus;
-  readonly hasAnswer: boolean;
-  /** What its last step left. */
-  readonly answer: unknown;
+  readonly hasResponse: boolean;
+  /** The values that the last step left, from which the response is made. */
+  readonly response: unknown;
 }
 
-export type AnswerStore = ReturnType<typeof createAnswerStore>;
+export type ResponseStore = ReturnType<typeof createResponseStore>;
 
-export function createAnswerStore(knex: Knex) {
+export function createResponseStore(knex: Knex) {
   return {
     find: async ({ accountId, id, createdAt }: ExecutionKey & { readonly createdAt: Date }) => {
-      const { rows } = await knex.raw<{ rows: AnswerState[] }>(
-        `select e.status, a.execution_id is not null as "hasAnswer", a.answer
+      const { rows } = await knex.raw<{ rows: ResponseState[] }>(
+        `select e.status, a.execution_id is not null as "hasResponse", a.answer as response
          from formula_execution e left join formula_answer a on a.account_id = e.account_id and a.execution_id = e.id
          where e.account_id = ? and e.created_at = ? and e.id = ?`,
         [accountId, createdAt, id],
@@ -34,7 +34,7 @@ export function createAnswerStore(knex: Knex) {
       return rows[0];
     },
 
-    /** Deletes the answers that were stored before a time. */
+    /** Deletes the responses that were stored before a time. */
     purge: async (before: Date): Promise<number> => knex('formula_answer').where('created_at', '<', before).delete(),
   };
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import type { Notifier } from '../../db/notifier.ts';
-import type { AnswerState, AnswerStore } from './answer-store.ts';
 import type { ExecutionKey } from './model.ts';
+import type { ResponseState, ResponseStore } from './response-store.ts';
 
-export interface AnswerPorts {
-  readonly store: Pick<AnswerStore, 'find'>;
+export interface ResponsePorts {
+  readonly store: Pick<ResponseStore, 'find'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe'>;
   readonly clock: Clock;
 }
@@ -19,17 +19,17 @@ const TOPIC = 'formula-answer';
 /** Milliseconds between two looks at the database, for a message that was lost and an execution that was cancelled. */
 const LOOK_MS = 2_000;
 
-export type Answers = ReturnType<typeof createAnswers>;
+export type ResourceResponses = ReturnType<typeof createResourceResponses>;
 
 /** Lets requests wait for the ends of executions, whichever process runs them. */
-export function createAnswers({ store, notifier, clock }: AnswerPorts) {
+export function createResourceResponses({ store, notifier, clock }: ResponsePorts) {
   const waiting = new Map<number, Set<() => void>>();
   const wake = (id: number) => {
     for (const look of waiting.get(id) ?? []) look();
   };
   const endSubscription = notifier.subscribe(TOPIC, (payload) => wake(Number(payload)));
 
-  /** Calls each time when the execution may have ended. @returns what ends that */
+  /** Calls `look` whenever the execution may have ended. @returns a function that ends the calls */
   function listen(id: number, look: () => void): () => void {
     const listeners = waiting.get(id) ?? new Set();
     waiting.set(id, listeners.add(look));
@@ -54,7 +54,7 @@ export function createAnswers({ store, notifier, clock }: AnswerPorts) {
     wait: async (
       execution: AwaitedExecution,
       { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
-    ): Promise<AnswerState | undefined> => {
+    ): Promise<ResponseState | undefined> => {
       const endMs = clock.steady() + timeoutMs;
       let next = Promise.withResolvers<void>();
       const look = () => next.resolve();
@@ -66,7 +66,7 @@ export function createAnswers({ store, notifier, clock }: AnswerPorts) {
           // From here on, an end is not missed.
           next = Promise.withResolvers<void>();
           const state = await store.find(execution);
-          if (state === undefined || state.hasAnswer || isOver(state)) return state;
+          if (state === undefined || state.hasResponse || isOver(state)) return state;
           const leftMs = endMs - clock.steady();
           if (leftMs <= 0) return undefined;
           const endWait = clock.after(Math.min(LOOK_MS, leftMs), look);
@@ -83,7 +83,7 @@ export function createAnswers({ store, notifier, clock }: AnswerPorts) {
   };
 }
 
-/** An execution that was cancelled while it waited leaves no answer. */
-function isOver({ status }: AnswerState): boolean {
+/** Returns whether an execution was cancelled while it waited. It leaves no response. */
+function isOver({ status }: ResponseState): boolean {
   return status === 'cancelled';
 }

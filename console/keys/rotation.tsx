@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks';
+import { api, ask } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Form } from '../parts/form.tsx';
+import { ShownOnce } from '../parts/shown-once.tsx';
+import type { AccessKey } from './list.tsx';
+
+interface RotationProps {
+  readonly accessKey: AccessKey;
+  readonly onRotated: () => void;
+  readonly onClose: () => void;
+}
+
+const OVERLAPS = [
+  [86_400, 'for 24 hours'],
+  [3_600, 'for an hour'],
+  [604_800, 'for 7 days'],
+  [0, 'not at all: they end immediately'],
+] as const;
+
+/** Asks how long earlier secrets of a key stay valid, and then shows the new one, which the API returns only once. */
+export function Rotation({ accessKey: { id, name }, onRotated, onClose }: RotationProps) {
+  const [made, setMade] = useState<string>();
+  const rotate = async (form: FormData) => {
+    const body = { overlapSeconds: Number(form.get('overlap')) };
+    const { key } = await ask(api.POST('/keys/{id}/rotate', { params: { path: { id } }, body }));
+    setMade(key);
+    onRotated();
+  };
+  if (made !== undefined) return <NewKey name={name} text={made} onClose={onClose} />;
+  return (
+    <Dialog title={`Rotate ${name}`} onClose={onClose}>
+      <p>The key gets a new secret. Its name and its scope stay.</p>
+      <Form action="Rotate" onSubmit={rotate} onCancel={onClose}>
+        <label>
+          Earlier secrets stay valid
+          <select name="overlap">
+            {OVERLAPS.map(([seconds, says]) => (
+              <option key={seconds} value={seconds}>
+                {says}
+              </option>
+            ))}
+          </select>
+        </label>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface NewKeyProps {
+  readonly name: string;
+  readonly text: string;
+  readonly onClose: () => void;
+}
+
+/** Shows a new secret. */
+export function NewKey({ name, text, onClose }: NewKeyProps) {
+  return (
+    <ShownOnce title={`The key ${name}`} text={text} what="the key" onClose={onClose}>
+      Store the key now: it is not shown again. Programs send it as <code>Authorization: Bearer ck_…</code>, or read it
+      from <code>CAUSEWAY_KEY</code>.
+    </ShownOnce>
+  );
+}
