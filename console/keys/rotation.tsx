@@ -3,6 +3,7 @@ import { api, ask } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Form } from '../parts/form.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
+import { AgentConfiguration } from './agent-configuration.tsx';
 import type { AccessKey } from './list.tsx';
 
 interface RotationProps {
@@ -56,7 +57,13 @@ interface NewKeyProps {
 /** Shows a new secret. */
 export function NewKey({ name, text, onClose }: NewKeyProps) {
   return (
-    <ShownOnce title={`The key ${name}`} text={text} what="the key" onClose={onClose}>
+    <ShownOnce
+      title={`The key ${name}`}
+      text={text}
+      what="the key"
+      onClose={onClose}
+      uses={<AgentConfiguration accessKey={text} />}
+    >
       Store the key now: it is not shown again. Programs send it as <code>Authorization: Bearer ck_…</code>, or read it
       from <code>CAUSEWAY_KEY</code>.
     </ShownOnce>

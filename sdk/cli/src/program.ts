@@ -10,6 +10,7 @@ import { addFormulas } from './commands/formulas.js';
 import { addInstances } from './commands/instances.js';
 import { addKeys } from './commands/keys.js';
 import { addLogin } from './commands/login.js';
+import { addMcp } from './commands/mcp.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
 import { addTypes } from './commands/types.js';
@@ -29,6 +30,7 @@ const COMMANDS: readonly AddCommands[] = [
   addBulk,
   addFormulas,
   addActivity,
+  addMcp,
   addKeys,
 ];
 const AFTER_HELP = `
