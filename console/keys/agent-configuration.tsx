@@ -12,7 +12,7 @@ interface ClientConfiguration {
 const json = (value: object) => JSON.stringify(value, null, 2);
 const authorization = (key: string) => ({ Authorization: `Bearer ${key}` });
 
-/** The same configurations are in `docs/how-to/agents.md`. */
+/** The configurations of clients, as `docs/how-to/agents.md` has them. */
 const CLIENTS: readonly ClientConfiguration[] = [
   {
     title: 'Claude Code',

@@ -13,7 +13,7 @@ export interface ListedResources {
 const JSON_TYPE = 'application/json';
 
 /**
- * Lists the metadata of the objects of one instance of the key; the cursor goes on with the next instance. An instance whose objects cannot be
+ * Lists the metadata of the objects of one instance of the key; the cursor continues with the next instance. An instance whose objects cannot be
  * found now has none.
  */
 export async function listResources(api: OwnApi, cursor: string | undefined): Promise<ListedResources> {

@@ -355,7 +355,7 @@ describe('agents at a provider with many objects', function atDesk() {
       .and.above(MOST_BYTES / 4);
     expect(first.data.returned).to.equal(first.data.records.length);
     expect(first.data.notes[0]).to.match(
-      /^\d+ of 200 records fit into a result\. Go on with nextPage, or name fewer fields\.$/,
+      /^\d+ of 200 records fit into a result\. Continue with nextPage, or name fewer fields\.$/,
     );
     const second = await agent.use('query_records', {
       object: 'wide',

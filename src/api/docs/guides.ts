@@ -80,6 +80,7 @@ const ORDER = [
   'accounts',
   'roles',
   'access-keys',
+  'agents',
   'log-in',
   'audit-log',
   'migrating',

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../errors.ts';
 
-/** Where a list goes on: on a page of the API, behind the entries of it that were shown already. */
+/** The position at which a list continues: on a page of the API, behind the entries of it that were shown already. */
 export interface ListPosition {
   readonly skip: number;
   readonly limit: number;
@@ -22,7 +22,7 @@ export function readPosition(text: string | undefined, limit: number): ListPosit
   return { skip: Number(skip), limit: Number(size), token: token === '' ? undefined : token };
 }
 
-/** Returns the part of a list in memory from a position on, and what says how to go on. */
+/** Returns the part of a list in memory from a position on, and the members that say how the list continues. */
 export function pageOf<Entry>(entries: readonly Entry[], nextPage: string | undefined) {
   const { skip } = readPosition(nextPage, 1);
   return {

@@ -136,7 +136,7 @@ function toRecordList(entries: readonly unknown[], { position, header, textLimit
     nextPage: writePosition({ ...position, skip: position.skip + count }),
     notes: [
       ...notes,
-      `${count} of ${entries.length} records fit into a result. Go on with nextPage, or name fewer fields.`,
+      `${count} of ${entries.length} records fit into a result. Continue with nextPage, or name fewer fields.`,
     ],
   });
   return { data, list: { name: 'records', entries, textLimit, whenCut } };
@@ -146,7 +146,7 @@ function notesOf(header: ListedPage['header']): string[] {
   const partial = header('elements-partial-result');
   const failed = header('elements-federated-errors');
   return [
-    ...(partial === undefined ? [] : [`The page ended early (${partial}). Go on with nextPage, or narrow where.`]),
+    ...(partial === undefined ? [] : [`The page ended early (${partial}). Continue with nextPage, or narrow where.`]),
     ...(failed === undefined ? [] : [`${failed} instances failed; their records are missing.`]),
   ];
 }

@@ -11,7 +11,7 @@ export const addMcp: AddCommands = (program, run) => {
     .action(run(serve));
 };
 
-/** @throws NotReadyError without an access key */
+/** Forwards messages until the input ends. @throws NotReadyError without an access key */
 async function serve(session: Session): Promise<void> {
   const { CAUSEWAY_URL: url, CAUSEWAY_KEY: key } = session.environment;
   if (!url || !key) {
