@@ -47,7 +47,7 @@ describe('/mcp before other judges', function judges() {
   for (const scenario of SCENARIOS) {
     it(`passes the scenario ${scenario} of the conformance suite`, async function judged() {
       if (!existsSync(CONFORMANCE)) return skip(this, '@modelcontextprotocol/conformance');
-      const folder = await createTemporaryFolder('mcp-');
+      const folder = await createTemporaryFolder();
       try {
         const args = [CONFORMANCE, 'server', '--url', url, '--scenario', scenario, '-o', folder];
         const { stdout, stderr } = await run(process.execPath, args, { cwd: folder }).catch((error) => error);
@@ -59,7 +59,7 @@ describe('/mcp before other judges', function judges() {
   }
 
   const inspect = async (...args: readonly string[]) => {
-    const folder = await createTemporaryFolder('mcp-');
+    const folder = await createTemporaryFolder();
     try {
       const given = [INSPECTOR, '--cli', `${service.app.url}/mcp`, '--transport', 'http', '--format', 'json'];
       const env = { ...process.env, HOME: folder };
