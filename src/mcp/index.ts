@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts';
 import { createOwnApi, type OwnApi } from './own-api.ts';
 import { createOwnExamples } from './own-example.ts';
 import { type CallId, createRunningCalls } from './running.ts';
+import { createKnownFields } from './tools/known-fields.ts';
 
 /** An HTTP request to `/mcp` whose access key is valid. */
 export interface AgentRequest {
@@ -33,6 +34,7 @@ export type AgentRoom = ReturnType<typeof composeMcp>;
 export function composeMcp({ send, basePath, clock, log }: AgentPorts) {
   const running = createRunningCalls();
   const findExample = createOwnExamples(clock);
+  const knownFields = createKnownFields();
   // The library is read when the first agent comes: most services have none.
   let loaded: Promise<typeof import('./server.ts')> | undefined;
 
@@ -54,6 +56,7 @@ export function composeMcp({ send, basePath, clock, log }: AgentPorts) {
       const api = createOwnApi({ send, basePath, authorization, signal });
       const exampleOf = (own: OwnApi) => findExample(keyId, own);
       const noteError = (error: unknown) => log.error({ err: error }, 'a tool of an agent failed');
+      const parts = { api, keyId, knownFields, may, clock, noteError };
       const cancelled = new Promise<undefined>((resolve) => {
         signal.addEventListener('abort', () => resolve(undefined), { once: true });
       });
@@ -62,10 +65,7 @@ export function composeMcp({ send, basePath, clock, log }: AgentPorts) {
       };
       const sent = new Request(url, { method: 'POST', headers });
       try {
-        const response = await Promise.race([
-          answer(sent, body, { api, may, clock, noteError, signal, exampleOf }),
-          cancelled,
-        ]);
+        const response = await Promise.race([answer(sent, body, { ...parts, signal, exampleOf }), cancelled]);
         if (response?.body == null || response.headers.get('content-type') !== EVENTS) {
           end();
           return response;

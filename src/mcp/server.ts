@@ -20,13 +20,12 @@ import { toErrorText } from './refusals.ts';
 import { listResources, OBJECT_TEMPLATE, readResource } from './resources.ts';
 import { toErrorResult, toResult } from './result.ts';
 import { toolsOf } from './tools/index.ts';
-import { type AgentTool, instanceOf } from './tools/tool.ts';
+import { type AgentTool, instanceOf, type ToolContext } from './tools/tool.ts';
 
 /** One HTTP request of an agent, and what it may do. */
-export interface AgentCall {
+export interface AgentCall extends Pick<ToolContext, 'api' | 'keyId' | 'knownFields'> {
   /** Returns a filter with the fields of an object of the key, if it has only one instance. */
   readonly exampleOf: (api: OwnApi) => Promise<string | undefined>;
-  readonly api: OwnApi;
   readonly may: (operation: OperationId) => boolean;
   readonly clock: Pick<Clock, 'after' | 'steady'>;
   /** Called with an error of the service itself, whose text agents do not see. */
@@ -49,7 +48,8 @@ export async function answer(request: Request, body: unknown, call: AgentCall): 
   return transport.handleRequest(request, { parsedBody: body });
 }
 
-function createAgentServer({ api, may, clock, noteError, signal, exampleOf }: AgentCall): Server {
+function createAgentServer(call: AgentCall): Server {
+  const { api, keyId, knownFields, may, clock, noteError, signal, exampleOf } = call;
   const server = new Server(INFO, { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS });
   const offered = toolsOf(may);
 
@@ -71,7 +71,7 @@ function createAgentServer({ api, may, clock, noteError, signal, exampleOf }: Ag
     };
     const endReports = token === undefined ? undefined : reportTime(clock, report);
     try {
-      return await run(tool, params.arguments, { api, report });
+      return await run(tool, params.arguments, report);
     } finally {
       endReports?.();
     }
@@ -97,16 +97,12 @@ function createAgentServer({ api, may, clock, noteError, signal, exampleOf }: Ag
   );
   return server;
 
-  async function run(
-    tool: AgentTool,
-    given: unknown,
-    parts: { readonly api: OwnApi; readonly report: (progress: number, message: string) => void },
-  ): Promise<CallToolResult> {
+  async function run(tool: AgentTool, given: unknown, report: ToolContext['report']): Promise<CallToolResult> {
     let where: string | undefined;
     try {
       const args = readArguments(tool.input, given);
       where = textOf(args, 'where');
-      return toResult(await tool.run({ ...parts, args, instance: instanceOf(args) }));
+      return toResult(await tool.run({ api, keyId, knownFields, report, args, instance: instanceOf(args) }));
     } catch (error) {
       const text = toErrorText(error, where);
       if (text === undefined && !signal.aborted) noteError(error);

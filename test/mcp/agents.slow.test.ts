@@ -191,7 +191,7 @@ describe('agents', function agents() {
       await until(async () => {
         const query = { where: "operation = 'listRecords'", pageSize: 50 };
         const { body } = await service.call('/activity', { query });
-        entry = body.find(({ accessKey }: ApiAnswer['body']) => accessKey?.name === 'Agent of Acme');
+        entry = body.find(({ keyName }: ApiAnswer['body']) => keyName === 'Agent of Acme');
         return entry !== undefined;
       });
       expect(entry).to.include({ method: 'GET', path: '/elements/api-v2/Orders', instanceId: shop.id, status: 200 });

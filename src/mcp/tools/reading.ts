@@ -15,7 +15,6 @@ import {
   type ToolSchema,
   WHOLE,
 } from '../schemas.ts';
-import { readFields } from './known-fields.ts';
 import { type ListPosition, readPosition, writePosition } from './pages.ts';
 import {
   type AgentTool,
@@ -58,7 +57,7 @@ const queryRecords: AgentTool = {
   run: async (context) => {
     const object = textOf(context.args, 'object') ?? '';
     const metadata = `/objects${pathOf(object)}/metadata`;
-    return listRecords(context, { path: pathOf(object), fields: () => readFields(context, metadata) });
+    return listRecords(context, { path: pathOf(object), metadata });
   },
 };
 
@@ -72,7 +71,7 @@ const listChildren: AgentTool = {
   run: async (context) => {
     const [object = '', id = '', child = ''] = ['object', 'id', 'child'].map((name) => textOf(context.args, name));
     const metadata = `/objects${pathOf(object, child)}/metadata`;
-    return listRecords(context, { path: pathOf(object, id, child), fields: () => readFields(context, metadata) });
+    return listRecords(context, { path: pathOf(object, id, child), metadata });
   },
 };
 
@@ -85,20 +84,20 @@ const searchAll: AgentTool = {
   output: RECORDS,
   run: (context) => {
     const object = textOf(context.args, 'object') ?? '';
-    return listRecords(context, { path: `/federated${pathOf(object)}`, fields: undefined });
+    return listRecords(context, { path: `/federated${pathOf(object)}`, metadata: undefined });
   },
 };
 
 interface RecordSource {
   readonly path: string;
-  /** Returns the default fields; undefined where no metadata has them. */
-  readonly fields: (() => Promise<readonly string[] | undefined>) | undefined;
+  /** Path of the metadata with the default fields; undefined where there is none. */
+  readonly metadata: string | undefined;
 }
 
-async function listRecords(context: ToolContext, { path, fields: readDefaults }: RecordSource): Promise<ToolOutcome> {
-  const { api, args, instance } = context;
+async function listRecords(context: ToolContext, { path, metadata }: RecordSource): Promise<ToolOutcome> {
+  const { api, args, instance, knownFields } = context;
   const named = textsOf(args, 'fields');
-  const fields = named ?? (await readDefaults?.());
+  const fields = named ?? (metadata === undefined ? undefined : await knownFields.read(context, metadata));
   const position = readPosition(textOf(args, 'nextPage'), numberOf(args, 'limit') ?? DEFAULT_LIMIT);
   const query = {
     where: textOf(args, 'where'),
@@ -107,7 +106,10 @@ async function listRecords(context: ToolContext, { path, fields: readDefaults }:
     pageSize: position.limit,
     nextPage: position.token,
   };
-  const { body, header } = await api.json({ path, query, instance });
+  const { body, header } = await api.json({ path, query, instance }).catch((error: unknown) => {
+    if (metadata !== undefined) knownFields.forget(context, metadata);
+    throw error;
+  });
   const rows = entriesOf(body).slice(position.skip);
   const members = fields === undefined ? chooseMembers(rows) : undefined;
   const entries = members === undefined ? rows : rows.map((row) => pick(row, [...members, '_instance']));

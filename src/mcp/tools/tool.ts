@@ -7,11 +7,19 @@ import { type ObjectSchema, propertySchema, type ToolSchema } from '../schemas.t
 /** What a call of a tool works with. */
 export interface ToolContext {
   readonly api: OwnApi;
+  readonly keyId: number;
+  readonly knownFields: DefaultFields;
   readonly args: ToolArguments;
   /** Id of the instance that the agent named. */
   readonly instance: number | undefined;
   /** Reports progress to an agent that asked for it: the number of rows so far, or seconds. */
   readonly report: (progress: number, message: string) => void;
+}
+
+/** Finds the default fields of an object by the path of its metadata. */
+export interface DefaultFields {
+  readonly read: (context: ToolContext, path: string) => Promise<readonly string[] | undefined>;
+  readonly forget: (context: ToolContext, path: string) => void;
 }
 
 export interface AgentTool {
