@@ -2740,6 +2740,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/watches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        get: operations["listSchemaWatches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/watches/{objectName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["InstanceId"];
+                objectName: components["parameters"]["WatchedObjectName"];
+            };
+            cookie?: never;
+        };
+        get: operations["getSchemaWatch"];
+        put: operations["watchSchema"];
+        post?: never;
+        delete: operations["unwatchSchema"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/schema-changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        get: operations["listSchemaChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/activity": {
         parameters: {
             query?: never;
@@ -2933,7 +2988,7 @@ export interface paths {
         };
         get: operations["listSubscriptions"];
         put?: never;
-        post?: never;
+        post: operations["createSubscription"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2956,6 +3011,24 @@ export interface paths {
         options?: never;
         head?: never;
         patch: operations["updateSubscription"];
+        trace?: never;
+    };
+    "/notifications/subscriptions/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["testSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/notifications/subscriptions/deliveries": {
@@ -5415,8 +5488,8 @@ export interface components {
             tags?: string[];
             name: string;
         };
-        ActivityKind: "request" | "poll" | "bulk" | "all";
-        RunKind: "poll" | "bulk";
+        ActivityKind: "request" | "poll" | "bulk" | "schema" | "all";
+        RunKind: "poll" | "bulk" | "schema";
         ActivityCall: {
             method: string;
             host: string;
@@ -5522,6 +5595,86 @@ export interface components {
         PollReplay: {
             from: string;
         };
+        SchemaWatchState: "pending" | "watched" | "unconfirmed" | "missing";
+        WatchingFormula: {
+            formulaId: number;
+            formulaName: string;
+            formulaInstanceId: number;
+            formulaInstanceName: string;
+        };
+        SchemaWatch: {
+            objectName: string;
+            state: components["schemas"]["SchemaWatchState"];
+            requested: boolean;
+            polls: string[];
+            mappings: string[];
+            formulas: components["schemas"]["WatchingFormula"][];
+            fieldCount?: number;
+            checkedDate?: string;
+            changedDate?: string;
+            nextCheckDate?: string;
+            lastError?: string;
+            failures: number;
+            createdDate: string;
+        };
+        SchemaWatchList: components["schemas"]["SchemaWatch"][];
+        DeletedSchemaWatch: {
+            objectName: string;
+        };
+        FieldProperties: {
+            type?: string;
+            nativeType?: string;
+            nativeName?: string;
+            nullable?: boolean;
+            required?: boolean;
+            createable?: boolean;
+            updateable?: boolean;
+            filterable?: boolean;
+            sortable?: boolean;
+        };
+        FieldDifference: {
+            field: string;
+            from: components["schemas"]["FieldProperties"];
+            to: components["schemas"]["FieldProperties"];
+        };
+        SchemaOperation: "list" | "get" | "create" | "update" | "delete";
+        OperationDifference: {
+            added: components["schemas"]["SchemaOperation"][];
+            removed: components["schemas"]["SchemaOperation"][];
+        };
+        BrokenMapping: {
+            objectName: string;
+            fields: string[];
+            mappedFields: string[];
+        };
+        BrokenPoll: {
+            resource: string;
+            fields: string[];
+        };
+        BrokenFormula: {
+            formulaId: number;
+            formulaName: string;
+            formulaInstanceId: number;
+            formulaInstanceName: string;
+            fields: string[];
+        };
+        SchemaBreaks: {
+            mappings: components["schemas"]["BrokenMapping"][];
+            polls: components["schemas"]["BrokenPoll"][];
+            formulas: components["schemas"]["BrokenFormula"][];
+        };
+        SchemaChange: {
+            id: number;
+            objectName: string;
+            added: string[];
+            removed: string[];
+            changed: components["schemas"]["FieldDifference"][];
+            operations?: components["schemas"]["OperationDifference"];
+            object?: "added" | "removed";
+            breaks: components["schemas"]["SchemaBreaks"];
+            createdDate: string;
+        };
+        SchemaChangeList: components["schemas"]["SchemaChange"][];
         TracedHeaders: {
             [key: string]: string;
         };
@@ -5629,6 +5782,23 @@ export interface components {
             url: string;
         };
         SubscriptionState: "active" | "deactivated";
+        EndpointFormat: "standard" | "elements" | "cloudevents";
+        EndpointAuthentication: {
+            type: "basic" | "bearer" | "oauth2";
+            username?: string;
+            password?: string;
+            token?: string;
+            tokenUrl?: string;
+            clientId?: string;
+            clientSecret?: string;
+            scope?: string;
+            audience?: string;
+            clientAuthentication?: "basic" | "body";
+        };
+        EndpointWarning: {
+            field: string;
+            message: string;
+        };
         Subscription: {
             id: number;
             channel: components["schemas"]["DeliveryChannel"];
@@ -5643,16 +5813,91 @@ export interface components {
             stateChangedDate: string;
             queued: number;
             retrying: number;
+            endpoint?: true;
+            url?: string;
+            name?: string;
+            where?: string;
+            instances?: number[];
+            elementKeys?: string[];
+            hubs?: string[];
+            tags?: string[];
+            format?: components["schemas"]["EndpointFormat"];
+            headers?: {
+                [key: string]: string;
+            };
+            authentication?: components["schemas"]["EndpointAuthentication"];
+            maxPerSecond?: number;
+            ordered?: boolean;
+            active?: boolean;
+            warnings?: components["schemas"]["EndpointWarning"][];
+        };
+        NewEndpoint: {
+            url: string;
+            name?: string;
+            eventTypes?: string[];
+            where?: string;
+            instances?: number[];
+            elementKeys?: string[];
+            hubs?: string[];
+            tags?: string[];
+            format?: components["schemas"]["EndpointFormat"];
+            headers?: {
+                [key: string]: string;
+            };
+            authentication?: components["schemas"]["EndpointAuthentication"];
+            maxPerSecond?: number;
+            ordered?: boolean;
+            active?: boolean;
         };
         DeletedNotificationItem: {
             id: number;
         };
+        EndpointAuthenticationUpdate: {
+            type: "basic" | "bearer" | "oauth2";
+            username?: string;
+            password?: string;
+            token?: string;
+            tokenUrl?: string;
+            clientId?: string;
+            clientSecret?: string;
+            scope?: string;
+            audience?: string;
+            clientAuthentication?: "basic" | "body";
+        } | null;
         SubscriptionUpdate: {
             state?: components["schemas"]["SubscriptionState"];
             eventTypes?: string[];
             rotateSecret?: true;
+            url?: string;
+            name?: string | null;
+            where?: string | null;
+            instances?: number[] | null;
+            elementKeys?: string[] | null;
+            hubs?: string[] | null;
+            tags?: string[] | null;
+            format?: components["schemas"]["EndpointFormat"];
+            headers?: {
+                [key: string]: string;
+            } | null;
+            authentication?: components["schemas"]["EndpointAuthenticationUpdate"];
+            maxPerSecond?: number | null;
+            ordered?: boolean;
+            active?: boolean;
         } & {
             [key: string]: unknown;
+        };
+        SubscriptionTest: {
+            instanceId?: number;
+            type: string;
+            objectId?: string;
+            object?: components["schemas"]["FreeFormObject"];
+        };
+        TestedSubscription: {
+            eventId: string;
+            subscriptionId: number;
+            config: components["schemas"]["DeliveryTarget"];
+            matches: boolean;
+            unfiltered: boolean;
         };
         DeliveryStatus: "queued" | "delivering" | "retrying" | "delivered";
         DeliveryInstance: {
@@ -6041,6 +6286,7 @@ export interface components {
                     [key: string]: unknown;
                 };
                 raw?: unknown;
+                unfiltered?: true;
             };
         };
         BulkEvent: {
@@ -6078,6 +6324,45 @@ export interface components {
                 accountId: number;
                 instance: components["schemas"]["EventInstance"];
                 object: components["schemas"]["PollFailure"];
+            };
+        };
+        SchemaDifference: {
+            objectName: string;
+            added: string[];
+            removed: string[];
+            changed: components["schemas"]["FieldDifference"][];
+            operations?: components["schemas"]["OperationDifference"];
+            object?: "added" | "removed";
+        };
+        SchemaChangedEvent: {
+            id: string;
+            type: "schema.changed";
+            timestamp: string;
+            data: {
+                objectName: string;
+                elementKey: string;
+                hub: string;
+                accountId: number;
+                instance: components["schemas"]["EventInstance"];
+                object: components["schemas"]["SchemaDifference"];
+            };
+        };
+        SchemaBrokenEvent: {
+            id: string;
+            type: "schema.broken";
+            timestamp: string;
+            data: {
+                instanceId: number;
+                name: string;
+                elementKey: string;
+                objectName: string;
+                added: string[];
+                removed: string[];
+                changed: components["schemas"]["FieldDifference"][];
+                operations?: components["schemas"]["OperationDifference"];
+                object?: "added" | "removed";
+                breaks: components["schemas"]["SchemaBreaks"];
+                accountId: number;
             };
         };
         SubscriptionEvent: {
@@ -7998,6 +8283,60 @@ export interface components {
                 "application/json": components["schemas"]["Poll"];
             };
         };
+        SchemaWatchList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SchemaWatchList"];
+            };
+        };
+        SchemaWatch: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SchemaWatch"];
+            };
+        };
+        DeletedSchemaWatch: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedSchemaWatch"];
+            };
+        };
+        SchemaChangeList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SchemaChangeList"];
+            };
+        };
         Activity: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8132,6 +8471,18 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"][];
             };
         };
+        CreatedEndpoint: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Subscription"];
+            };
+        };
         Subscription: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8154,6 +8505,18 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeletedNotificationItem"];
+            };
+        };
+        TestedSubscription: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TestedSubscription"];
             };
         };
         DeliveryList: {
@@ -8783,6 +9146,9 @@ export interface components {
         ConfigId: string;
         PollWhere: string;
         PollResource: string;
+        WatchWhere: string;
+        WatchedObjectName: string;
+        SchemaChangeWhere: string;
         ActivityRequestId: string;
         UsageSince: string;
         UsageUntil: string;
@@ -16668,6 +17034,148 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
+    listSchemaWatches: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["WatchWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SchemaWatchList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getSchemaWatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+                objectName: components["parameters"]["WatchedObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SchemaWatch"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    watchSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+                objectName: components["parameters"]["WatchedObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SchemaWatch"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    unwatchSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+                objectName: components["parameters"]["WatchedObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedSchemaWatch"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listSchemaChanges: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["SchemaChangeWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SchemaChangeList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     listActivity: {
         parameters: {
             query?: {
@@ -17004,6 +17512,38 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEndpoint"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedEndpoint"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getSubscription: {
         parameters: {
             query?: never;
@@ -17073,6 +17613,40 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Subscription"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    testSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionTest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TestedSubscription"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

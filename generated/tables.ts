@@ -114,7 +114,7 @@ export interface ActivityColumns {
   /** Why the provider or its answer made it fail, redacted. */
   readonly reason: string | null;
   /** Of a run; null: a request. */
-  readonly kind: 'poll' | 'bulk' | null;
+  readonly kind: 'poll' | 'bulk' | 'schema' | null;
   /** That a run of a poll made. */
   readonly events: number | null;
   /** The console read it for itself; false as well for those of a release that did not tell them apart. */
@@ -348,6 +348,8 @@ export interface DeliveryColumns {
   readonly last_error: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
+  /** Whether the filter of its endpoint could not be decided, because the event had no record. */
+  readonly unfiltered: boolean;
 }
 
 /** What was tried and what came of it; append-only, one partition a day (UTC). */
@@ -369,6 +371,17 @@ export interface DeliveryAttemptColumns {
   readonly delivery_created_at: Date;
   /** As they were sent, redacted; null: of a release that did not store them. */
   readonly request_headers: unknown;
+}
+
+/** Of a subscription that was made by itself: which events it wants, and how they are sent. */
+export interface EndpointColumns {
+  readonly account_id: number;
+  readonly subscription_id: number;
+  readonly name: string | null;
+  /** Its members as the API has them, without secrets. */
+  readonly choice: unknown;
+  /** Ciphertext of a JSON object: headers and authentication. */
+  readonly secrets: string | null;
 }
 
 /** What was accepted; payload is the body as it is signed and sent. One partition a day (UTC). */
@@ -585,6 +598,8 @@ export interface InstanceColumns {
   readonly event_warning: string | null;
   /** Until then headers and bodies of its calls to the provider are kept. */
   readonly trace_logging_until: Date | null;
+  /** The version of settings that its watched objects were chosen for; null: none yet. */
+  readonly watches_version: number | null;
 }
 
 /** The last call on an instance and the last one that failed, written with the activity; no row: none yet. */
@@ -799,7 +814,61 @@ export interface RolePrivilegesColumns {
   readonly updated_at: Date;
 }
 
-/** One callback URL of one account. */
+/** Differences between two shapes of an object, each reported once. */
+export interface SchemaChangeColumns {
+  readonly account_id: number;
+  readonly id: number;
+  readonly instance_id: number;
+  readonly object_name: string;
+  readonly change: unknown;
+  /** The mappings, polls and formulas that use what was removed or changed. */
+  readonly breaks: unknown;
+  readonly created_at: Date;
+}
+
+/** When the objects of an instance are read again, to find changes of their fields. */
+export interface SchemaCheckColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  /** The names of the objects that polls, mappings, formulas and requests use, in order. */
+  readonly wanted: readonly string[];
+  /** Whether mappings or formulas changed, so that other objects may be used. */
+  readonly is_outdated: boolean;
+  readonly due: Date;
+  readonly lease: string | null;
+  readonly lease_until: Date | null;
+  /** Whether the last run left objects to the next one. */
+  readonly is_partial: boolean;
+  readonly waits: number;
+  readonly failures: number;
+  readonly last_run_at: Date | null;
+  readonly last_success_at: Date | null;
+  readonly last_error: string | null;
+  /** When an error of the provider about a field last made it due. */
+  readonly complained_at: Date | null;
+}
+
+/** Watched objects with their last known shape. */
+export interface SchemaWatchColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  readonly object_name: string;
+  /** Whether a caller asked for the watch; otherwise it ends with its last use. */
+  readonly requested: boolean;
+  /** The names by which polls, mappings and formulas use the object. */
+  readonly names: readonly string[];
+  /** Of the shape; null: not read yet. */
+  readonly hash: Buffer | null;
+  readonly shape: unknown;
+  /** The hash of a shape that lacks so much that a second reading must confirm it. */
+  readonly pending_hash: Buffer | null;
+  readonly checked_at: Date | null;
+  readonly changed_at: Date | null;
+  readonly last_error: string | null;
+  readonly created_at: Date;
+}
+
+/** One callback URL of one account, or one endpoint. */
 export interface SubscriptionColumns {
   readonly account_id: number;
   readonly id: number;
@@ -815,6 +884,9 @@ export interface SubscriptionColumns {
   readonly event_types: readonly string[];
   /** Since then it is not shown, and deactivated; the first event or instance of its URL makes it anew under the same id. */
   readonly deleted_at: Date | null;
+  readonly is_endpoint: boolean;
+  /** Deliveries that are sent per second at most; null for no limit. */
+  readonly max_per_second: number | null;
 }
 
 /** What an account did in each day (UTC), by element; an empty key stands for none. */
@@ -956,6 +1028,7 @@ export interface Tables {
   readonly console_session: ConsoleSessionColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;
+  readonly endpoint: EndpointColumns;
   readonly event: EventColumns;
   readonly event_key: EventKeyColumns;
   readonly event_owner: EventOwnerColumns;
@@ -986,6 +1059,9 @@ export interface Tables {
   readonly poll: PollColumns;
   readonly poll_seen: PollSeenColumns;
   readonly role_privileges: RolePrivilegesColumns;
+  readonly schema_change: SchemaChangeColumns;
+  readonly schema_check: SchemaCheckColumns;
+  readonly schema_watch: SchemaWatchColumns;
   readonly subscription: SubscriptionColumns;
   readonly usage_day: UsageDayColumns;
   readonly usage_hour: UsageHourColumns;

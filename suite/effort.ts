@@ -100,10 +100,9 @@ const BOUNDLESS = {
  * unless CONFORMANCE_SEED sets it.
  */
 export function readEffort(environment: Readonly<Record<string, string | undefined>>, connector: string): Effort {
-  const { CONFORMANCE, CONFORMANCE_OF: chosen, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
-  const isChosen = chosen === undefined || chosen.split(',').includes(connector);
+  const { CONFORMANCE, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
   const least = CONFORMANCE === 'smoke' ? SMOKE : QUICK;
-  const effort = (CONFORMANCE === 'full' && isChosen) || runs !== undefined ? FULL : least;
+  const effort = (CONFORMANCE === 'full' && isChosen(environment, connector)) || runs !== undefined ? FULL : least;
   return {
     ...effort,
     ...(runs !== undefined && {
@@ -114,6 +113,14 @@ export function readEffort(environment: Readonly<Record<string, string | undefin
     }),
     ...(seed !== undefined && { seed: Number(seed) }),
   };
+}
+
+/** Returns whether CONFORMANCE_OF names a connector, or is not set. */
+export function isChosen(
+  { CONFORMANCE_OF: chosen }: Readonly<Record<string, string | undefined>>,
+  connector: string,
+): boolean {
+  return chosen === undefined || chosen.split(',').includes(connector);
 }
 
 /** Returns the number of runs of a property test: a tenth in `npm test`, and all in `npm run test:slow` (test/properties.slow.test.ts). */

@@ -66,6 +66,7 @@ describe('the code of the guides', () => {
         'docs/how-to/agents.md',
         'docs/how-to/bulk.md',
         'docs/how-to/connect-by-oauth.md',
+        'docs/how-to/endpoints.md',
         'docs/how-to/files.md',
         'docs/how-to/find-failures.md',
         'docs/how-to/formulas.md',

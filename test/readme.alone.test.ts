@@ -63,6 +63,7 @@ const ANSWERS: Readonly<Record<string, number>> = {
   'how-to/bulk.md': 10,
   'how-to/files.md': 3,
   'how-to/receive-events.md': 7,
+  'how-to/endpoints.md': 5,
   'how-to/oauth-proxies.md': 2,
   'how-to/administration.md': 12,
   'how-to/access-keys.md': 7,
@@ -71,6 +72,7 @@ const ANSWERS: Readonly<Record<string, number>> = {
   'how-to/receive-webhooks.md': 6,
   'how-to/map-objects.md': 14,
   'how-to/formulas.md': 5,
+  'how-to/watch-schemas.md': 4,
 };
 
 describe('a newcomer', () => {

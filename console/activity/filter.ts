@@ -58,6 +58,7 @@ export const KINDS = {
   request: 'requests',
   poll: 'polls',
   bulk: 'bulk jobs',
+  schema: 'checks of watched objects',
   all: 'everything',
 } as const satisfies Readonly<Record<Schemas['ActivityKind'], string>>;
 

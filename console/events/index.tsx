@@ -1,12 +1,19 @@
 import type { PageProps } from '../navigation.ts';
 import { Empty } from '../parts/show.tsx';
 import { DeliveryList } from './deliveries.tsx';
+import { EndpointList } from './endpoints.tsx';
 import { Live } from './live.tsx';
 import { OperationalEvents } from './operational.tsx';
 import { SubscriptionPage } from './subscription.tsx';
 import { SubscriptionList } from './subscriptions.tsx';
 
-const TABS = { live: 'Live', deliveries: 'Deliveries', subscriptions: 'Subscriptions', operational: 'Operational' };
+const TABS = {
+  live: 'Live',
+  deliveries: 'Deliveries',
+  subscriptions: 'Subscriptions',
+  endpoints: 'Endpoints',
+  operational: 'Operational',
+};
 
 /** Shows what is sent to receivers: live, by delivery, and by subscription. */
 export function Events({ below = 'live' }: PageProps) {
@@ -31,6 +38,7 @@ function Part({ tab, id }: { readonly tab: string; readonly id: number | undefin
   if (tab === 'live') return <Live id={id} />;
   if (tab === 'deliveries') return <DeliveryList id={id} />;
   if (tab === 'subscriptions') return id === undefined ? <SubscriptionList /> : <SubscriptionPage key={id} id={id} />;
+  if (tab === 'endpoints') return id === undefined ? <EndpointList /> : <SubscriptionPage key={id} id={id} />;
   return tab === 'operational' ? <OperationalEvents /> : <Nothing />;
 }
 

@@ -23,6 +23,16 @@ export function DeliveryState({ status }: { readonly status: DeliveryStatus }) {
   );
 }
 
+/** The state of an endpoint. One that is not active stores no events. */
+export function EndpointState({ endpoint }: { readonly endpoint: Pick<Subscription, 'state' | 'reason' | 'active'> }) {
+  if (endpoint.active !== false) return <SubscriptionState subscription={endpoint} />;
+  return (
+    <Badge tone="warn" title="No events are stored for the endpoint.">
+      not active
+    </Badge>
+  );
+}
+
 export function SubscriptionState({ subscription }: { readonly subscription: Pick<Subscription, 'state' | 'reason'> }) {
   const { state, reason } = subscription;
   return (

@@ -10,9 +10,11 @@ import { Time } from '../parts/time.tsx';
 import { useNeeds } from '../who.ts';
 import { CHANGING, listDeliveries, type Subscription } from './calls.ts';
 import { DeliveryTable } from './delivery-table.tsx';
+import { type EndpointChanges, EndpointForm } from './endpoint-form.tsx';
+import { EndpointTest } from './endpoint-test.tsx';
 import { EventTypes } from './event-types.tsx';
 import { Secret } from './secret.tsx';
-import { SubscriptionState } from './states.tsx';
+import { EndpointState } from './states.tsx';
 import { sayTally } from './subscriptions.tsx';
 import { TestEvent } from './test-event.tsx';
 
@@ -52,12 +54,13 @@ interface ShownProps {
 }
 
 function Shown({ subscription, reload }: ShownProps) {
-  const { id, config } = subscription;
+  const { id, config, endpoint, name } = subscription;
   const [isTesting, setTesting] = useState(false);
+  const stopTesting = () => setTesting(false);
   return (
     <div class="stack">
       <header class="row apart">
-        <h2 class="break">{config.url}</h2>
+        <h2 class="break">{name ?? config.url}</h2>
         <div class="row">
           <button type="button" onClick={() => setTesting(true)}>
             Send a test event
@@ -70,11 +73,30 @@ function Shown({ subscription, reload }: ShownProps) {
           <Facts subscription={subscription} />
           <Secret subscription={subscription} reload={reload} />
         </div>
-        <EventTypes key={subscription.eventTypes.join()} subscription={subscription} reload={reload} />
+        {endpoint === undefined ? (
+          <EventTypes key={subscription.eventTypes.join()} subscription={subscription} reload={reload} />
+        ) : (
+          <Wish subscription={subscription} reload={reload} />
+        )}
       </div>
       <Recent id={id} />
-      {isTesting && <TestEvent url={config.url} onClose={() => setTesting(false)} />}
+      {isTesting && endpoint === undefined && <TestEvent url={config.url} onClose={stopTesting} />}
+      {isTesting && endpoint !== undefined && <EndpointTest id={id} onClose={stopTesting} />}
     </div>
+  );
+}
+
+/** What an endpoint wants. A refresh of the page does not overwrite what the user types, because the form keeps its first values. */
+function Wish({ subscription, reload }: ShownProps) {
+  const { id, updatedDate } = subscription;
+  const save = async (body: EndpointChanges) => {
+    await ask(api.PATCH('/notifications/subscriptions/{id}', { params: { path: { id } }, body }));
+    reload();
+  };
+  return (
+    <section class="card" aria-label="Endpoint">
+      <EndpointForm key={updatedDate} endpoint={subscription} onSubmit={save} />
+    </section>
   );
 }
 
@@ -86,7 +108,7 @@ function Facts({ subscription }: { readonly subscription: Subscription }) {
       <h3>State</h3>
       <dl class="facts">
         <Fact name="State">
-          <SubscriptionState subscription={subscription} /> since <Time at={stateChangedDate} />
+          <EndpointState endpoint={subscription} /> since <Time at={stateChangedDate} />
         </Fact>
         {reason !== undefined && <Fact name="Reason">{reason}</Fact>}
         <Fact name="Queued">
@@ -136,7 +158,7 @@ function Recent({ id }: { readonly id: number }) {
 /** Actions that change whether the subscription gets events. Each asks for confirmation and states its effect. */
 function StateActions({ subscription, reload }: ShownProps) {
   const needs = useNeeds();
-  const { id, state, queued, retrying } = subscription;
+  const { id, state, queued, retrying, endpoint: isEndpoint = false } = subscription;
   const { route } = useLocation();
   const [asked, setAsked] = useState<'stop' | 'resume' | 'delete'>();
   const close = () => setAsked(undefined);
@@ -182,18 +204,19 @@ function StateActions({ subscription, reload }: ShownProps) {
       )}
       {asked === 'delete' && (
         <Confirm
-          title="Delete the subscription"
+          title={isEndpoint ? 'Delete the endpoint' : 'Delete the subscription'}
           action="Delete"
           onConfirm={async () => {
             await ask(api.DELETE('/notifications/subscriptions/{id}', { params }));
-            route(PATH);
+            route(isEndpoint ? '/console/events/endpoints' : PATH);
           }}
           onClose={close}
         >
           <p>
-            The service removes the subscription with its secret, its queued deliveries ({sayTally(queued)}) and those
-            that wait for a retry ({sayTally(retrying)}). You can delete it only if no instance and no setting sends
-            events to its URL. If the URL is used again, the service creates a new subscription with another secret.
+            The service removes the {isEndpoint ? 'endpoint' : 'subscription'} with its secret, its queued deliveries (
+            {sayTally(queued)}) and those that wait for a retry ({sayTally(retrying)}).{' '}
+            {!isEndpoint &&
+              'You can delete it only if no instance and no setting sends events to its URL. If the URL is used again, the service creates a new subscription with another secret.'}
           </p>
         </Confirm>
       )}

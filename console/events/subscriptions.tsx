@@ -39,8 +39,8 @@ export function SubscriptionList() {
   const state = STATES.find((each) => each === query.state);
   const list = usePages(
     (nextPage, signal) => {
-      const where = state && { where: `state = '${state}'` };
-      const params = { query: { pageSize: PAGE_SIZE, ...where, ...(nextPage && { nextPage }) } };
+      const where = ['endpoint = FALSE', ...(state === undefined ? [] : [`state = '${state}'`])].join(' AND ');
+      const params = { query: { pageSize: PAGE_SIZE, where, ...(nextPage && { nextPage }) } };
       return askPage(api.GET('/notifications/subscriptions', { signal, params }));
     },
     [state],

@@ -91,7 +91,12 @@ function NoSender({ url }: { readonly url: string | undefined }) {
   );
 }
 
-function Sent({ event: { eventId, config } }: { readonly event: Schemas['AcceptedTestEvent'] }) {
+interface SentProps {
+  readonly event: Schemas['AcceptedTestEvent'];
+}
+
+/** The outcome of a test event. */
+export function Sent({ event: { eventId, config } }: SentProps) {
   const loaded = useLoad(
     async (signal) => (await listDeliveries({ where: `event.id = '${eventId}'`, pageSize: 5 }, signal)).rows,
     [eventId],
@@ -102,7 +107,7 @@ function Sent({ event: { eventId, config } }: { readonly event: Schemas['Accepte
       <p role="status">
         <code class="break">{eventId}</code>{' '}
         {config === undefined ? (
-          'starts formulas. No subscription receives it.'
+          'goes to formulas and endpoints. The instance sends it to no callback URL.'
         ) : (
           <>
             is being delivered to <span class="break">{config.url}</span>.
@@ -124,7 +129,7 @@ function Sent({ event: { eventId, config } }: { readonly event: Schemas['Accepte
 }
 
 /** Parses the data of the event. @throws Error for JSON that is not an object */
-function readData(text: string): Record<string, unknown> {
+export function readData(text: string): Record<string, unknown> {
   const value = parse(text === '' ? '{}' : text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Error('The data must be a JSON object.');

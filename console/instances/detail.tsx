@@ -8,6 +8,7 @@ import { InstanceEvents } from './events.tsx';
 import { Mark } from './mark.tsx';
 import { Overview } from './overview.tsx';
 import { Pollers } from './pollers.tsx';
+import { SchemaChanges } from './schema-changes.tsx';
 import { Settings } from './settings.tsx';
 import { State } from './state.tsx';
 
@@ -16,6 +17,7 @@ const TABS: Readonly<Record<string, string>> = {
   settings: 'Settings',
   events: 'Events',
   pollers: 'Pollers',
+  schema: 'Schema',
   activity: 'Activity',
 };
 
@@ -71,6 +73,7 @@ function Part({
   if (tab === 'settings') return <Settings instance={instance} onSaved={toOverview} />;
   if (tab === 'events') return <InstanceEvents instance={instance} />;
   if (tab === 'pollers') return <Pollers instance={instance} />;
+  if (tab === 'schema') return <SchemaChanges instance={instance} />;
   if (tab === 'activity') return <InstanceActivity id={instance.id} />;
   return <Empty title="This page does not exist." />;
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, ask, askPage, type Schemas } from '../api.ts';
+import { api, ask, askPage } from '../api.ts';
 import { useUserNames } from '../organization/names.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
@@ -7,11 +7,9 @@ import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useWho } from '../who.ts';
+import { type AccessKey, PATH } from './access-key.ts';
 import { Rotation } from './rotation.tsx';
 
-export type AccessKey = Schemas['AccessKey'];
-
-export const PATH = '/console/keys';
 const PAGE_SIZE = 50;
 
 /** Lists the keys of the user, or of all users of the account for its administrators. */

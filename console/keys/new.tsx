@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso';
 import { api, ask } from '../api.ts';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { useInstances } from '../parts/instance-choice.tsx';
-import { PATH } from './list.tsx';
+import { PATH } from './access-key.ts';
 import { NewKey } from './rotation.tsx';
 
 const LIFETIMES = [

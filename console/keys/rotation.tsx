@@ -3,8 +3,8 @@ import { api, ask } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Form } from '../parts/form.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
+import type { AccessKey } from './access-key.ts';
 import { AgentConfiguration } from './agent-configuration.tsx';
-import type { AccessKey } from './list.tsx';
 
 interface RotationProps {
   readonly accessKey: AccessKey;

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sender } from '../event-load/processes.ts';
-import { countLost, drained, indexesOf, pathsOf, type Scenario, startEngine } from './scenario.ts';
+import { countLost, drained, indexesOf, pathOfEndpoint, pathsOf, type Scenario, startEngine } from './scenario.ts';
 
 export interface CrashOptions {
   readonly kills: number;
   readonly restarts: number;
   readonly perSecond: number;
   readonly secondsBetween: number;
+  /** Number of endpoints that want every event, beside the callback URLs. Default: none. */
+  readonly endpoints?: number;
 }
 
 const SENDERS = 2;
@@ -21,8 +23,9 @@ const MOST_DUPLICATES = 0.01;
 const COUNTED_FROM = 10_000;
 
 /** Senders are killed and PostgreSQL crashes while events arrive. Every acknowledged event must be delivered. */
-export function crashes({ kills, restarts, perSecond, secondsBetween }: CrashOptions): Scenario {
-  return async (stage) => {
+export function crashes({ kills, restarts, perSecond, secondsBetween, endpoints = 0 }: CrashOptions): Scenario {
+  return async (given) => {
+    const stage = { ...given, endpoints };
     const paths = pathsOf('crash', 20);
     const committed = new Set<number>();
     let loads = 0;
@@ -59,13 +62,14 @@ export function crashes({ kills, restarts, perSecond, secondsBetween }: CrashOpt
 
     const last = await startEngine(stage, paths);
     const { left } = await drained(stage.database.knex, DRAIN_MS);
-    const { numbers, duplicates } = await stage.receiver.numbers();
+    const { numbers, ofEndpoints, duplicates } = await stage.receiver.numbers();
     await last.stop();
-    const lost = countLost(committed, numbers);
-    const share = duplicates / Math.max(1, numbers.length);
+    const arrivals = [numbers, ...indexesOf(Array(endpoints).fill(0)).map((n) => ofEndpoints[pathOfEndpoint(n)] ?? [])];
+    const lost = arrivals.reduce((sum, arrived) => sum + countLost(committed, arrived), 0);
+    const share = duplicates / Math.max(1, numbers.length * arrivals.length);
     return [
       {
-        promise: `${kills} SIGKILLs of senders, ${restarts} crashes of PostgreSQL: lost = 0`,
+        promise: `${kills} SIGKILLs of senders, ${restarts} crashes of PostgreSQL${endpoints > 0 ? `, ${endpoints} endpoints` : ''}: lost = 0`,
         found: `${committed.size} acknowledged, ${numbers.length} arrived, ${lost} lost`,
         kept: lost === 0 && committed.size > 0 && restarted === restarts,
       },

@@ -14,6 +14,7 @@ const LIMIT_MS = { full: 15 * 60_000, quick: 120_000 };
 
 const FULL: Readonly<Record<string, Scenario>> = {
   crashes: crashes({ kills: 20, restarts: 3, perSecond: 400, secondsBetween: 2 }),
+  endpoints: crashes({ kills: 10, restarts: 2, perSecond: 150, secondsBetween: 2, endpoints: 5 }),
   outages: receiverOutages({ perSecond: 200, outages: 3, downSeconds: 3 }),
   hanging: hangingEndpoint({ perSecond: 200, seconds: 10, rounds: 3 }),
   backlog: dueRetries({ deliveries: 100_000, endpoints: 1_000, withinSeconds: 60 }),
@@ -22,6 +23,7 @@ const FULL: Readonly<Record<string, Scenario>> = {
 
 const QUICK: Readonly<Record<string, Scenario>> = {
   crashes: crashes({ kills: 2, restarts: 1, perSecond: 200, secondsBetween: 1.5 }),
+  endpoints: crashes({ kills: 2, restarts: 1, perSecond: 50, secondsBetween: 1.5, endpoints: 5 }),
   outages: receiverOutages({ perSecond: 100, outages: 1, downSeconds: 1.5 }),
   hanging: hangingEndpoint({ perSecond: 100, seconds: 2, rounds: 1 }),
   backlog: dueRetries({ deliveries: 3_000, endpoints: 100, withinSeconds: 30 }),

@@ -14,6 +14,8 @@ export interface Promised {
 export interface Stage {
   readonly database: LoadDatabase;
   readonly receiver: Receiver;
+  /** Number of endpoints that want every event, beside the callback URLs. */
+  readonly endpoints?: number;
 }
 
 export type Scenario = (stage: Stage) => Promise<readonly Promised[]>;
@@ -52,17 +54,24 @@ async function countDeliveries(knex: Knex): Promise<number> {
 
 /** Starts a sender for these paths of the receiver. It adds the numbers of committed events to `committed`. */
 export function startEngine(
-  { database, receiver }: Stage,
+  { database, receiver, endpoints = 0 }: Stage,
   paths: readonly string[],
   committed: Set<number> = new Set(),
   options: Partial<EngineOptions> = HASTY,
 ) {
   const { url: databaseUrl, accountId } = database;
   const callbackUrls = paths.map((path) => receiver.url + path);
+  const given = Array.from({ length: endpoints }, (_, index) => {
+    return { url: `${receiver.url}${pathOfEndpoint(index)}`, where: "objectName = 'items'" };
+  });
   return startSender(
-    { databaseUrl, accountId, callbackUrls, bodyBytes: 1024, options },
+    { databaseUrl, accountId, callbackUrls, endpoints: given, bodyBytes: 1024, options },
     { onCommitted: (numbers) => numbers.forEach((number) => void committed.add(number)) },
   );
+}
+
+export function pathOfEndpoint(index: number): string {
+  return `/endpoint-${index}`;
 }
 
 export function pathsOf(prefix: string, count: number): readonly string[] {

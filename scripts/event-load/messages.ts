@@ -7,8 +7,10 @@ export const SETUP_VARIABLE = 'CAUSEWAY_EVENT_LOAD';
 export interface SenderSetup {
   readonly databaseUrl: string;
   readonly accountId: number;
-  /** The callback URL of instance n is at index n. */
-  readonly callbackUrls: readonly string[];
+  /** The callback URL of instance n is at index n. Null: it has none. */
+  readonly callbackUrls: readonly (string | null)[];
+  /** The endpoints of the account. */
+  readonly endpoints?: readonly { readonly url: string; readonly where: string }[];
   readonly bodyBytes: number;
   readonly options: Partial<EngineOptions>;
 }
@@ -67,6 +69,8 @@ export interface ReceiverReport {
 /** The numbers that the receiver got since it started. */
 export interface ReceivedNumbers {
   readonly numbers: readonly number[];
+  /** The numbers that arrived at each endpoint, by its path `/endpoint-<n>`. */
+  readonly ofEndpoints: Readonly<Record<string, readonly number[]>>;
   /** Number of successful requests beyond the first of each event. */
   readonly duplicates: number;
   readonly distinctIds: number;

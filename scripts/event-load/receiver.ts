@@ -11,7 +11,9 @@ import {
   readObjectId,
 } from './messages.ts';
 
-const seen = new Map<number, number>();
+/** How often each number arrived, by path of an endpoint. Callback URLs share one entry, because each event goes to one of them. */
+const seen = new Map<string, Map<number, number>>();
+const ENDPOINT = /^\/endpoint-\d+$/;
 const ids = new Set<string>();
 const behaviours = new Map<string, Behaviour>();
 const latencies = new Map<string, LatencyRecorder>();
@@ -41,8 +43,11 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 
 function note(path: string, request: IncomingMessage, body: string): void {
   const { number, scheduledMicros } = readObjectId(body);
-  const times = seen.get(number) ?? 0;
-  seen.set(number, times + 1);
+  const place = ENDPOINT.test(path) ? path : '';
+  const seenThere = seen.get(place) ?? new Map<number, number>();
+  seen.set(place, seenThere);
+  const times = seenThere.get(number) ?? 0;
+  seenThere.set(number, times + 1);
   ids.add(String(request.headers['webhook-id']));
   received++;
   // Only the first delivery of an event counts for the latency, because a second one is always late.
@@ -69,9 +74,12 @@ function report(paths: readonly string[] | undefined): ReceiverReport {
 }
 
 function numbers(): ReceivedNumbers {
-  const all = [...seen.values()];
+  const all = [...seen.values()].flatMap((places) => [...places.values()]);
   const total = all.reduce((sum, times) => sum + times, 0);
-  return { numbers: [...seen.keys()], duplicates: total - all.length, distinctIds: ids.size };
+  const { '': own = [], ...ofEndpoints } = Object.fromEntries(
+    [...seen].map(([place, times]) => [place, [...times.keys()]] as const),
+  );
+  return { numbers: own, ofEndpoints, duplicates: total - all.length, distinctIds: ids.size };
 }
 
 function listen(port: number): Promise<void> {

@@ -9,6 +9,7 @@ import { createNotifier } from '../../src/db/notifier.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
+import { createEndpoints } from '../../src/events/endpoints/endpoints.ts';
 import { composeDeliveries, composeEvents, createSubscriptions } from '../../src/events/index.ts';
 import type { EventSource, NewEvent } from '../../src/events/model.ts';
 import { createLogger } from '../../src/log.ts';
@@ -25,7 +26,7 @@ import {
   writeObjectId,
 } from './messages.ts';
 
-const { databaseUrl, accountId, callbackUrls, bodyBytes, options } = readSetup<SenderSetup>();
+const { databaseUrl, accountId, callbackUrls, endpoints: given = [], bodyBytes, options } = readSetup<SenderSetup>();
 /** The key is no secret, because the databases of measurements are deleted. */
 const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
 const COMMIT_REPORT_MS = 5;
@@ -57,9 +58,28 @@ const platform: Platform = {
 const subscriptions = createSubscriptions(platform);
 const settings = createSettings(platform, subscriptions.ensure);
 const { notifications } = composeDeliveries(platform, { subscriptions, settings });
+const endpoints = createEndpoints(
+  platform,
+  {
+    subscriptions,
+    knownObjects: () => [],
+    findRecordTypes: () => undefined,
+    elements: { keys: () => ['load'], hubs: () => ['general'] },
+    hasInstance: async () => true,
+    openRecords: () => async () => undefined,
+  },
+  { maxPerAccount: given.length },
+);
 const events = composeEvents(
   platform,
-  { findSource, subscriptions, settings: settings.ofDelivery, notifications, noteEvent: () => {} },
+  {
+    findSource,
+    findEndpoints: endpoints.find,
+    subscriptions,
+    settings: settings.ofDelivery,
+    notifications,
+    noteEvent: () => {},
+  },
   { delivers: true, retentionDays: RETENTION_DAYS, options },
 );
 
@@ -74,7 +94,7 @@ const sources = new Map<number, EventSource>(
       elementKey: 'load',
       hub: 'general',
       isEnabled: true,
-      callbackUrl,
+      callbackUrl: callbackUrl ?? undefined,
       signatureKey: undefined,
       ordered: false,
     },
@@ -181,7 +201,14 @@ async function saturate({ seconds, inFlight, until, ...rest }: SaturationOptions
 
 /** Creates the subscriptions, so that this work is in no measurement. */
 async function prepare(): Promise<void> {
-  for (const url of callbackUrls) await subscriptions.ensure(accountId, url);
+  for (const url of callbackUrls) if (url !== null) await subscriptions.ensure(accountId, url);
+  if (given.length === 0) return;
+  await knex.transaction(async (trx) => {
+    // Several senders start at once, and one of them creates the endpoints of all.
+    await trx.raw('select pg_advisory_xact_lock(20)');
+    if ((await trx('endpoint').first('name')) !== undefined) return;
+    for (const endpoint of given) await endpoints.create(accountId, endpoint);
+  });
 }
 
 async function stop(): Promise<void> {

@@ -23,6 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   bigint: 'number',
   boolean: 'boolean',
   bytea: 'Buffer',
+  'double precision': 'number',
   date: 'string',
   integer: 'number',
   json: 'unknown',

@@ -104,6 +104,7 @@ const KIND_SQL: Readonly<Record<ActivityKind, string>> = {
   request: 'and kind is null',
   poll: "and kind = 'poll'",
   bulk: "and kind = 'bulk'",
+  schema: "and kind = 'schema'",
   all: '',
 };
 

@@ -1,8 +1,8 @@
 import { combineRedactors, type Redactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 
-/** Kind of a run in the background: a run of a poll, or a slice of a bulk job. */
-export type RunKind = 'poll' | 'bulk';
+/** Kind of a run in the background: a run of a poll, a slice of a bulk job, or a check of the watched objects. */
+export type RunKind = 'poll' | 'bulk' | 'schema';
 
 /** A completed request of a known caller, or a run. */
 export interface ActivityEntry {

@@ -110,6 +110,7 @@ export function createOpenRun(
 const UNEXPECTED: Readonly<Record<RunSubject['kind'], string>> = {
   poll: 'The poll failed because of an error in this service.',
   bulk: 'The bulk job failed because of an error in this service.',
+  schema: 'The check of the watched objects failed because of an error in this service.',
 };
 
 function statusOf(code: string): number {

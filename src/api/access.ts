@@ -62,7 +62,8 @@ export type AuditTarget =
   | 'formula-instance'
   | 'subscription'
   | 'delivery'
-  | 'poll';
+  | 'poll'
+  | 'schema-watch';
 
 const INSTANCE = 'createElementInstances';
 
@@ -79,6 +80,7 @@ const proxy = changes('oauth-proxy');
 const subscription = changes('subscription');
 const delivery = changes('delivery');
 const poll = changes('poll', 'resource');
+const schemaWatch = changes('schema-watch', 'objectName');
 const connectSession = changes('connect-session');
 /** For requests with the key of a connect page, which act as the user who created the session. */
 const ofPage = (action: AuditAction): Access => ({ audit: { action, target: 'connect-session' } });
@@ -353,6 +355,11 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   listInstancePolls: EVERYBODY,
   runInstancePoll: poll('run'),
   replayInstancePoll: poll('update'),
+  listSchemaWatches: EVERYBODY,
+  getSchemaWatch: EVERYBODY,
+  watchSchema: schemaWatch('create'),
+  unwatchSchema: schemaWatch('delete'),
+  listSchemaChanges: EVERYBODY,
 
   listOrganizationDefinitions: { privilege: VIEW_MAPPINGS },
   createOrganizationDefinitions: organizationMapping(CREATE),
@@ -513,9 +520,11 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
 
   listNotifications: EVERYBODY,
   listSubscriptions: EVERYBODY,
+  createSubscription: { ...NEW_SECRET, privilege: INSTANCE, audit: { action: 'create', target: 'subscription' } },
   getSubscription: subscription('show'),
   updateSubscription: subscription('update'),
   deleteSubscription: subscription('delete'),
+  testSubscription: EVERYBODY,
   listDeliveries: EVERYBODY,
   releaseDeliveries: delivery('update'),
   acknowledgeDeliveries: delivery('delete'),

@@ -56,6 +56,7 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   instance: 'element-instances',
   'connect-session': 'element-instances',
   poll: 'element-instances',
+  'schema-watch': 'element-instances',
   subscription: undefined,
   delivery: undefined,
 };

@@ -4,6 +4,7 @@ import type { Notification } from '../events/notifications/notifications.ts';
 import type { Subscription } from '../events/subscriptions/subscriptions.ts';
 import { MASK } from '../instances/configuration.ts';
 import { parseJson } from '../numbers/exact-json.ts';
+import { toEndpointView } from './endpoint-body.ts';
 import type { OperationResult } from './operation.ts';
 
 type SubscriptionView = OperationResult<'getSubscription'>;
@@ -15,7 +16,7 @@ const CHANNEL = 'webhook';
 
 /** Returns the view of a subscription with its secret in plain text, if it can be decrypted. */
 export function toSubscriptionView(subscription: Subscription): SubscriptionView {
-  const { id, url, state, reason, secret, previousSecretExpiresAt, queued, retrying } = subscription;
+  const { id, url, state, reason, secret, previousSecretExpiresAt, queued, retrying, endpoint } = subscription;
   return {
     id,
     channel: CHANNEL,
@@ -30,6 +31,7 @@ export function toSubscriptionView(subscription: Subscription): SubscriptionView
     stateChangedDate: subscription.stateChangedAt.toISOString(),
     queued,
     retrying,
+    ...(endpoint !== undefined && toEndpointView(url, endpoint)),
   };
 }
 

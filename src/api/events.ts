@@ -19,7 +19,8 @@ type EventView = OperationResult<'listInstanceEvents'>[number];
 
 /** The defaults of the spec. */
 const PAGE_SIZE = 200;
-const TEST_TYPE = 'test.created';
+/** Type of a test event. */
+export const TEST_TYPE = 'test.created';
 
 export function createEventHandlers(services: EventServices, seal: PageSeal) {
   const byId = {
@@ -64,8 +65,8 @@ function toEventView({ payload, createdAt, record }: StoredEvent): EventView {
   return { ...body, createdDate: createdAt.toISOString(), ...(record !== null && { record }) };
 }
 
-/** The pattern of the spec lets no other action through. */
-function splitType(type: string): { readonly objectName: string; readonly eventType: EventType } {
+/** Returns the object of a test event and its type. The pattern of the spec lets no other action through. */
+export function splitType(type: string): { readonly objectName: string; readonly eventType: EventType } {
   const dot = type.lastIndexOf('.');
   const objectName = type.slice(0, dot);
   const action = RECORD_ACTIONS.find((each) => each === type.slice(dot + 1)) ?? 'unknown';

@@ -34,6 +34,7 @@ import { composeMcp } from '../mcp/index.ts';
 import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
+import type { Schemas } from '../schemas/index.ts';
 import { createAccessKeyHandlers } from './access-keys.ts';
 import { createAccountHandlers } from './accounts.ts';
 import { createActivityHandlers } from './activity.ts';
@@ -67,6 +68,7 @@ import { createQueryHandlers } from './query.ts';
 import { createRecordHandlers } from './records.ts';
 import { createNoteCaller, createRedactCall } from './redact-call.ts';
 import { createRoleHandlers } from './roles.ts';
+import { createSchemaWatchHandlers } from './schema-watches.ts';
 import { type ApiParts, BASE_PATH, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
 import { createSessionCookie } from './session-cookie.ts';
@@ -107,6 +109,7 @@ export interface ApiServices
   readonly proxies: Proxies;
   readonly resources: Resources;
   readonly polls: Pick<Polls, 'list' | 'runNow' | 'replay'>;
+  readonly schemas: Pick<Schemas, 'list' | 'get' | 'watch' | 'unwatch' | 'listChanges'>;
   readonly bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
   readonly webhooks: WebhookRoom;
@@ -265,6 +268,7 @@ function composeOperations(
       ...createFederatedHandlers(services, keys),
       ...createTryOutHandlers(services),
       ...createPollHandlers(services.polls, { clock, seal: keys }),
+      ...createSchemaWatchHandlers(services.schemas, keys),
       ...createUserHandlers(services, keys),
       ...createInvitationHandlers(services, {
         seal: keys,

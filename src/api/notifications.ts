@@ -1,8 +1,12 @@
 import { OPERATIONAL_URL, type Settings } from '../accounts/settings.ts';
 import { AppError } from '../errors.ts';
 import type { Deliveries } from '../events/deliveries/deliveries.ts';
+import type { Endpoints } from '../events/endpoints/endpoints.ts';
+import { hostOf } from '../events/lease.ts';
+import { type Accepted, type FindSource, type NewEvent, wantsType } from '../events/model.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
+import { instanceNotFound } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { assertAsRead } from './body-faults.ts';
 import {
@@ -12,6 +16,8 @@ import {
   toNotificationView,
   toSubscriptionView,
 } from './delivery-view.ts';
+import { splitBody } from './endpoint-body.ts';
+import { splitType, TEST_TYPE } from './events.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers } from './operation.ts';
 
@@ -19,7 +25,10 @@ export interface NotificationServices {
   readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'update'>;
   readonly deliveries: Deliveries;
   readonly notifications: Pick<Notifications, 'list'>;
-  readonly instances: Pick<Instances, 'findByCallback'>;
+  readonly endpoints: Pick<Endpoints, 'create' | 'update' | 'changed' | 'judge'>;
+  readonly instances: Pick<Instances, 'findByCallback' | 'list'>;
+  readonly findSource: FindSource;
+  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
   readonly settings: Pick<Settings, 'get'>;
 }
 
@@ -30,7 +39,7 @@ const DRIFTING = ['queued', 'retrying', 'updatedDate', 'stateChangedDate', 'reas
 const BY_CALLER = 'by the caller';
 
 export function createNotificationHandlers(services: NotificationServices, seal: PageSeal) {
-  const { subscriptions, deliveries, notifications, instances, settings } = services;
+  const { subscriptions, endpoints, deliveries, notifications, instances, settings } = services;
   const tokensOf = (...listing: readonly unknown[]) => createPageTokens(seal, JSON.stringify(listing));
 
   /** Describes what sends events to the URL; undefined if nothing does. */
@@ -39,6 +48,16 @@ export function createNotificationHandlers(services: NotificationServices, seal:
     if (id !== undefined) return `instance ${id}`;
     const { [OPERATIONAL_URL]: operationalUrl } = await settings.get(accountId);
     return operationalUrl === url ? `the setting ${OPERATIONAL_URL}` : undefined;
+  }
+
+  async function firstInstance(accountId: number): Promise<number> {
+    const page = await instances.list(accountId, { limit: 1 });
+    const id = page.instances[0]?.id;
+    if (id !== undefined) return id;
+    throw new AppError(
+      'CONFLICT',
+      'The account has no instance, and an event comes from one. Connect an instance first.',
+    );
   }
 
   return {
@@ -54,26 +73,62 @@ export function createNotificationHandlers(services: NotificationServices, seal:
       body: toSubscriptionView(await subscriptions.get(principal.accountId, path.id)),
     }),
 
+    createSubscription: async ({ principal: { accountId }, body: { eventTypes, ...body } }) => {
+      const { input } = splitBody(body);
+      const id = await endpoints.create(accountId, { ...input, url: body.url, eventTypes });
+      return { body: toSubscriptionView(await subscriptions.get(accountId, id)) };
+    },
+
     updateSubscription: async ({ principal: { accountId }, path: { id }, body }) => {
-      const { state, eventTypes, rotateSecret, ...rest } = body;
-      const shown = toSubscriptionView(await subscriptions.get(accountId, id));
+      const subscription = await subscriptions.get(accountId, id);
+      const shown = toSubscriptionView(subscription);
+      const isEndpoint = subscription.endpoint !== undefined;
+      const { input, rest: others } = isEndpoint ? splitBody(body) : { input: {}, rest: body };
+      const { state, eventTypes, rotateSecret, ...rest } = others;
       assertAsRead(rest, { shown, drifting: DRIFTING });
+      const isWhole = Object.keys(rest).length > 0;
       // Sent back as it was read, an active subscription is not resumed once more.
-      const isSame = Object.keys(rest).length > 0 && state === shown.state;
-      await subscriptions.update(accountId, id, { eventTypes, rotateSecret });
+      const isSame = isWhole && state === shown.state;
+      if (!isEndpoint) await subscriptions.update(accountId, id, { eventTypes, rotateSecret });
+      else {
+        await endpoints.update(accountId, id, { ...input, eventTypes });
+        if (rotateSecret === true) await subscriptions.update(accountId, id, { rotateSecret });
+      }
       if (state === 'active' && !isSame) await deliveries.resume(accountId, id);
       if (state === 'deactivated' && !isSame) await deliveries.suspend(accountId, id, BY_CALLER);
       return { body: toSubscriptionView(await subscriptions.get(accountId, id)) };
     },
 
     deleteSubscription: async ({ principal: { accountId }, path: { id } }) => {
-      const { url } = await subscriptions.get(accountId, id);
-      const user = await findUser(accountId, url);
+      const { url, endpoint } = await subscriptions.get(accountId, id);
+      const user = endpoint === undefined ? await findUser(accountId, url) : undefined;
       if (user !== undefined) {
         throw new AppError('CONFLICT', `Subscription ${id} is in use: ${user} sends events to ${url}.`);
       }
       await deliveries.discard(accountId, id);
+      if (endpoint !== undefined) await endpoints.changed(accountId);
       return { body: { id } };
+    },
+
+    testSubscription: async ({ principal: { accountId }, path: { id }, body = {} }) => {
+      const { type = TEST_TYPE, objectId, object } = body;
+      const { url, endpoint, eventTypes } = await subscriptions.get(accountId, id);
+      const instanceId = body.instanceId ?? endpoint?.instances?.[0] ?? (await firstInstance(accountId));
+      const source = await services.findSource(accountId, instanceId);
+      if (source === undefined) throw instanceNotFound(instanceId);
+      const { objectName, eventType } = splitType(type);
+      const event = { accountId, instanceId, type: eventType, objectName, objectId, object };
+      const verdict =
+        endpoint === undefined
+          ? { matches: wantsType(eventTypes, type), unfiltered: false }
+          : await endpoints.judge(accountId, id, event, source);
+      const { ordered = false, maxPerSecond } = endpoint ?? {};
+      const { unfiltered } = verdict;
+      const receiver = { subscriptionId: id, host: hostOf(url), ordered, maxPerSecond, unfiltered };
+      const { eventIds } = await services.accept([{ ...event, receiver }]);
+      const [eventId] = eventIds;
+      if (eventId === undefined) throw new Error('A test event was not stored.');
+      return { body: { eventId, subscriptionId: id, config: { url }, ...verdict } };
     },
 
     listDeliveries: async ({ principal: { accountId }, query, url }) => {

@@ -10,6 +10,7 @@ import { type GivenConnectors, openConnectors } from '../connector/open.ts';
 import { createConsole } from '../console.ts';
 import {
   composeDeliveries,
+  composeEndpoints,
   composeEvents,
   composeWebhooks,
   createNoteRegistration,
@@ -24,6 +25,7 @@ import { composeMappings } from '../mappings/index.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
+import { composeSchemas, createComplaints, type SchemaRole } from '../schemas/index.ts';
 import { createSandbox } from '../scripts/index.ts';
 import { openListener } from './listener.ts';
 
@@ -58,6 +60,8 @@ export interface AppPorts extends GivenConnectors {
   readonly engineOptions?: Partial<EngineOptions>;
   /** Limits of the poller, for tests and measurements. */
   readonly pollerOptions?: PollRole['options'];
+  /** Limits of the checks of watched objects, for tests and measurements. */
+  readonly checkerOptions?: SchemaRole['options'];
   /** Limits of the workers of bulk jobs, for tests and measurements. */
   readonly bulkOptions?: BulkRole['options'];
   /** Limits of the workers of formulas, for tests and measurements. */
@@ -160,9 +164,11 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { noteCredentials, noteEventWarning } = instances;
   const sandbox = createSandbox(platform);
   cleanup.add('scripts', sandbox.close);
+  const complaints = createComplaints(platform);
+  cleanup.add('complaints', complaints.stop);
   const resources = composeResources(
     platform,
-    { client, budget, tokensOf: tokens.of, noteCredentials },
+    { client, budget, tokensOf: tokens.of, noteCredentials, noteRejection: complaints.note },
     { inForce: mappings.inForce, sandbox },
   );
   const { smtpUrl, smtpFrom } = config;
@@ -181,10 +187,16 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     },
   );
   await formulas.prepare();
+  const endpoints = composeEndpoints(
+    platform,
+    { subscriptions, registry, findSource, findInstance: findWebhookInstance, getRecord: resources.getRecord },
+    { maxPerAccount: config.maxEndpointsPerAccount },
+  );
   const events = composeEvents(
     platform,
     {
       findSource,
+      findEndpoints: endpoints.find,
       findTriggered: formulas.findTriggered,
       subscriptions,
       settings: settings.ofDelivery,
@@ -227,6 +239,19 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   );
   cleanup.add('polls', polls.stop);
   polls.start();
+
+  const schemas = composeSchemas(
+    platform,
+    {
+      ...{ instances, mappings, resources, openRun },
+      formulasOf: formulas.usesOf,
+      prepare: events.prepare,
+      prepareNotice: notifications.prepare,
+    },
+    { checks: role !== 'api', watchHours: config.schemaWatchHours, options: ports.checkerOptions },
+  );
+  cleanup.add('schemas', schemas.stop);
+  schemas.start();
 
   const bulk = composeBulk(
     platform,
@@ -284,6 +309,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepAuditLog: auditLog.keep,
     keepActivity: activity.keep,
     keepPolls: polls.keep,
+    keepSchemas: schemas.keep,
+    purgeSchemaChanges: schemas.purge,
     keepBulk: bulk.keep,
     keepFormulas: async () => {
       await formulas.keep();
@@ -318,8 +345,10 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       proxies,
       resources,
       polls,
+      schemas,
       bulk,
       subscriptions,
+      endpoints,
       notifications,
       deliveries,
       eventHistory,

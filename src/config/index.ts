@@ -286,6 +286,13 @@ export const VARIABLES = {
     description:
       'Days that the service keeps the steps of formula executions and their values. It lists executions for 30 days.',
   },
+  schemaWatch: {
+    name: 'SCHEMA_WATCH_HOURS',
+    format: integer(1, 744),
+    shownDefault: '24',
+    defaultText: () => '24',
+    description: 'Hours between two readings of the fields of watched objects. Changes become events.',
+  },
   smtpUrl: {
     name: 'SMTP_URL',
     format: urlOf(['smtp:', 'smtps:'], 'a URL like smtps://user:password@mail.example.com:465'),
@@ -300,6 +307,13 @@ export const VARIABLES = {
     shownDefault: 'causeway@localhost',
     defaultText: () => 'causeway@localhost',
     description: 'Address of the sender of mail.',
+  },
+  maxEndpoints: {
+    name: 'MAX_ENDPOINTS_PER_ACCOUNT',
+    format: integer(0, 1000),
+    shownDefault: '20',
+    defaultText: () => '20',
+    description: 'Maximum number of endpoints of one account: subscriptions with a filter of their own.',
   },
   bulkUploadMax: {
     name: 'BULK_UPLOAD_MAX_BYTES',
@@ -383,9 +397,11 @@ export interface ServiceConfig {
   readonly eventRetentionDays: number;
   readonly bulkRetentionDays: number;
   readonly formulaRetentionDays: number;
+  readonly schemaWatchHours: number;
   /** Server for mail, with its password. */
   readonly smtpUrl: string | undefined;
   readonly smtpFrom: string;
+  readonly maxEndpointsPerAccount: number;
   readonly bulkUploadMaxBytes: number;
   readonly auditRetentionDays: number;
   readonly activityRetentionDays: number;
@@ -455,8 +471,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     eventRetentionDays: required(VARIABLES.eventRetention),
     bulkRetentionDays: required(VARIABLES.bulkRetention),
     formulaRetentionDays: required(VARIABLES.formulaRetention),
+    schemaWatchHours: required(VARIABLES.schemaWatch),
     smtpUrl: optional(VARIABLES.smtpUrl),
     smtpFrom: required(VARIABLES.smtpFrom),
+    maxEndpointsPerAccount: required(VARIABLES.maxEndpoints),
     bulkUploadMaxBytes: required(VARIABLES.bulkUploadMax),
     auditRetentionDays: required(VARIABLES.auditRetention),
     activityRetentionDays: required(VARIABLES.activityRetention),

@@ -35,6 +35,7 @@ export const ENCRYPTED_COLUMNS = {
     bound: ['organization_id', 'api_key', 'configuration'],
   },
   'subscription.secrets': { key: { account_id: 'bigint', id: 'bigint' } },
+  'endpoint.secrets': { key: { account_id: 'bigint', subscription_id: 'bigint' } },
   'organization_secret.secret': { key: { organization_id: 'bigint', id: 'bigint' } },
   'user_secret.secret': { key: { account_id: 'bigint', user_id: 'bigint', id: 'bigint' } },
   'webhook_registration.secret': { key: { account_id: 'bigint', instance_id: 'bigint' } },

@@ -38,6 +38,8 @@ import * as formulaUsage from './migrations/0061-formula-usage.ts';
 import * as formulaOutcomes from './migrations/0064-formula-outcomes.ts';
 import * as sharedFormulaResources from './migrations/0065-shared-formula-resources.ts';
 import * as instancesById from './migrations/0066-instances-by-id.ts';
+import * as endpoints from './migrations/0070-endpoints.ts';
+import * as schemaWatches from './migrations/0074-schema-watches.ts';
 import * as accessKeys from './migrations/0077-access-keys.ts';
 import * as activityKeys from './migrations/0078-activity-keys.ts';
 
@@ -83,6 +85,8 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0064-formula-outcomes', statements: formulaOutcomes.STATEMENTS },
   { name: '0065-shared-formula-resources', statements: sharedFormulaResources.STATEMENTS },
   { name: '0066-instances-by-id', statements: instancesById.STATEMENTS },
+  { name: '0070-endpoints', statements: endpoints.STATEMENTS },
+  { name: '0074-schema-watches', statements: schemaWatches.STATEMENTS },
   { name: '0077-access-keys', statements: accessKeys.STATEMENTS },
   { name: '0078-activity-keys', statements: activityKeys.STATEMENTS },
 ];

@@ -11,6 +11,7 @@ import {
 } from './accept/accept.ts';
 import type { AcceptStore, StoredRow } from './accept/accept-store.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
+import type { FindEndpoints } from './endpoints/choose.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
 import { createEventIds } from './event-id.ts';
 import type { DeliveryLease } from './lease.ts';
@@ -53,6 +54,8 @@ export interface EngineNeighbours extends Pick<OutcomePorts, 'notifications'> {
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
   /** Finds the work that an event starts, which is stored with it. */
   readonly findTriggered?: FindTriggered | undefined;
+  /** Finds the endpoints that want an event. */
+  readonly findEndpoints?: FindEndpoints | undefined;
   /** Called for each stored event. */
   readonly noteEvent: (accountId: number, elementKey: string) => void;
 }
@@ -78,6 +81,7 @@ export function createEngine(
 ) {
   const { clock, log, notifier } = platform;
   const { findSource, findTriggered = async () => undefined, subscriptions, settings } = neighbours;
+  const { findEndpoints = async () => undefined } = neighbours;
   const options: EngineOptions = { ...DEFAULT_OPTIONS, ...given };
   const agenda = createAgenda();
   const outcomes = createOutcomeQueue(options);
@@ -104,6 +108,7 @@ export function createEngine(
     ensureSubscription: subscriptions.ensure,
     settings,
     findTriggered,
+    findEndpoints,
     newEventId: createEventIds(platform),
     clock,
     store,
@@ -139,6 +144,7 @@ export function createEngine(
     if (awaited?.holds()) awaited.resolve();
     const steadyMs = clock.steady();
     alarm.ringIn(outcomes.nextAtMs(steadyMs) - steadyMs);
+    alarm.ringIn(dispatcher.restsUntilMs() - nowMs);
     if (mayLook()) alarm.ringIn(agenda.nextAtMs() - nowMs);
   }
 
@@ -277,6 +283,7 @@ export function createEngine(
         dispatcher.forget(lost);
         await owner.enter();
       }
+      if (dispatcher.hasRates()) dispatcher.shareRates(await stores.owners.count());
       turn();
       noteTakenOver(await owner.takeOver());
     } catch (error) {

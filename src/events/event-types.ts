@@ -111,6 +111,12 @@ const BULK_JOB = {
   bulkFinishTime: '2026-02-02T08:30:53.000Z',
 } as const;
 
+const SCHEMA_CHANGE = {
+  added: ['shirtSize'],
+  removed: ['nickname'],
+  changed: [{ field: 'costCenter', from: { type: 'number' }, to: { type: 'string' } }],
+} as const;
+
 /** Event types of instances that are about no record of the provider. */
 export const INSTANCE_EVENT_TYPES = {
   'bulk.completed': {
@@ -162,6 +168,19 @@ export const INSTANCE_EVENT_TYPES = {
           progress: { rows: 80, providerCalls: 2, way: 'paging' },
         },
       },
+    },
+  },
+  'schema.changed': {
+    schema: 'SchemaChangedEvent',
+    meaning: 'The fields of a watched object changed at the provider.',
+    sent: 'A reading of the watched objects finds a difference. A reading that fails sends nothing. See [watch schemas](../how-to/watch-schemas.md).',
+    receivers: `${INSTANCE_URL} Formulas whose trigger names \`schema.changed\` in \`eventTypes\`.`,
+    reaction:
+      'Compare `removed` and `changed` with the fields that you use. `GET /instances/{id}/schema-changes` also lists what the change breaks.',
+    example: {
+      ...HEAD,
+      type: 'schema.changed',
+      data: { objectName: 'employees', ...SOURCE, object: { objectName: 'employees', ...SCHEMA_CHANGE } },
     },
   },
 } as const satisfies Readonly<Record<string, DocumentedEventType>>;
@@ -348,6 +367,31 @@ export const OPERATIONAL_EVENT_TYPES = {
           failures: 5,
           failingSince: '2026-02-02T07:45:00.000Z',
         },
+      },
+    },
+  },
+  'schema.broken': {
+    schema: 'SchemaBrokenEvent',
+    meaning: 'A change of a watched object breaks a mapping, a poll or a formula.',
+    sent: 'A reading of the watched objects finds that a field was removed or changed which one of them uses. `schema.changed` of the instance reports the same change.',
+    receivers: OPERATIONS_URL,
+    reaction:
+      'Correct what `breaks` names: map another field, change the configuration of the poll, or change the formula. If the account only lost a right at the provider, restore it.',
+    example: {
+      ...HEAD,
+      type: 'schema.broken',
+      data: {
+        instanceId: 427,
+        name: 'BambooHR, payroll',
+        elementKey: 'bamboohr',
+        objectName: 'employees',
+        ...SCHEMA_CHANGE,
+        breaks: {
+          mappings: [{ objectName: 'people', fields: ['nickname'], mappedFields: ['shortName'] }],
+          polls: [],
+          formulas: [],
+        },
+        accountId: 12,
       },
     },
   },

@@ -1,4 +1,4 @@
-import { filterable, INSTANT, INTEGER, orNull, TEXT } from '../db/listing.ts';
+import { FLAG, filterable, INSTANT, INTEGER, orNull, TEXT } from '../db/listing.ts';
 import type { FieldSpec } from '../where/index.ts';
 
 /** Returns the SQL of a time as the API shows it, to the millisecond. Filters use it, so that they match what callers see. */
@@ -9,6 +9,11 @@ export const FILTERABLE_SUBSCRIPTION = filterable({
   url: [TEXT, 'url'],
   'config.url': [TEXT, 'url'],
   state: [TEXT, 'state'],
+  name: [
+    orNull(TEXT),
+    '(select e.name from endpoint e where e.account_id = subscription.account_id and e.subscription_id = subscription.id)',
+  ],
+  endpoint: [FLAG, 'is_endpoint'],
   createdDate: [INSTANT, shownInstant('created_at')],
 });
 

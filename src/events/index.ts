@@ -1,9 +1,14 @@
 import type { Settings } from '../accounts/settings.ts';
+import type { Registry } from '../connector/registry.ts';
 import type { Platform } from '../platform.ts';
 import { createAcceptStore } from './accept/accept-store.ts';
 import { createDeliveries } from './deliveries/deliveries.ts';
+import { createEndpoints } from './endpoints/endpoints.ts';
+import { createKnownObjects } from './endpoints/known-objects.ts';
+import { createRecordReading, type RecordReadingNeighbours } from './endpoints/records.ts';
 import { createEngine, type EngineNeighbours, type EngineRole } from './engine.ts';
 import { createEventHistory } from './history/history.ts';
+import type { FindSource } from './model.ts';
 import { createNotifications } from './notifications/notifications.ts';
 import { createOutcomeStore } from './outcomes/outcome-store.ts';
 import { createOwnerStore } from './owners/owner-store.ts';
@@ -26,6 +31,31 @@ export function composeDeliveries(
   const notifications = createNotifications(platform, { subscriptions, settings });
   const deliveries = createDeliveries(platform, { subscriptions, notifications });
   return { notifications, deliveries, eventHistory: createEventHistory(platform) };
+}
+
+/** Builds the service of endpoints, which choose their events. */
+export function composeEndpoints(
+  platform: Platform,
+  { subscriptions, registry, findSource, ...ports }: EndpointRoomNeighbours,
+  options: { readonly maxPerAccount: number },
+) {
+  const objects = createKnownObjects(registry);
+  return createEndpoints(
+    platform,
+    {
+      subscriptions,
+      ...objects,
+      hasInstance: async (accountId, id) => (await findSource(accountId, id)) !== undefined,
+      openRecords: createRecordReading({ ...platform, ...ports }),
+    },
+    options,
+  );
+}
+
+export interface EndpointRoomNeighbours extends Pick<RecordReadingNeighbours, 'findInstance' | 'getRecord'> {
+  readonly subscriptions: Subscriptions;
+  readonly registry: Pick<Registry, 'connectors' | 'findConnector'>;
+  readonly findSource: FindSource;
 }
 
 export interface EventOptions extends EngineRole {

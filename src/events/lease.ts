@@ -10,6 +10,10 @@ export interface DeliveryLease extends Fence, ScheduleProgress {
   /** Id of the instance; undefined for an event of the account itself. */
   readonly instanceId: number | undefined;
   readonly ordered: boolean;
+  /** Maximum number of deliveries per second of the subscription. Undefined: no limit. */
+  readonly maxPerSecond?: number | undefined;
+  /** Whether the endpoint gets the event because its filter could not be decided. */
+  readonly unfiltered?: boolean | undefined;
   /** Body as signed and sent. */
   readonly body: Buffer;
   /** Time of acceptance, on the clock's monotonic time in milliseconds; undefined if the sweep loaded the delivery. */

@@ -47,7 +47,7 @@ function dataOf({ event, source }: PayloadInput) {
 }
 
 /** A stored body, see `buildPayload`. */
-interface StandardBody {
+export interface StandardBody {
   readonly id: string;
   readonly type: string;
   readonly timestamp: string;
@@ -61,6 +61,7 @@ interface StandardBody {
     readonly vendorObjectName?: string;
     readonly object?: unknown;
     readonly raw?: unknown;
+    readonly unfiltered?: boolean;
   };
 }
 
@@ -70,7 +71,10 @@ const EVENT_TYPES: Readonly<Record<string, string>> = { created: 'CREATED', upda
  * Converts a stored body to the form of the original API (decisions D16) when it is sent, so that stored, listed and repeated events do not
  * depend on the format. In the original, `raw` always had a value; where there is none, it is the record.
  */
-export function toOriginalBody(body: Buffer, { companyId }: { readonly companyId: number }): Buffer {
+export function toOriginalBody(
+  body: Buffer,
+  { companyId, unfiltered = false }: { readonly companyId: number; readonly unfiltered?: boolean },
+): Buffer {
   // It was written by `buildPayload`.
   const { id, type, timestamp, data }: StandardBody = JSON.parse(body.toString());
   const { objectName = '', objectId, elementKey, hub, accountId, instance, vendorObjectName, object, raw } = data;
@@ -97,6 +101,7 @@ export function toOriginalBody(body: Buffer, { companyId }: { readonly companyId
     instanceTags: instance.tags,
     raw: vendorObjectName === undefined ? (raw ?? object ?? {}) : mapped,
     events: [event],
+    ...(unfiltered && { unfiltered }),
   };
   const original = { id, severity: 'low', createdDate: timestamp, topic: 'event', action, user: 'system', message };
   return Buffer.from(JSON.stringify(original));

@@ -28,6 +28,8 @@ export interface NewEvent {
   readonly deduplicationKey?: string | undefined;
   /** Checked callback URL that replaces the instance's. */
   readonly callbackUrl?: string | undefined;
+  /** The only receiver, whatever it wants: an endpoint that is tested. */
+  readonly receiver?: EventReceiver | undefined;
 }
 
 export interface Accepted {
@@ -86,6 +88,48 @@ export interface ReadySubscription {
   readonly eventTypes: readonly string[];
   /** Signing secrets (`whsec_…`). There are two during a rotation. */
   readonly secrets: readonly string[];
+  /** How an endpoint is sent to. Undefined for a callback URL. */
+  readonly endpoint?: EndpointSending | undefined;
+}
+
+const BODY_FORMATS = ['standard', 'elements', 'cloudevents'] as const;
+/** The form of the bodies that an endpoint receives. */
+export type BodyFormat = (typeof BODY_FORMATS)[number];
+
+/** How an endpoint authenticates the service, with secrets in clear. */
+export type EndpointAuthentication =
+  | { readonly type: 'basic'; readonly username: string; readonly password: string }
+  | { readonly type: 'bearer'; readonly token: string }
+  | {
+      /** Client credentials (RFC 6749, section 4.4). */
+      readonly type: 'oauth2';
+      readonly tokenUrl: string;
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly scope?: string;
+      readonly audience?: string;
+      /** How the client authenticates: by a header (default) or by members of the body. */
+      readonly clientAuthentication?: 'basic' | 'body';
+    };
+
+export interface EndpointSending {
+  readonly format: BodyFormat;
+  /** Id of the organization, for the format `elements`. */
+  readonly companyId: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly authentication: EndpointAuthentication | undefined;
+}
+
+/** A subscription that gets an event. */
+export interface EventReceiver {
+  readonly subscriptionId: number;
+  /** Host of the URL, see `hostOf`. */
+  readonly host: string;
+  readonly ordered: boolean;
+  /** Maximum number of deliveries per second. Undefined: no limit. */
+  readonly maxPerSecond?: number | undefined;
+  /** Whether the receiver gets the event because its filter could not be decided. */
+  readonly unfiltered?: boolean | undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import { createAnnouncement } from '../events/sweep/announcement.ts';
 import type { Platform } from '../platform.ts';
 import type { Sandbox } from '../scripts/index.ts';
 import { createFormulaAnalytics } from './analytics.ts';
+import { findElementUses } from './element-uses.ts';
 import { createExecutionStore } from './executions/execution-store.ts';
 import { createExecutions } from './executions/executions.ts';
 import { createResourceResponses } from './executions/resource-responses.ts';
@@ -149,6 +150,9 @@ export function composeFormulas(
     resources,
     analytics: createFormulaAnalytics(platform),
     findTriggered: triggers.ofEvent,
+    /** Returns the running formula instances that use an element instance. */
+    usesOf: (accountId: number, elementInstanceId: number) =>
+      findElementUses({ programs, listAllowed: triggers.listAllowed }, accountId, elementInstanceId),
     /** Starts the formulas that wait for a request. */
     noteRequest: createRequestTriggers({ triggers, runs, startLimit, clock, log, wake }),
 

@@ -17,15 +17,16 @@ export interface Target {
 
 interface EventTarget extends Target {
   readonly matches: RowTest;
+  readonly namesSchemaChanges: boolean;
 }
 
 /** The targets of an account, by the id of the element instance that starts them. */
 interface TargetIndex {
   readonly events: ReadonlyMap<number, readonly EventTarget[]>;
-  readonly requests: ReadonlyMap<number, readonly RequestPath[]>;
+  readonly requests: ReadonlyMap<number, readonly RequestTarget[]>;
 }
 
-export interface RequestPath extends Target {
+export interface RequestTarget extends Target {
   readonly method: string;
   /** Matches the path of a request below the base path. */
   readonly path: RegExp;
@@ -46,6 +47,8 @@ export const EVENT_FIELDS = {
 
 const NO_TARGETS: readonly never[] = [];
 const ACTIONS: ReadonlySet<string> = new Set(['created', 'updated', 'deleted', 'unknown']);
+/** Starts only formulas whose trigger names it, because it is about no record. */
+const SCHEMA_CHANGED = 'schema.changed';
 
 export interface TriggerPorts {
   readonly programs: Pick<Programs, 'get' | 'listRunning'>;
@@ -88,14 +91,16 @@ export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }:
   return {
     /** Returns the executions that an event starts, to be stored in the transaction of the event. Undefined: none. */
     ofEvent: async (event: NewEvent, source: EventSource, eventId: string): Promise<Triggered | undefined> => {
-      const action = event.type.slice(event.type.lastIndexOf('.') + 1);
-      if (!ACTIONS.has(action)) return undefined;
+      const isOfSchema = event.type === SCHEMA_CHANGED;
+      if (!isOfSchema && !ACTIONS.has(actionOf(event))) return undefined;
       const { events } = await indexOf(event.accountId);
       const targets = events.get(event.instanceId) ?? NO_TARGETS;
       if (targets.length === 0) return undefined;
       const createdAt = new Date(clock.now());
       const shown = toEvent(event, source, createdAt);
-      const matching = targets.filter(({ matches }) => matches(shown));
+      const isWanted = ({ matches, namesSchemaChanges }: EventTarget) =>
+        matches(shown) && (!isOfSchema || namesSchemaChanges);
+      const matching = targets.filter(isWanted);
       const trigger = eventValues(event, shown, eventId);
       const executions: NewExecution[] = [];
       for (const target of await listAllowed(event.accountId, matching)) {
@@ -110,7 +115,7 @@ export function createTriggers({ programs, startLimit, mayWorkIn, clock, wake }:
     },
 
     /** Returns the targets of requests on an element instance. */
-    ofRequests: async (accountId: number, instanceId: number): Promise<readonly RequestPath[]> =>
+    ofRequests: async (accountId: number, instanceId: number): Promise<readonly RequestTarget[]> =>
       (await indexOf(accountId)).requests.get(instanceId) ?? NO_TARGETS,
 
     listAllowed,
@@ -132,15 +137,17 @@ async function buildIndex(
   running: readonly RunnableInstance[],
 ): Promise<TargetIndex> {
   const events = new Map<number, EventTarget[]>();
-  const requests = new Map<number, RequestPath[]>();
+  const requests = new Map<number, RequestTarget[]>();
   for (const instance of running) {
     const program = await programs.get(instance.formula, instance.version);
     const { type, properties } = program?.trigger ?? {};
     if (program === undefined || properties === undefined || (type !== 'event' && type !== 'elementRequest')) continue;
     const elementInstanceId = Number(resolveProperty(program, instance, properties.elementInstanceId));
     const target = { instance, program };
-    if (type === 'event') push(events, elementInstanceId, { ...target, matches: toTest(properties) });
-    else {
+    if (type === 'event') {
+      const namesSchemaChanges = listOf(properties.eventTypes).some((name) => name.toLowerCase() === SCHEMA_CHANGED);
+      push(events, elementInstanceId, { ...target, matches: toTest(properties), namesSchemaChanges });
+    } else {
       const method = String(properties.method ?? '').toUpperCase();
       const path = toPattern(resolveProperty(program, instance, properties.api));
       push(requests, elementInstanceId, { ...target, method, path });
@@ -154,7 +161,11 @@ function push<Item>(into: Map<number, Item[]>, key: number, item: Item): void {
 }
 
 /** A property of a trigger may refer to variables only. */
-export function resolveProperty({ variables }: Program, { configuration }: RunnableInstance, value: unknown): string {
+export function resolveProperty(
+  { variables }: Pick<Program, 'variables'>,
+  { configuration }: Pick<RunnableInstance, 'configuration'>,
+  value: unknown,
+): string {
   if (typeof value === 'string' && listReferences(value).length === 0) return value;
   try {
     const empty = { steps: {}, stepNames: new Set<string>(), trigger: undefined, info: {} };
@@ -186,8 +197,8 @@ function toTest({ objectTypes, eventTypes, where }: Readonly<Record<string, unkn
   return (event) => tests.every((test) => test(event));
 }
 
-/** A list, or a text with commas. */
-function listOf(value: unknown): readonly string[] {
+/** Returns the items of a list, or of a text with commas. */
+export function listOf(value: unknown): readonly string[] {
   const items = Array.isArray(value) ? value : toText(value).split(',');
   return items.map((item) => toText(item).trim()).filter((item) => item !== '');
 }
@@ -207,12 +218,15 @@ function toPattern(api: string): RegExp {
 
 type ShownEvent = ReturnType<typeof toEvent>;
 
+function actionOf({ type }: NewEvent): string {
+  return type === SCHEMA_CHANGED ? type : type.slice(type.lastIndexOf('.') + 1);
+}
+
 function toEvent(event: NewEvent, { elementKey, hub }: EventSource, now: Date) {
-  const action = event.type.slice(event.type.lastIndexOf('.') + 1);
   return {
     date: (event.timestamp ?? now).toISOString(),
     elementKey,
-    eventType: action.toUpperCase(),
+    eventType: actionOf(event).toUpperCase(),
     hubKey: hub,
     objectId: event.objectId ?? null,
     objectType: event.objectName ?? event.type.slice(0, event.type.lastIndexOf('.')),

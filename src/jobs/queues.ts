@@ -71,6 +71,13 @@ export interface Maintenance {
    * @returns number of corrected instances
    */
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
+  /**
+   * Chooses the watched objects of instances whose polls, mappings or formulas changed.
+   * @returns number of corrected instances
+   */
+  readonly keepSchemas: (signal: AbortSignal) => Promise<number>;
+  /** Deletes changes of watched objects that were found before the given time. */
+  readonly purgeSchemaChanges: (before: Date) => Promise<number>;
   /** Creates partitions of bulk jobs, and deletes jobs after the retention period. */
   readonly keepBulk: () => Promise<void>;
   /** Partitions and retention of executions of formulas, and formula instances whose time to live is over. */
@@ -94,6 +101,7 @@ const IDEMPOTENCY_MS = 24 * HOUR_MS;
 const PROXY_TARGET_MS = 24 * HOUR_MS;
 const AUTHORIZATION_MS = HOUR_MS / 4;
 const CONNECT_SESSION_MS = 30 * 24 * HOUR_MS;
+const SCHEMA_CHANGE_MS = 365 * 24 * HOUR_MS;
 
 /** Creates the table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
@@ -101,7 +109,7 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
   const { purgeConnectSessions, purgeConnectDepartures } = maintenance;
   const { refreshTokens, keepEvents, keepAuditLog, keepActivity, keepPolls, keepBulk, keepWebhooks, removeAccounts } =
     maintenance;
-  const { keepFormulas } = maintenance;
+  const { keepFormulas, keepSchemas, purgeSchemaChanges } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
@@ -144,6 +152,8 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'formulas.keep': everyHour(keepFormulas, '43 * * * *'),
     'activity.upkeep': everyHour(keepActivity, '53 * * * *'),
     'polls.keep': everyMinute(keepPolls),
+    'schemas.keep': everyMinute(keepSchemas),
+    'schemas.purge': purge(purgeSchemaChanges, SCHEMA_CHANGE_MS, '33 * * * *'),
     'events.webhooks': everyMinute(keepWebhooks),
     'oauth.refresh': everyMinute(refreshTokens),
     'accounts.remove': everyMinute(removeAccounts),

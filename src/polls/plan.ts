@@ -50,6 +50,7 @@ export interface PollPlan {
 const DEFAULT_OVERLAP_SECONDS = 60;
 const DEFAULT_PAGE_SIZE = 200;
 const DAY_MS = 86_400_000;
+const EPOCH_MS = 0;
 
 /**
  * Returns how a resource of an instance is polled. Settings override the object's declaration, which overrides
@@ -110,6 +111,21 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
     overlapMs: overlapMs + granularityMs,
     pageSize: resource.pageSize ?? query?.pageSize ?? DEFAULT_PAGE_SIZE,
   };
+}
+
+/** Returns the names of the fields that a poll depends on, as far as the object has them: its id, its dates, and those that its query names. */
+export function fieldsOfPoll(resource: PolledResource, object: ObjectSpec): readonly string[] {
+  const { changes = {}, idField = 'id' } = object;
+  const texts = Object.values(resource.query?.parametersAt(EPOCH_MS) ?? {}).join(' ');
+  const names = [
+    resource.idField ?? idField,
+    resource.updated?.field ?? changes.updated ?? guess(object, UPDATED_NAMES),
+    resource.created?.field ?? changes.created ?? guess(object, CREATED_NAMES),
+    ...(texts.match(/[\w.]+/g) ?? []),
+  ];
+  return [...new Set(names)].flatMap((name) =>
+    name !== undefined && Object.hasOwn(object.fields, name) ? [name] : [],
+  );
 }
 
 /** Adds the fields that the poll needs to a list of fields. Without them, it cannot find what changed, and up to when. */

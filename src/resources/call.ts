@@ -57,6 +57,8 @@ export interface CallNeighbours {
   readonly tokensOf: (instance: ConnectedInstance) => AccessTokens | undefined;
   /** Records that the provider rejected the instance's credentials, or that it accepted a call of an invalid instance. */
   readonly noteCredentials: (instance: ConnectedInstance, verdict: CredentialVerdict) => Promise<void>;
+  /** Called when the provider rejects a call, because the known description of its objects may be outdated. */
+  readonly noteRejection?: (instance: ConnectedInstance, error: AppError) => void;
 }
 
 /** What the calls for one request did at the provider, for the response headers. */
@@ -74,7 +76,14 @@ const DISCOVERY = 'describe objects';
  * called
  */
 export function startCall(
-  { client, budget, tokensOf, noteCredentials, rateLimits }: CallNeighbours & { readonly rateLimits: RateLimits },
+  {
+    client,
+    budget,
+    tokensOf,
+    noteCredentials,
+    noteRejection,
+    rateLimits,
+  }: CallNeighbours & { readonly rateLimits: RateLimits },
   instance: ConnectedInstance,
   signal: AbortSignal,
   work: string | undefined,
@@ -113,7 +122,7 @@ export function startCall(
     } catch (error) {
       if (isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) {
         await noteCredentials(instance, { kind: 'refused', work: what });
-      }
+      } else if (isAppError(error, 'PROVIDER_REJECTED')) noteRejection?.(instance, error);
       throw error;
     } finally {
       noteLimit(before);

@@ -54,12 +54,12 @@ export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts)
   const numberOf = createNumbering<ObjectSpec>();
   const mappedOf = new WeakMap<ObjectSpec, Mapped>();
 
-  async function getObjects(call: InstanceCall): Promise<Objects> {
+  async function getObjects(call: InstanceCall, isFresh?: true): Promise<Objects> {
     const { connector, accountId: owner } = call.instance;
     const find = connector.objects;
     if (typeof find !== 'function') return find;
     const look = () => discover(call, find, (objects) => objects);
-    return keepObjects(keyOf(call.instance), { owner, signal: call.signal, find: look });
+    return keepObjects(keyOf(call.instance), { owner, signal: call.signal, find: look, isFresh });
   }
 
   /** Completes an object or a child, which may be an outline. */
@@ -160,7 +160,18 @@ export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts)
     return { found, weight: offloadedBytes + sumOf(Object.values(objects), weightOf) };
   }
 
-  return { listObjects, getObject, complete };
+  return {
+    listObjects,
+    getObject,
+    complete,
+    /** Reads the objects of the provider anew. The result replaces the cached one. */
+    readAgain: (call: InstanceCall) => getObjects(call, true),
+    /** Drops the cached objects of an instance, so that the next call reads them anew. */
+    forget: ({ accountId, id }: Pick<ConnectedInstance, 'accountId' | 'id'>): void => {
+      keepObjects.forget(accountId, `${accountId}:${id}:`);
+      keepDescription.forget(accountId, `${accountId}:${id}:`);
+    },
+  };
 }
 
 /** A key by value: an instance is the same however it was loaded, and another one with another configuration. */

@@ -8,6 +8,7 @@ import type {
   NativeEnd,
   NativeIngest,
   ObjectSpec,
+  Objects,
   StoredUpload,
 } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
@@ -151,6 +152,13 @@ export interface WalkedPage extends CallReport {
   readonly isLost?: true;
   /** Whether the mapping changed since the walk began. Then nothing was read, and the walk begins anew. */
   readonly isOutdated?: true;
+}
+
+/** The objects of a provider as they are now. */
+export interface Inspection {
+  readonly objects: Objects;
+  /** Returns an object with its fields. */
+  readonly describe: (name: string, object: ObjectSpec) => Promise<ObjectSpec>;
 }
 
 type MappedChange = Omit<RecordChange, 'record'> & { readonly record?: Row };
@@ -350,6 +358,19 @@ export function composeResources(
 
     getObject: async ({ instance, objectName, signal }: ObjectTarget) =>
       catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),
+
+    /**
+     * Reads the objects of the provider anew, past the cache. `describe` completes one of them. Mappings are left out.
+     * @throws AppError as `getObject`
+     */
+    inspect: async ({ instance, signal, tally }: Omit<ObjectTarget, 'objectName'>): Promise<Inspection> => {
+      const call = startCall(neighbours, instance, signal, undefined, tally);
+      const objects = await catalog.readAgain(call);
+      return { objects, describe: (name, object) => catalog.complete(call, name, object) };
+    },
+
+    /** Drops the cached objects of an instance in this process. */
+    forgetObjects: catalog.forget,
 
     /** Returns the version of the mapping that makes an object of an instance; undefined where nothing maps it. */
     mappingVersionOf: async (instance: ConnectedInstance, objectName: string): Promise<string | undefined> =>

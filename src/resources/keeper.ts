@@ -3,7 +3,11 @@ import type { Clock } from '../clock.ts';
 import { goOnInTurn } from '../pace.ts';
 
 /** Returns the result of an expensive look-up. The look-up runs once for all callers within a time. */
-export type Keep<Found> = (key: string, lookup: KeeperLookup<Found>) => Promise<Found>;
+export interface Keep<Found> {
+  (key: string, lookup: KeeperLookup<Found>): Promise<Found>;
+  /** Drops the cached results of an owner whose keys begin with the text. */
+  readonly forget: (owner: number, prefix: string) => void;
+}
 
 /** A look-up and its owner. */
 export interface KeeperLookup<Found> {
@@ -12,6 +16,8 @@ export interface KeeperLookup<Found> {
   /** The caller's signal. The first caller's look-up runs with it. */
   readonly signal: AbortSignal;
   readonly find: () => Promise<Weighed<Found>>;
+  /** Whether a cached result is not used. The new one takes its place. */
+  readonly isFresh?: boolean | undefined;
 }
 
 /** A result with its approximate memory in bytes: a whole number above 0. */
@@ -69,7 +75,7 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
   const runningByKey = new Map<string, Running<Found>>();
 
   async function get(key: string, lookup: KeeperLookup<Found>): Promise<Found> {
-    const outcome = read(key);
+    const outcome = lookup.isFresh === true ? undefined : read(key);
     if (outcome !== undefined) return settle(outcome);
     const running = runningByKey.get(key);
     return running === undefined ? start(key, lookup) : share(running, key, lookup);
@@ -146,7 +152,11 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
     if (shelf.keys.size === 0) shelves.delete(owner);
   }
 
-  return get;
+  function forget(owner: number, prefix: string): void {
+    for (const key of [...(shelves.get(owner)?.keys ?? [])]) if (key.startsWith(prefix)) items.delete(key);
+  }
+
+  return Object.assign(get, { forget });
 }
 
 function settle<Found>(outcome: LoadOutcome<Found>): Found {

@@ -1,3 +1,4 @@
+export type { FieldRef, Filter, Literal } from './ast.ts';
 export { pushedField } from './check.ts';
 export { foldText } from './collation.ts';
 export {

@@ -89,12 +89,12 @@ const PROVIDERS: Readonly<Record<string, () => Provider | Promise<Provider>>> = 
     ...requesttrackerSimulator,
   }),
   servicenow: () => ({
-    connector: withPagesOf(9, servicenow),
+    connector: withPagesOf(20, servicenow),
     configuration: servicenowSimulator.DEMO_CONFIGURATION,
     ...servicenowSimulator,
   }),
   twilio: () => ({
-    connector: withPagesOf(8, twilio),
+    connector: withPagesOf(40, twilio),
     configuration: twilioSimulator.DEMO_CONFIGURATION,
     ...twilioSimulator,
   }),

@@ -123,6 +123,12 @@ async function storeRow(knex: Knex, encrypt: Encrypt, id: number): Promise<void>
     'insert into subscription (account_id, id, url, secrets) overriding system value values (1, ?, ?, ?)',
     [id, `https://example.com/${id}`, encrypt('subscription.secrets', 1, id)],
   );
+  await knex('endpoint').insert({
+    account_id: 1,
+    subscription_id: id,
+    choice: '{}',
+    secrets: encrypt('endpoint.secrets', 1, id),
+  });
 }
 
 /** All ciphertexts of the database by their column. */

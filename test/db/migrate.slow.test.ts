@@ -11,13 +11,8 @@ const ALL = [
   ...['0020-bulk', '0022-bulk-usage', '0023-connect', '0024-account-roles', '0028-oauth-codes', '0044-job-users'],
   ...['0045-shared-proxies', '0046-branding-invitations', '0047-background-runs', '0048-last-calls', '0049-told-apart'],
   ...['0050-mappings', '0051-missing-mappings', '0052-script-notes'],
-  ...[
-    '0060-formulas',
-    '0061-formula-usage',
-    '0064-formula-outcomes',
-    '0065-shared-formula-resources',
-    '0066-instances-by-id',
-  ],
+  ...['0060-formulas', '0061-formula-usage', '0064-formula-outcomes', '0065-shared-formula-resources'],
+  ...['0066-instances-by-id', '0070-endpoints', '0074-schema-watches'],
   ...['0077-access-keys', '0078-activity-keys'],
 ];
 

@@ -33,6 +33,7 @@ describe('accepting events of two tenants', () => {
           writes.push({ rows, end: () => resolve(new Map(stored)) });
         }),
       storeTogether: () => Promise.reject(new Error('No event of this test starts a formula.')),
+      findEndpoints: async () => undefined,
       findTriggered: async () => undefined,
       findSource: async (accountId, instanceId) => ({
         ...plainSource(accountId, instanceId),

@@ -12,6 +12,7 @@ const PURGES = {
   'accounts.purge-log-ins': { work: 'purgeLogIns', keepMs: 0, schedule: '37 * * * *' },
   'connect.purge-sessions': { work: 'purgeConnectSessions', keepMs: 720 * HOUR_MS, schedule: '3 * * * *' },
   'connect.purge-departures': { work: 'purgeConnectDepartures', keepMs: HOUR_MS / 4, schedule: '*/15 * * * *' },
+  'schemas.purge': { work: 'purgeSchemaChanges', keepMs: 8760 * HOUR_MS, schedule: '33 * * * *' },
   'oauth.purge-proxy-targets': { work: 'purgeProxyTargets', keepMs: 24 * HOUR_MS, schedule: '17 * * * *' },
   'oauth.purge-authorizations': { work: 'purgeAuthorizations', keepMs: HOUR_MS / 4, schedule: '*/15 * * * *' },
 } as const;
@@ -32,6 +33,8 @@ const nothing: Maintenance = {
   keepAuditLog: async () => {},
   keepActivity: async () => {},
   keepPolls: async () => 0,
+  keepSchemas: async () => 0,
+  purgeSchemaChanges: async () => 0,
   keepFormulas: async () => {},
   keepBulk: async () => {},
   keepWebhooks: async () => 0,
@@ -55,6 +58,7 @@ for (const name of Object.keys(PURGES) as (keyof typeof PURGES)[]) {
 for (const [queue, work, what] of [
   ['oauth.refresh', 'refreshTokens', 'refreshes what is due, until it is told to stop'],
   ['polls.keep', 'keepPolls', 'makes up for messages that pollers have missed'],
+  ['schemas.keep', 'keepSchemas', 'chooses the watched objects of instances for which messages were missed'],
 ] as const) {
   describe(`the queue ${queue}`, () => {
     it(`${what}, each minute`, async () => {

@@ -4,19 +4,19 @@ import { OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { assertNone, catalogueOf, createTally, type RunEffort, runMapping } from './catalogue-runs.ts';
 import { startSimulated } from './simulated.ts';
 
-const EFFORT: RunEffort = { literals: 3, local: 4, sorted: 4, got: 5, paged: 40 };
+const EFFORT: RunEffort = { literals: 3, local: 2, sorted: 3, got: 3, paged: 40 };
 
 /** Objects that the demo accounts lack. */
 const ABSENT = ['salesforce leads'];
-/** Connectors without mappings in the catalogue. */
-const EMPTY = ['odata'];
+/** Without mappings in the catalogue, or with the objects and the mappings of another connector, as catalogue.test.ts shows. */
+const LEFT_OUT = ['odata', 'fortnoxoauth', 'servicenowoauth'];
 
 describe('the catalogue on the simulators', function runs() {
   this.timeout(600_000);
   const tally = createTally();
   let mappings = 0;
 
-  for (const key of readdirSync(OWN_CONNECTORS).filter((each) => !EMPTY.includes(each))) {
+  for (const key of readdirSync(OWN_CONNECTORS).filter((each) => !LEFT_OUT.includes(each))) {
     it(`maps rows, filters, orders, pages and records of ${key} as it says`, async () => {
       const simulated = await startSimulated(key);
       const faults: string[] = [];
@@ -35,7 +35,7 @@ describe('the catalogue on the simulators', function runs() {
 
   // Filters that match all rows or none say little.
   it('was tried with filters that distinguish rows', () => {
-    expect(mappings).to.equal(69);
+    expect(mappings).to.equal(57);
     expect(tally.rows).to.be.greaterThan(4000);
     expect(tally.decisive).to.be.greaterThan(10_000);
   });

@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { rows } from './cap/rows.ts';
@@ -10,13 +13,21 @@ export type CapServer = Awaited<ReturnType<typeof startCapServer>>;
 const PROJECT = fileURLToPath(new URL('./cap/', import.meta.url));
 const SERVE = createRequire(import.meta.url).resolve('@sap/cds/bin/serve.js');
 
+export interface CapOptions {
+  /** Returns another model. The server has no rows then. */
+  readonly changeModel?: (model: string) => string;
+  /** Default: a free one. */
+  readonly port?: number;
+}
+
 /**
  * Starts a real OData 4 server: SAP CAP on an SQLite database in memory, with the model and the rows of `cap/`.
  * @throws Error with the output of the server if it ends before it listens
  */
-export async function startCapServer() {
-  const server = spawn(process.execPath, [SERVE, 'all', '--from', 'shop.cds', '--port', '0'], {
-    cwd: PROJECT,
+export async function startCapServer({ changeModel, port = 0 }: CapOptions = {}) {
+  const project = changeModel === undefined ? PROJECT : copyProject(changeModel);
+  const server = spawn(process.execPath, [SERVE, 'all', '--from', 'shop.cds', '--port', String(port)], {
+    cwd: project,
     env: { ...process.env, NO_COLOR: '1', NODE_ENV: 'test' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -26,12 +37,27 @@ export async function startCapServer() {
   try {
     const origin = await listeningOrigin(server);
     const url = `${origin}/odata/v4/shop`;
-    await seed(url);
-    return { url, rows, stop };
+    // Another model may not take the rows.
+    if (changeModel === undefined) await seed(url);
+    return { url, port: Number(new URL(origin).port), rows, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Returns the folder of a copy of the project with another model. */
+function copyProject(changeModel: (model: string) => string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-cap-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  cpSync(PROJECT, folder, { recursive: true });
+  symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  const file = join(folder, 'shop.cds');
+  const model = readFileSync(file, 'utf8');
+  const changed = changeModel(model);
+  if (changed === model) throw new Error('The model is the same.');
+  writeFileSync(file, changed);
+  return folder;
 }
 
 /** Returns the origin, which the server prints when it is ready. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
@@ -165,7 +165,9 @@ async function removeFoldersOfKilledRuns(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     const pid = IN_MEMORY.exec(name)?.groups?.pid;
     const folder = join(MEMORY, name);
-    if (pid === undefined || (await stat(folder)).uid !== process.getuid?.() || signalProcess(Number(pid), 0)) continue;
+    if (pid === undefined || signalProcess(Number(pid), 0)) continue;
+    // Another run may just have removed it.
+    if (statSync(folder, { throwIfNoEntry: false })?.uid !== process.getuid?.()) continue;
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -30,6 +30,7 @@ interface TestEngineInput extends Partial<EngineRole> {
   readonly knex: Knex;
   readonly clock?: Clock;
   readonly egress?: EnginePlatform['egress'];
+  readonly findEndpoints?: EngineNeighbours['findEndpoints'];
 }
 
 /** Creates the stores of the service. */
@@ -67,6 +68,7 @@ function createTestEngine(input: TestEngineInput) {
       return { ...plainSource(accountId, instanceId), callbackUrl, ...sources.get(instanceId) };
     },
     subscriptions,
+    findEndpoints: input.findEndpoints,
     settings: async () => settings,
     noteEvent: () => {},
     notifications: {
@@ -178,6 +180,8 @@ export function plainSource(accountId: number, instanceId: number): EventSource 
   };
 }
 
+const PLAIN_ENDPOINT = { format: 'standard', companyId: 0, headers: {}, authentication: undefined } as const;
+
 /** Creates subscriptions on the table. They read it for each call, except for the id of a URL. */
 export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscriptions'] {
   const cached = new Map<string, Promise<ReadySubscription | undefined>>();
@@ -193,6 +197,7 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
         state: row.state,
         eventTypes: row.event_types,
         secrets: [SECRET],
+        endpoint: row.is_endpoint ? PLAIN_ENDPOINT : undefined,
       }
     );
   }
@@ -209,7 +214,7 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
   async function insert(accountId: number, url: string): Promise<number> {
     await knex('subscription')
       .insert({ account_id: accountId, url, secrets: 'sealed' })
-      .onConflict(['account_id', 'url'])
+      .onConflict(knex.raw('(account_id, url) where not is_endpoint'))
       .ignore();
     return (await theRow(knex('subscription').where({ account_id: accountId, url }))).id;
   }

@@ -5,6 +5,7 @@ import { CAUSEWAY } from './command-name.js';
 import { addActivity } from './commands/activity.js';
 import { addBulk } from './commands/bulk.js';
 import { addConnect } from './commands/connect.js';
+import { addEndpoints } from './commands/endpoints.js';
 import { addEvents } from './commands/events.js';
 import { addFormulas } from './commands/formulas.js';
 import { addInstances } from './commands/instances.js';
@@ -13,6 +14,7 @@ import { addLogin } from './commands/login.js';
 import { addMcp } from './commands/mcp.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
+import { addSchema } from './commands/schema.js';
 import { addTypes } from './commands/types.js';
 import { FORMATS } from './output.js';
 import { Session, type Surroundings } from './session.js';
@@ -27,8 +29,10 @@ const COMMANDS: readonly AddCommands[] = [
   addTypes,
   addQuery,
   addEvents,
+  addEndpoints,
   addBulk,
   addFormulas,
+  addSchema,
   addActivity,
   addMcp,
   addKeys,

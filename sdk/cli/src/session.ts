@@ -1,4 +1,4 @@
-import { Causeway } from '@causeway/client';
+import { Causeway, type KeyInstance } from '@causeway/client';
 import type { Asker } from './ask.js';
 import { CAUSEWAY } from './command-name.js';
 import { NotReadyError, UsageError } from './failures.js';
@@ -155,8 +155,18 @@ export class Session {
     return this.#key() === undefined && this.#loginOfEnvironment() === undefined;
   }
 
+  /** Returns the instances of the access key; undefined for a log-in with secrets. */
+  async instancesOfKey(): Promise<readonly KeyInstance[] | undefined> {
+    const key = this.#key();
+    return key && (await this.#instancesOf(key));
+  }
+
+  async #instancesOf(key: KeyLogin): Promise<readonly KeyInstance[]> {
+    return (await new Causeway(key).keys.getOwnAccessKey({ signal: this.signal })).instances;
+  }
+
   async #onlyInstanceOf(key: KeyLogin): Promise<number> {
-    const { instances } = await new Causeway(key).keys.getOwnAccessKey({ signal: this.signal });
+    const instances = await this.#instancesOf(key);
     const [only, ...others] = instances;
     if (only !== undefined && others.length === 0) return only.id;
     throw new NotReadyError(

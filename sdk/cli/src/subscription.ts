@@ -9,11 +9,15 @@ export interface Registration {
   readonly settings: Settings;
   /** Whether to replace another callback URL until the command ends. */
   readonly mayReplace: boolean;
+  /** The filter over the events. With it, an endpoint receives them, and the callback URL of the instance stays as it is. */
+  readonly where?: string | undefined;
 }
 
 /** The secret that signs the events, and the function that restores the configuration. */
 export interface Registered {
   readonly secret: string;
+  /** The endpoint that was created for the command. */
+  readonly endpointId?: number;
   readonly undo: () => Promise<void>;
 }
 
@@ -35,6 +39,7 @@ export async function register(
   registration: Registration,
   signal: AbortSignal,
 ): Promise<Registered> {
+  if (registration.where !== undefined) return registerEndpoint(platform, registration, registration.where, signal);
   const { instanceId: id, url, settings, mayReplace } = registration;
   const before: Settings = await platform.instances.getInstanceConfiguration({ id }, { signal });
   if (before[ENABLED] === true && before[CALLBACK_URL] !== url && !mayReplace) {
@@ -62,6 +67,33 @@ export async function register(
   }
 }
 
+/** Creates an endpoint for the events of the instance. `undo` deletes it, and restores the configuration of the instance. */
+async function registerEndpoint(
+  platform: Causeway,
+  { instanceId: id, url, settings }: Registration,
+  filter: string,
+  signal: AbortSignal,
+): Promise<Registered> {
+  const newEndpoint = { url, name: 'causeway events listen', where: filter, instances: [id] };
+  const endpoint = await platform.notifications.createSubscription({ newEndpoint }, { signal });
+  const removeEndpoint = () => platform.notifications.deleteSubscription({ id: endpoint.id });
+  try {
+    const before: Settings = await platform.instances.getInstanceConfiguration({ id }, { signal });
+    const changes: Settings = { ...settings, [ENABLED]: true };
+    const isChanged = Object.entries(changes).some(([key, value]) => before[key] !== value);
+    const restore = Object.fromEntries(Object.keys(changes).map((key) => [key, before[key] ?? null]));
+    if (isChanged) await platform.instances.updateInstanceConfiguration({ id, requestBody: changes }, { signal });
+    const undo = async () => {
+      await removeEndpoint();
+      if (isChanged) await platform.instances.updateInstanceConfiguration({ id, requestBody: restore });
+    };
+    return { secret: endpoint.secret, endpointId: endpoint.id, undo };
+  } catch (error) {
+    await removeEndpoint();
+    throw error;
+  }
+}
+
 /**
  * Sends a test event, and waits until it arrives or fails.
  * @param hasArrived whether the event with this id has arrived
@@ -69,17 +101,17 @@ export async function register(
  */
 export async function assertReachable(
   platform: Causeway,
-  { instanceId, url }: Registration,
+  { instanceId, url, endpointId }: Registration & Pick<Registered, 'endpointId'>,
   hasArrived: (eventId: string) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const { eventId } = await platform.events.sendTestEvent(
-    { testEvent: { instanceId, type: TEST_TYPE, data: {} } },
-    { signal },
-  );
+  const type = TEST_TYPE;
+  const { eventId } = await (endpointId === undefined
+    ? platform.events.sendTestEvent({ testEvent: { instanceId, type, data: {} } }, { signal })
+    : platform.notifications.testSubscription({ id: endpointId, subscriptionTest: { instanceId, type } }, { signal }));
   for (let polls = 0; polls < MOST_POLLS; polls++) {
     if (hasArrived(eventId)) return;
-    const { lastError, status } = await deliveryOf(platform, eventId, signal);
+    const { lastError, status } = await deliveryOf(platform, { eventId, url }, signal);
     if (lastError !== undefined && !hasArrived(eventId)) throw unreachable(url, lastError);
     if (status === 'queued')
       throw unreachable(url, 'the account queues deliveries, see its setting notification.webhook.failure.policy');
@@ -94,9 +126,13 @@ function unreachable(url: string, reason: string): UnreachableError {
   );
 }
 
-async function deliveryOf(platform: Causeway, eventId: string, signal: AbortSignal) {
+async function deliveryOf(
+  platform: Causeway,
+  { eventId, url }: { readonly eventId: string; readonly url: string },
+  signal: AbortSignal,
+) {
   const deliveries = await platform.notifications.listDeliveries(
-    { where: where`event.id = ${eventId}`.text, hydrate: false },
+    { where: where`event.id = ${eventId} AND config.url = ${url}`.text, hydrate: false },
     { signal },
   );
   return { lastError: deliveries[0]?.lastError, status: deliveries[0]?.status };
@@ -104,7 +140,7 @@ async function deliveryOf(platform: Causeway, eventId: string, signal: AbortSign
 
 async function subscriptionOf(platform: Causeway, url: string, signal?: AbortSignal): Promise<number | undefined> {
   const subscriptions = await platform.notifications.listSubscriptions(
-    { where: where`url = ${url}`.text },
+    { where: where`url = ${url} AND endpoint = FALSE`.text },
     { ...(signal && { signal }) },
   );
   return subscriptions[0]?.id;

@@ -23,6 +23,8 @@ const NO_LOGIN: Environment = {
   CAUSEWAY_USER_SECRET: undefined,
   CAUSEWAY_ORGANIZATION_SECRET: undefined,
   CAUSEWAY_ELEMENT_TOKEN: undefined,
+  CAUSEWAY_KEY: undefined,
+  CAUSEWAY_INSTANCE_ID: undefined,
 };
 const POLL_MS = 100;
 const MOST_POLLS = 100;
@@ -234,6 +236,51 @@ describe('the command line', { skip }, () => {
     const explained = await prints('explain', 'incident', '-w', "priority = 1 AND short_description LIKE 'a%'");
     assert.match(explained, /^priority = 1 +provider +exact$/m);
     assert.match(explained, /^request +GET http/m);
+  });
+
+  it('creates an access key, works with it in place of a log-in, rotates and deletes it', async () => {
+    const made = await causeway(
+      'keys',
+      'create',
+      'cli: key',
+      '--instances',
+      instance,
+      '--objects',
+      'incident',
+      '--days',
+      '1',
+    );
+    const key = made.out.trim();
+    assert.match(key, /^ck_[0-9A-Za-z]{47}$/, made.err);
+    assert.match(made.err, /not shown again/);
+    const list = await prints('keys', '--where', "name = 'cli: key'");
+    assert.match(list, new RegExp(`ck_…${key.slice(-4)} +read +instances ${instance}; objects incident`));
+    const [{ id }] = await answers('keys', '--where', "name = 'cli: key'");
+
+    const withKey = async (used: string, ...args: readonly string[]): Promise<Ended> => {
+      const own = { ...NO_LOGIN, XDG_CONFIG_HOME: join(folder, 'nobody'), CAUSEWAY_URL, CAUSEWAY_KEY: used };
+      return noted(await start(args, own, folder).ended);
+    };
+    const rows = await withKey(key, 'query', 'incident', '--limit', '1', '--json');
+    assert.equal(JSON.parse(rows.out).length, 1, rows.err);
+    const refused = await withKey(key, 'query', 'problem');
+    assert.deepEqual([refused.code, /scope objects/.test(refused.err)], [4, true]);
+    assert.match((await withKey(key, 'instances')).out, new RegExp(`^${instance} +servicenow +cli: basic`, 'm'));
+    const platform = await withKey(key, 'activity');
+    assert.deepEqual([platform.code, /scope platform/.test(platform.err)], [4, true]);
+
+    const next = (await prints('keys', 'rotate', String(id), '--overlap-hours', '0')).trim();
+    assert.equal((await withKey(key, 'objects')).code, 4);
+    assert.equal((await withKey(next, 'objects')).out.trim().split('\n').length > 0, true);
+    assert.equal((await causeway('keys', 'delete', String(id))).code, 2);
+    assert.match(await prints('keys', 'delete', String(id), '--yes'), /Deleted cli: key/);
+    assert.equal((await withKey(next, 'objects')).code, 4);
+    for (const [option, value] of [
+      ['--allow', 'everything'],
+      ['--instances', 'x'],
+      ['--days', '0'],
+    ] as const)
+      assert.equal((await causeway('keys', 'create', 'x', option, value)).code, 2, option);
   });
 
   it('connects by OAuth, whose page is shown and comes back to this machine', async () => {

@@ -179,7 +179,10 @@ export class Causeway {
   }
 }
 
-/** @throws TypeError for options that do not go together, without their values */
+/**
+ * Asserts that the options go together.
+ * @throws TypeError without the values of the options
+ */
 function assertOneWay({ key, userSecret, organizationSecret, elementToken, instanceId }: CausewayOptions): void {
   const hasSecrets = userSecret !== undefined && organizationSecret !== undefined;
   if (key === undefined && !hasSecrets)

@@ -21,11 +21,23 @@ export interface NewRow
   readonly traceparent?: string | undefined;
   /** Requested state. A delivery to a deactivated subscription is stored as `queued`. */
   readonly state: RowOf<'delivery', 'state'>['state'];
+  /** Whether the endpoint gets the event because its filter could not be decided. */
+  readonly unfiltered?: boolean | undefined;
+  /** Deliveries of the same event to other subscriptions. */
+  readonly others?: readonly OtherDelivery[] | undefined;
 }
 
-export interface StoredRow {
+/** A delivery of an event that has another one. */
+export type OtherDelivery = Pick<NewRow, 'subscriptionId' | 'ordered' | 'state' | 'unfiltered'>;
+
+export interface StoredDelivery {
   readonly deliveryId: number;
   readonly state: NewRow['state'];
+}
+
+export interface StoredRow extends StoredDelivery {
+  /** The other deliveries of the event, by subscription. Absent if it has none. */
+  readonly others?: ReadonlyMap<number, StoredDelivery>;
 }
 
 /** An event of which only its key is stored. */
@@ -52,17 +64,20 @@ export function createAcceptStore(knex: Knex) {
     ): Promise<ReadonlyMap<string, StoredRow>> => {
       const keyed = rows.some(({ keyHash }) => keyHash !== undefined);
       const traced = rows.some(({ traceparent }) => traceparent !== undefined);
-      const { rows: stored } = await runNamed<Pick<Tables['delivery'], 'event_id' | 'id' | 'state'>>(
+      const fanned = rows.some(({ others, unfiltered }) => others !== undefined || unfiltered === true);
+      const { rows: stored } = await runNamed<StoredColumns>(
         knex,
-        INSERTS[keyed ? 'keyed' : 'plain'][traced ? 'traced' : 'untraced'],
+        INSERTS[fanned ? 'fanned' : 'single'][keyed ? 'keyed' : 'plain'][traced ? 'traced' : 'untraced'],
         [
           ...columnsOf(rows),
           ...(traced ? [arrayLiteral(rows.map(({ traceparent }) => traceparent))] : []),
           ...(keyed ? [arrayLiteral(rows.map(({ keyHash }) => keyHash && `\\x${keyHash.toString('hex')}`))] : []),
+          ...(fanned ? targetsOf(rows) : []),
           owner ?? null,
           now,
         ],
       );
+      if (fanned) return storedOf(rows, stored);
       return new Map(stored.map(({ event_id, id, state }) => [event_id, { deliveryId: id, state }]));
     },
 
@@ -103,6 +118,36 @@ function columnsOf(rows: readonly NewRow[]): (string | Buffer)[] {
   ];
 }
 
+type StoredColumns = Pick<Tables['delivery'], 'event_id' | 'id' | 'state' | 'subscription_id'>;
+
+/** Returns the columns of all deliveries, those of an event behind each other. */
+function targetsOf(rows: readonly NewRow[]): string[] {
+  const targets = rows.flatMap((row) => [row, ...(row.others ?? [])].map((target) => ({ ...target, of: row.eventId })));
+  return [
+    arrayLiteral(targets.map(({ of }) => of)),
+    arrayLiteral(targets.map(({ subscriptionId }) => subscriptionId)),
+    arrayLiteral(targets.map(({ ordered }) => ordered)),
+    arrayLiteral(targets.map(({ unfiltered = false }) => unfiltered)),
+    arrayLiteral(targets.map(({ state }) => state)),
+  ];
+}
+
+/** Returns the deliveries by event: that of the row itself, and beside it the others. */
+function storedOf(rows: readonly NewRow[], stored: readonly StoredColumns[]): ReadonlyMap<string, StoredRow> {
+  const byEvent = new Map<string, Map<number, StoredDelivery>>();
+  for (const { event_id, id, state, subscription_id } of stored) {
+    const known = byEvent.get(event_id) ?? new Map<number, StoredDelivery>();
+    byEvent.set(event_id, known.set(subscription_id, { deliveryId: id, state }));
+  }
+  return new Map(
+    rows.flatMap(({ eventId, subscriptionId }) => {
+      const others = byEvent.get(eventId);
+      const own = others?.get(subscriptionId);
+      return own === undefined || others === undefined ? [] : [[eventId, { ...own, others }] as const];
+    }),
+  );
+}
+
 const COLUMNS =
   'account_id, event_id, created_at, instance_id, type, payload, record, subscription_id, ordered, wanted_state' as const;
 const ARRAYS =
@@ -126,36 +171,64 @@ const COLUMNS_OF = {
  * deliveries that are queued here. An active one is not locked: if it is deactivated at the same moment, the outcome of the delivery or the
  * sweep reads its state again.
  */
-const insertRest = ({ ofEvent }: Columns) => `
+const insertRest = ({ ofEvent }: Columns, { targets, from, unfiltered }: Deliveries) => `
   stored_event as (
     insert into event (account_id, id, created_at, instance_id, type, payload, record${ofEvent})
     select account_id, event_id, created_at, instance_id, type, payload, record${ofEvent} from fresh
-  ),
+  ),${targets}
   asleep as materialized (
     select account_id, id from subscription
-    where state <> 'active' and (account_id, id) in (select distinct account_id, subscription_id from fresh)
+    where state <> 'active' and (account_id, id) in (select distinct account_id, subscription_id from ${from})
     order by account_id, id
     for share
   ),
   judged as (
     select f.*, case when a.id is null then f.wanted_state else 'queued' end as state
-    from fresh f left join asleep a on a.account_id = f.account_id and a.id = f.subscription_id
+    from ${from} f left join asleep a on a.account_id = f.account_id and a.id = f.subscription_id
   )
   insert into delivery
-    (account_id, subscription_id, event_id, event_at, instance_id, type, ordered, state, owner, due)
-  select account_id, subscription_id, event_id, created_at, instance_id, type, ordered, state,
+    (account_id, subscription_id, event_id, event_at, instance_id, type, ordered,${unfiltered} state, owner, due)
+  select account_id, subscription_id, event_id, created_at, instance_id, type, ordered,${unfiltered} state,
     case when state = 'delivering' then own.id end, case when state = 'waiting' then own.now end
   from judged, (select ?::uuid as id, ?::timestamptz as now) own
   order by ordinality
-  returning event_id, id, state`;
+  returning event_id, subscription_id, id, state`;
+
+interface Deliveries {
+  /** The query of all deliveries, where events have several. */
+  readonly targets: string;
+  /** The rows that each are a delivery. */
+  readonly from: 'fresh' | 'target';
+  readonly unfiltered: string;
+}
+
+const DELIVERIES = {
+  /** Each event has one delivery, and stands in the row of it. */
+  single: { targets: '', from: 'fresh', unfiltered: '' },
+  /** Events have several, which come apart from them, so that their bodies are sent to the database once. */
+  fanned: {
+    targets: `
+  receiver as (
+    select * from unnest(?::uuid[], ?::bigint[], ?::boolean[], ?::boolean[], ?::text[]) with ordinality
+      as r(event_id, subscription_id, ordered, unfiltered, wanted_state, ordinality)
+  ),
+  target as (
+    select f.account_id, f.event_id, f.created_at, f.instance_id, f.type,
+      r.subscription_id, r.ordered, r.unfiltered, r.wanted_state, r.ordinality
+    from fresh f join receiver r on r.event_id = f.event_id
+  ),`,
+    from: 'target',
+    unfiltered: ' unfiltered,',
+  },
+} as const satisfies Record<string, Deliveries>;
 
 // The statement is named, because parsing and planning take as long as everything else. It reads no table except subscriptions, by their
 // key. Their number grows slowly, and each time PostgreSQL analyzes them it makes a new plan.
-const insert = (columns: Columns) => `
-  with fresh as (select * from unnest(${columns.given}) with ordinality as i(${columns.named}, ordinality)),${insertRest(columns)}`;
+const insert = (columns: Columns, deliveries: Deliveries) => `
+  with fresh as (select * from unnest(${columns.given}) with ordinality as i(${columns.named}, ordinality)),${insertRest(columns, deliveries)}`;
 
 // Keys are locked in their order, so that two processes with the same keys cannot block each other.
-const insertKeyed = (columns: Columns) => `
+const insertKeyed = (columns: Columns, deliveries: Deliveries) => `
   with input as (
     select * from unnest(${columns.given}, ?::bytea[]) with ordinality as i(${columns.named}, key_hash, ordinality)
   ),
@@ -169,7 +242,7 @@ const insertKeyed = (columns: Columns) => `
     select i.* from input i
     where i.key_hash is null
       or exists (select 1 from new_key k where k.account_id = i.account_id and k.key_hash = i.key_hash)
-  ),${insertRest(columns)}`;
+  ),${insertRest(columns, deliveries)}`;
 
 const INSERT_KEYS = {
   name: 'accept-keys',
@@ -179,13 +252,18 @@ const INSERT_KEYS = {
     returning account_id, encode(key_hash, 'hex') as key`,
 } as const;
 
-const INSERTS = {
+const insertsOf = (name: string, deliveries: Deliveries) => ({
   plain: {
-    untraced: { name: 'accept-events', sql: insert(COLUMNS_OF.untraced) },
-    traced: { name: 'accept-traced-events', sql: insert(COLUMNS_OF.traced) },
+    untraced: { name: `accept-${name}events`, sql: insert(COLUMNS_OF.untraced, deliveries) },
+    traced: { name: `accept-traced-${name}events`, sql: insert(COLUMNS_OF.traced, deliveries) },
   },
   keyed: {
-    untraced: { name: 'accept-keyed-events', sql: insertKeyed(COLUMNS_OF.untraced) },
-    traced: { name: 'accept-traced-keyed-events', sql: insertKeyed(COLUMNS_OF.traced) },
+    untraced: { name: `accept-keyed-${name}events`, sql: insertKeyed(COLUMNS_OF.untraced, deliveries) },
+    traced: { name: `accept-traced-keyed-${name}events`, sql: insertKeyed(COLUMNS_OF.traced, deliveries) },
   },
+});
+
+const INSERTS = {
+  single: insertsOf('', DELIVERIES.single),
+  fanned: insertsOf('fanned-', DELIVERIES.fanned),
 } as const;

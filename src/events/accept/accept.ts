@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { currentSpan, errorTypeOf, inSpan, type Span, type SpanStart } from '../../trace.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { ChooseEndpoints, FindEndpoints } from '../endpoints/choose.ts';
 import type { AcceptedEvent, EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
 import { createPool } from '../fairness.ts';
@@ -12,6 +13,7 @@ import { buildPayload } from '../message.ts';
 import {
   type Accepted,
   type DeliverySettings,
+  type EventReceiver,
   type EventSource,
   type FindSource,
   type NewEvent,
@@ -22,7 +24,14 @@ import type { EngineOptions } from '../options.ts';
 import { printRecord, recordOf } from '../record.ts';
 import type { Agenda } from '../sweep/agenda.ts';
 import type { FindTriggered, Triggered } from '../triggered.ts';
-import { type AcceptStore, createAcceptStore, type NewRow, type StoredRow } from './accept-store.ts';
+import {
+  type AcceptStore,
+  createAcceptStore,
+  type NewRow,
+  type OtherDelivery,
+  type StoredDelivery,
+  type StoredRow,
+} from './accept-store.ts';
 import { createGroupCommit, type Unit } from './group-commit.ts';
 
 export interface AcceptPorts {
@@ -30,6 +39,8 @@ export interface AcceptPorts {
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
   readonly findTriggered: FindTriggered;
+  /** Finds the endpoints that want an event, beside its callback URL. Undefined: the account has none. */
+  readonly findEndpoints: FindEndpoints;
   /** Returns a new event id, a UUID of version 7. */
   readonly newEventId: () => string;
   readonly clock: Clock;
@@ -44,11 +55,11 @@ export interface AcceptPorts {
 }
 
 /** An event on its way into the database. */
-export interface Acceptance extends Omit<NewRow, 'state'> {
+export interface Acceptance extends Omit<NewRow, 'state' | 'others'>, EventReceiver {
   readonly elementKey: string;
   readonly bytes: number;
-  /** Host of the callback URL, see `hostOf`. */
-  readonly host: string;
+  /** The other receivers of the event. */
+  readonly others?: readonly EventReceiver[] | undefined;
   /** Time of acceptance, on the clock's monotonic time in milliseconds. */
   readonly acceptedAtMs: number;
   /** Whether the account's policy queues the delivery instead of pushing it. */
@@ -95,7 +106,7 @@ export function createAcceptor(ports: AcceptPorts) {
     pendingRows.take(accountId, rowCount);
     pendingBytes.take(accountId, bytes);
     try {
-      (call.rows.some((row) => row.ordered) ? ordered : unordered).add(call);
+      (call.rows.some(isOrdered) ? ordered : unordered).add(call);
       return await call.settle.promise;
     } finally {
       pendingRows.give(accountId, rowCount);
@@ -110,7 +121,8 @@ export function createAcceptor(ports: AcceptPorts) {
     const accountId = events[0]?.accountId;
     if (accountId === undefined) return [];
     assertRoom(accountId);
-    return Promise.all(events.map((event) => prepare(ports, event, begin)));
+    const endpoints = await ports.findEndpoints(accountId);
+    return Promise.all(events.map((event) => prepare(ports, event, { begin, endpoints })));
   }
 
   return {
@@ -139,7 +151,8 @@ export function createAcceptor(ports: AcceptPorts) {
       assertRoom(accountId);
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
       const settle = Promise.withResolvers<Accepted>();
-      const call = { accountId, events: acceptances, rows, rowCount: rows.length, bytes, settle };
+      const rowCount = rows.reduce((sum, { others }) => sum + 1 + (others?.length ?? 0), 0);
+      const call = { accountId, events: acceptances, rows, rowCount, bytes, settle };
       return inSpan({ name: 'store events' }, () => commit(call));
     },
     /** Accepts no more events. Resolves when those in progress are stored or rejected. */
@@ -148,6 +161,10 @@ export function createAcceptor(ports: AcceptPorts) {
       await Promise.all([unordered.idle(), ordered.idle()]);
     },
   };
+}
+
+function isOrdered({ ordered, others }: Acceptance): boolean {
+  return ordered || others?.some((receiver) => receiver.ordered) === true;
 }
 
 function overloaded(message: string): AppError {
@@ -168,14 +185,20 @@ async function acceptTogether(
   return { eventIds: prepared.map(shownId) };
 }
 
+interface PrepareInput {
+  readonly begin: BeginSpan;
+  readonly endpoints: ChooseEndpoints | undefined;
+}
+
 /** Undefined: nothing wants the event. */
-async function prepare(ports: AcceptPorts, event: NewEvent, begin: BeginSpan): Promise<PreparedEvent | undefined> {
+async function prepare(ports: AcceptPorts, event: NewEvent, input: PrepareInput): Promise<PreparedEvent | undefined> {
   const { accountId, instanceId } = event;
   const source = await ports.findSource(accountId, instanceId);
   if (source === undefined) return undefined;
   const eventId = ports.newEventId();
-  const acceptance = await prepareDelivery(ports, event, { source, eventId, begin });
-  const triggered = await ports.findTriggered(event, source, showEventId(eventId));
+  const acceptance = await prepareDelivery(ports, event, { ...input, source, eventId });
+  const isTest = event.receiver !== undefined;
+  const triggered = isTest ? undefined : await ports.findTriggered(event, source, showEventId(eventId));
   if (acceptance === undefined && triggered === undefined) return undefined;
   const keyHash = keyHashOf(event);
   return { accountId, eventId, keyHash, acceptance, triggered };
@@ -185,24 +208,35 @@ function keyHashOf({ instanceId, deduplicationKey }: NewEvent): Buffer | undefin
   return deduplicationKey === undefined ? undefined : hashKey(instanceId, deduplicationKey);
 }
 
-interface DeliveryInput {
+interface DeliveryInput extends PrepareInput {
   readonly source: EventSource;
   readonly eventId: string;
-  readonly begin: BeginSpan;
 }
 
-/** Undefined: the instance wants no events, or its subscription none of this type. */
+/** Returns the subscription of the callback URL. Undefined: the instance wants no events, or its subscription none of this type. */
+async function findSubscriber(
+  ports: AcceptPorts,
+  { accountId, callbackUrl, type }: NewEvent,
+  source: EventSource,
+): Promise<EventReceiver | undefined> {
+  const url = callbackUrl ?? source.callbackUrl;
+  if (url === undefined) return undefined;
+  const { id: subscriptionId, host, eventTypes } = await ports.ensureSubscription(accountId, url);
+  return wantsType(eventTypes, type) ? { subscriptionId, host, ordered: source.ordered } : undefined;
+}
+
+/** Undefined: nobody receives the event. */
 async function prepareDelivery(
   ports: AcceptPorts,
   event: NewEvent,
-  { source, eventId, begin }: DeliveryInput,
+  { source, eventId, begin, endpoints }: DeliveryInput,
 ): Promise<Acceptance | undefined> {
   const acceptedAtMs = ports.clock.steady();
   const { accountId, instanceId, type } = event;
-  const callbackUrl = event.callbackUrl ?? source.callbackUrl;
-  if (callbackUrl === undefined) return undefined;
-  const subscription = await ports.ensureSubscription(accountId, callbackUrl);
-  if (!wantsType(subscription.eventTypes, type)) return undefined;
+  const subscriber = event.receiver === undefined ? await findSubscriber(ports, event, source) : event.receiver;
+  const wanting = event.receiver === undefined ? await endpoints?.(event, source) : undefined;
+  const [first, ...others] = subscriber === undefined ? (wanting ?? []) : [subscriber, ...(wanting ?? [])];
+  if (first === undefined) return undefined;
   const { failurePolicy } = await ports.settings(accountId);
   const createdAt = new Date(ports.clock.now());
   const id = showEventId(eventId);
@@ -218,7 +252,7 @@ async function prepareDelivery(
     'causeway.account.id': accountId,
     'causeway.instance.id': instanceId,
     'causeway.element': source.elementKey,
-    'causeway.subscription.id': subscription.id,
+    'causeway.subscription.id': first.subscriptionId,
   }));
   return {
     accountId,
@@ -232,9 +266,12 @@ async function prepareDelivery(
     span,
     traceparent: span?.traceparent,
     bytes: payload.length,
-    subscriptionId: subscription.id,
-    host: subscription.host,
-    ordered: source.ordered,
+    subscriptionId: first.subscriptionId,
+    host: first.host,
+    ordered: first.ordered,
+    maxPerSecond: first.maxPerSecond,
+    unfiltered: first.unfiltered,
+    others: others.length === 0 ? undefined : others,
     keyHash: keyHashOf(event),
     acceptedAtMs,
     isQueued: failurePolicy === 'queue',
@@ -342,51 +379,67 @@ export async function storeAcceptances(
   owner: string | undefined,
 ): Promise<ReadonlyMap<string, StoredRow>> {
   const nowMs = clock.now();
-  const rows = acceptances.map((acceptance) => ({ ...acceptance, state: wantedState(acceptance) }));
+  const rows = acceptances.map((acceptance) => ({
+    ...acceptance,
+    state: wantedState(acceptance, acceptance),
+    others: acceptance.others?.map((receiver) => ({ ...receiver, state: wantedState(acceptance, receiver) })),
+  }));
   try {
     const stored = await store.insert(rows, owner, new Date(nowMs));
-    for (const row of rows) note(row, stored.get(row.eventId));
+    for (const row of rows) noteAll(row, stored.get(row.eventId));
     return stored;
   } catch (error) {
-    rows.forEach(cancel);
+    for (const row of rows) {
+      cancel(row, row);
+      for (const other of row.others ?? []) cancel(row, other);
+    }
     throw error;
   }
 
-  function wantedState(row: Acceptance): NewRow['state'] {
-    if (row.isQueued) return 'queued';
-    if (row.ordered || owner === undefined) return 'waiting';
-    return dispatcher.reserve(row, row.bytes, nowMs) ? 'delivering' : 'waiting';
+  function wantedState({ accountId, bytes, isQueued }: Acceptance, receiver: EventReceiver): NewRow['state'] {
+    if (isQueued) return 'queued';
+    if (receiver.ordered || owner === undefined) return 'waiting';
+    return dispatcher.reserve({ ...receiver, accountId }, bytes, nowMs) ? 'delivering' : 'waiting';
   }
 
-  function cancel({ state, subscriptionId, bytes }: Acceptance & NewRow): void {
+  function cancel({ bytes }: Acceptance, { state, subscriptionId }: OtherDelivery): void {
     if (state === 'delivering') dispatcher.cancel(subscriptionId, bytes);
   }
 
-  function note(row: Acceptance & NewRow, result: StoredRow | undefined): void {
-    if (result?.state !== 'delivering') cancel(row);
+  function noteAll(row: AcceptedRow, result: StoredRow | undefined): void {
+    note(row, row, result);
+    for (const other of row.others ?? []) note(row, other, result?.others?.get(other.subscriptionId));
+    if (result !== undefined) measures.accepted({ ...row, state: result.state });
+  }
+
+  function note(row: Acceptance, receiver: EventReceiver & OtherDelivery, result: StoredDelivery | undefined): void {
+    if (result?.state !== 'delivering') cancel(row, receiver);
     if (result === undefined) return;
-    measures.accepted({ ...row, state: result.state });
     if (result.state === 'delivering' && owner !== undefined) {
-      dispatcher.enqueue(toLease(row, result.deliveryId, owner), clock.now());
+      dispatcher.enqueue(toLease(row, receiver, { id: result.deliveryId, owner }), clock.now());
     }
-    if (result.state === 'waiting') noteWaiting(row);
+    if (result.state === 'waiting') noteWaiting({ ...receiver, accountId: row.accountId });
   }
 
   /**
    * Notes deliveries that have no owner or no memory now. They are announced when there is room. A receiver that is to be tried again has
    * room at once.
    */
-  function noteWaiting(row: Acceptance): void {
-    const { accountId, subscriptionId } = row;
-    if (row.ordered) agenda.wantOrdered(subscriptionId);
+  function noteWaiting(receiver: EventReceiver & { readonly accountId: number }): void {
+    const { accountId, subscriptionId, ordered } = receiver;
+    if (ordered) agenda.wantOrdered(subscriptionId);
     else if (owner === undefined) agenda.want();
-    else if (dispatcher.accountRoom(accountId) > 0 && dispatcher.sweepRoom(row, nowMs).firsts > 0) agenda.want();
+    else if (dispatcher.accountRoom(accountId) > 0 && dispatcher.sweepRoom(receiver, nowMs).firsts > 0) agenda.want();
   }
 }
 
-function toLease(accepted: Acceptance, id: number, owner: string): DeliveryLease {
-  const { accountId, subscriptionId, host, eventId, instanceId, ordered, payload, acceptedAtMs, traceparent } =
-    accepted;
+type AcceptedRow = Acceptance & { readonly others?: readonly (EventReceiver & OtherDelivery)[] | undefined } & NewRow;
+
+function toLease(
+  { accountId, eventId, instanceId, payload, acceptedAtMs, traceparent }: Acceptance,
+  { subscriptionId, host, ordered, maxPerSecond, unfiltered }: EventReceiver,
+  { id, owner }: { readonly id: number; readonly owner: string },
+): DeliveryLease {
   return {
     accountId,
     id,
@@ -399,6 +452,8 @@ function toLease(accepted: Acceptance, id: number, owner: string): DeliveryLease
     eventId,
     instanceId,
     ordered,
+    maxPerSecond,
+    unfiltered,
     body: payload,
     acceptedAtMs,
     traceparent,

@@ -3,7 +3,7 @@ import { type DeliveryLease, isRetry, isSwept } from '../lease.ts';
 import type { DeliveryOutcome, OutcomeQueue } from '../outcomes/outcome-queue.ts';
 import type { Agenda } from '../sweep/agenda.ts';
 import type { BreakerState } from './breaker.ts';
-import { type Host, type Lane, type LaneKey, queueLease } from './lane.ts';
+import { type Host, type Lane, type LaneKey, queueLease, spend } from './lane.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { createSlots } from './slots.ts';
 
@@ -38,6 +38,11 @@ export function createDispatcher(
   const ready = createRotation<Lane>();
   const slots = createSlots(limits);
   const held = new Set<number>();
+  /** Lanes whose rate allows no push now. */
+  const resting = new Set<Lane>();
+  let wakesAtMs = Number.POSITIVE_INFINITY;
+  /** Number of processes that share the rates. */
+  let share = 1;
   let isClosed = false;
 
   function join(lane: Lane): void {
@@ -46,7 +51,24 @@ export function createDispatcher(
     ready.push(lane.accountId, lane);
   }
 
+  function rest(lane: Lane): void {
+    resting.add(lane);
+    wakesAtMs = Math.min(wakesAtMs, lane.restsUntilMs);
+  }
+
+  function wakeLanes(nowMs: number): void {
+    wakesAtMs = Number.POSITIVE_INFINITY;
+    for (const lane of [...resting]) {
+      if (lane.restsUntilMs > nowMs) wakesAtMs = Math.min(wakesAtMs, lane.restsUntilMs);
+      else {
+        resting.delete(lane);
+        join(lane);
+      }
+    }
+  }
+
   function next(nowMs: number): DeliveryLease | undefined {
+    if (wakesAtMs <= nowMs) wakeLanes(nowMs);
     while (slots.isFree() && outcomes.hasRoom()) {
       const accountId = ready.turn();
       if (accountId === undefined) return undefined;
@@ -69,9 +91,15 @@ export function createDispatcher(
   /** Takes the next delivery of a lane. Undefined when the lane may not push now, or has none; it comes back when this changes. */
   function take(lane: Lane, nowMs: number): DeliveryLease | undefined {
     if (!slots.mayPush(lane)) return undefined;
+    if (lane.restsUntilMs > nowMs) {
+      rest(lane);
+      return undefined;
+    }
     const preferred = lane.retryIsNext ? slots.takeRetry(lane) : takeFirst(lane, nowMs);
     const lease = preferred ?? (lane.retryIsNext ? takeFirst(lane, nowMs) : slots.takeRetry(lane));
-    if (lease !== undefined) lane.retryIsNext = !isRetry(lease);
+    if (lease === undefined) return undefined;
+    lane.retryIsNext = !isRetry(lease);
+    spend(lane, nowMs, share);
     return lease;
   }
 
@@ -154,6 +182,7 @@ export function createDispatcher(
     if (isParked) giveBack(lane, lease, hosts.parkedUntilMs(lane, nowMs));
     else if (isClosed) giveBack(lane, lease, nowMs);
     else {
+      lanes.setRate(lane, lease);
       queueLease(lane, lease);
       join(lane);
     }
@@ -259,6 +288,14 @@ export function createDispatcher(
     },
 
     inFlight: slots.inFlight,
+    /** Returns the time at which the rate of a lane allows its next push. In milliseconds since 1970; infinite if none rests. */
+    restsUntilMs: () => wakesAtMs,
+    /** Returns whether a lane has a rate. */
+    hasRates: () => [...lanes.all()].some(({ maxPerSecond }) => maxPerSecond !== undefined),
+    /** Sets the number of processes that share the rates. */
+    shareRates: (processes: number) => {
+      share = Math.max(1, processes);
+    },
 
     figures: (nowMs: number) => {
       const all = [...lanes.all()];

@@ -3,7 +3,7 @@ import { type DeliveryLease, isRetry } from '../lease.ts';
 import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
 
 /** Key of a lane. */
-export type LaneKey = Pick<DeliveryLease, 'accountId' | 'subscriptionId' | 'host'>;
+export type LaneKey = Pick<DeliveryLease, 'accountId' | 'subscriptionId' | 'host' | 'maxPerSecond'>;
 
 /** Deliveries in memory for one subscription. */
 export interface Lane {
@@ -27,6 +27,23 @@ export interface Lane {
   retriesBlocked: boolean;
   /** Whether the lane is in the queue of lanes that may push. */
   ready: boolean;
+  /** Maximum number of pushes per second. Undefined: no limit. */
+  maxPerSecond: number | undefined;
+  /** Time from which the rate allows the next push, in milliseconds since 1970. */
+  restsUntilMs: number;
+}
+
+/**
+ * Milliseconds of pushes that a lane with a rate may catch up with at once. Timers are not exact, and without it a high rate would not be
+ * reached.
+ */
+const CATCH_UP_MS = 100;
+
+/** Notes a push of a lane with a rate. `share` is the number of processes that share the rate. */
+export function spend(lane: Lane, nowMs: number, share: number): void {
+  if (lane.maxPerSecond === undefined) return;
+  const intervalMs = (1000 / lane.maxPerSecond) * share;
+  lane.restsUntilMs = Math.max(lane.restsUntilMs, nowMs - Math.min(CATCH_UP_MS, intervalMs)) + intervalMs;
 }
 
 /** A host that one account calls. Calls of other accounts to the same host do not count. */
@@ -68,6 +85,8 @@ export function createLane(key: Pick<Lane, 'accountId' | 'subscriptionId' | 'hos
     wanted: false,
     retriesBlocked: false,
     ready: false,
+    maxPerSecond: undefined,
+    restsUntilMs: 0,
   };
 }
 

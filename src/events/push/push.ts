@@ -2,9 +2,11 @@ import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { type Egress, EgressError, type EgressReason, type EgressResponse } from '../../egress/index.ts';
 import type { Logger } from '../../log.ts';
-import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
+import { CENSOR, combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import { readRetryAfterMs } from '../../retry-after.ts';
 import { currentSpan, type Span, type Tracer, within } from '../../trace.ts';
+import { createAuthorizer, secretsOf, TokenRefusedError } from '../endpoints/authorization.ts';
+import { CONTENT_TYPES, toEndpointBody } from '../endpoints/cloud-event.ts';
 import type { EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
 import type { DeliveryLease } from '../lease.ts';
@@ -26,9 +28,9 @@ import { nextState, type Transition } from './schedule.ts';
 
 /**
  * Reason why a push failed. `status`: a response other than 2xx; redirects are not followed. `refused`: the address
- * policy forbids the address.
+ * policy forbids the address. `token`: the endpoint's token endpoint returned no token.
  */
-export type FailureClass = 'status' | 'timeout' | 'connect' | 'tls' | 'reset' | 'refused' | 'protocol';
+export type FailureClass = 'status' | 'timeout' | 'connect' | 'tls' | 'reset' | 'refused' | 'protocol' | 'token';
 
 interface Made {
   readonly attemptedAtMs: number;
@@ -92,13 +94,21 @@ const CLASS_OF: Readonly<Record<Exclude<EgressReason, 'aborted'>, FailureClass>>
 interface Prepared {
   readonly url: URL;
   readonly keys: readonly KeyObject[];
-  /** Redacts its signing secrets. */
+  /** Redacts its signing secrets, and those of an endpoint. */
   readonly redactor: Redactor;
+}
+
+/** A request that is ready to be sent. */
+interface Request {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
 }
 
 /** The parts of a lease that the receiver gets. */
 interface Sent extends Pick<Partial<EventSource>, 'signatureKey' | 'original'> {
   readonly body: Buffer;
+  readonly contentType?: string;
   /** Secrets that the receiver sees in the push and may quote in its response. */
   readonly secrets: readonly string[];
 }
@@ -106,13 +116,14 @@ interface Sent extends Pick<Partial<EventSource>, 'signatureKey' | 'original'> {
 /** Creates the function that sends one lease to its receiver once and returns the outcome to store. That function never rejects. */
 export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<DeliveryOutcome> {
   const { clock, log, options } = ports;
+  const authorizer = createAuthorizer({ ...ports, timeoutMs: options.attemptTimeoutMs });
   const prepared = new WeakMap<ReadySubscription, Prepared>();
 
   function prepare(subscription: ReadySubscription): Prepared {
     const known = prepared.get(subscription);
     if (known !== undefined) return known;
-    const { url, secrets } = subscription;
-    const made = { url: new URL(url), keys: signingKeys(subscription), redactor: redactorOf(secrets) };
+    const { url } = subscription;
+    const made = { url: new URL(url), keys: signingKeys(subscription), redactor: redactorOf(subscription) };
     prepared.set(subscription, made);
     return made;
   }
@@ -123,17 +134,15 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
     return cutText(redact(readableText(body)), options.maxResponseBytes);
   }
 
-  async function attempt(
-    lease: DeliveryLease,
-    subscription: ReadySubscription,
-    { body, secrets, signatureKey, original }: Sent,
-  ): Promise<AttemptReport> {
+  async function attempt(lease: DeliveryLease, subscription: ReadySubscription, sent: Sent): Promise<AttemptReport> {
+    const { body, secrets, signatureKey, original } = sent;
     const { url, keys, redactor } = prepare(subscription);
     const id = showEventId(lease.eventId);
     const attemptedAtMs = clock.now();
     const startedMs = clock.steady();
     const headers = {
-      'content-type': 'application/json',
+      ...subscription.endpoint?.headers,
+      'content-type': sent.contentType ?? 'application/json',
       'user-agent': 'Causeway',
       ...signatureHeaders({ id, nowMs: attemptedAtMs, body, keys }),
       ...(original !== undefined && { 'elements-webhook-id': id }),
@@ -141,33 +150,73 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       ...currentSpan()?.headersFor(url.hostname),
     };
     const ofReceiver = combineRedactors([redactor, createRedactor(secrets)]);
-    const requestHeaders = redactValues(headers, ofReceiver);
+    const requestHeaders = hideHeaders(redactValues(headers, ofReceiver), subscription);
     const made = () => ({ attemptedAtMs, durationMs: clock.steady() - startedMs, requestHeaders });
     currentSpan()?.note(() => describeAttempt(lease, url, id));
+    const request = { url, headers, body };
     try {
-      const response = await ports.egress.request({
-        url,
-        method: 'POST',
-        headers,
-        body,
-        timeoutMs: options.attemptTimeoutMs,
-        maxBytes: options.maxResponseBytes + OVERLAP_BYTES,
-        onExcess: 'cut',
-        signal: ports.signal,
-      });
+      const { response, redactor: ofSent } =
+        subscription.endpoint?.authentication === undefined
+          ? { response: await post(request), redactor: ofReceiver }
+          : await postAuthorized(request, subscription, ofReceiver);
       return {
         ...judge(response, clock.now()),
-        answer: response.quotable ? show(response.body, ofReceiver) : undefined,
+        answer: response.quotable ? show(response.body, ofSent) : undefined,
         ...made(),
       };
     } catch (error) {
+      if (error instanceof TokenRefusedError) {
+        // A token endpoint that is down is no reason to think that the receiver is.
+        return { ...failed('token', error.message), ...made() };
+      }
       if (!(error instanceof EgressError)) throw error;
       if (error.reason === 'aborted') return { kind: 'aborted' };
       return { ...failed(CLASS_OF[error.reason], error.message), ...made() };
     }
   }
 
-  async function bodyOf({ accountId, body }: DeliveryLease, instanceId: number): Promise<Sent> {
+  function post({ url, headers, body }: Request): Promise<EgressResponse> {
+    return ports.egress.request({
+      url,
+      method: 'POST',
+      headers,
+      body,
+      timeoutMs: options.attemptTimeoutMs,
+      maxBytes: options.maxResponseBytes + OVERLAP_BYTES,
+      onExcess: 'cut',
+      signal: ports.signal,
+    });
+  }
+
+  /** Sends a request with the authentication of its endpoint. A token that is refused is renewed, and the request sent again, once. */
+  async function postAuthorized(request: Request, subscription: ReadySubscription, redactor: Redactor) {
+    const { accountId, id, endpoint } = subscription;
+    const authorized = { accountId, id, authentication: endpoint?.authentication };
+    const send = async () => {
+      const authorization = await authorizer.authorize(authorized);
+      const { header, secrets } = authorization;
+      const headers = header === undefined ? request.headers : { ...request.headers, authorization: header };
+      const response = await post({ ...request, headers });
+      return { authorization, response, redactor: combineRedactors([redactor, createRedactor(secrets)]) };
+    };
+    const sent = await send();
+    return sent.response.status === 401 && authorizer.refuse(authorized, sent.authorization) ? send() : sent;
+  }
+
+  async function bodyOf(
+    { accountId, body, unfiltered = false }: DeliveryLease,
+    { endpoint }: ReadySubscription,
+    instanceId: number,
+  ): Promise<Sent> {
+    if (endpoint !== undefined) {
+      const { format } = endpoint;
+      return {
+        body: toEndpointBody(body, { ...endpoint, unfiltered }),
+        contentType: CONTENT_TYPES[format],
+        secrets: [],
+        ...(format === 'elements' && { original: endpoint }),
+      };
+    }
     const { signatureKey, original } = (await ports.findSource(accountId, instanceId)) ?? {};
     return {
       body: original === undefined ? body : toOriginalBody(body, original),
@@ -222,7 +271,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       const subscription = await ports.findSubscription(accountId, subscriptionId);
       // The statement that releases it sees that the subscription is deactivated, and queues it.
       if (subscription?.state !== 'active') return release(lease, clock.now());
-      const sent = instanceId === undefined ? await ownBody(lease) : await bodyOf(lease, instanceId);
+      const sent = instanceId === undefined ? await ownBody(lease) : await bodyOf(lease, subscription, instanceId);
       return await settle(lease, await attempt(lease, subscription, sent));
     } catch (error) {
       log.error({ err: error, deliveryId: lease.id, accountId }, 'could not attempt a delivery');
@@ -273,8 +322,17 @@ function toNextRow(transition: Transition): NextRow {
 }
 
 /** Receivers know a secret without its prefix too. */
-function redactorOf(secrets: readonly string[]): Redactor {
-  return createRedactor(secrets.flatMap((secret) => [secret, withoutPrefix(secret)]));
+function redactorOf({ secrets, endpoint }: ReadySubscription): Redactor {
+  const signing = secrets.flatMap((secret) => [secret, withoutPrefix(secret)]);
+  if (endpoint === undefined) return createRedactor(signing);
+  return createRedactor([...signing, ...Object.values(endpoint.headers), ...secretsOf(endpoint.authentication)]);
+}
+
+/** Replaces the values of an endpoint's own headers, however short they are. */
+function hideHeaders(headers: Readonly<Record<string, string>>, { endpoint }: ReadySubscription) {
+  if (endpoint === undefined) return headers;
+  const names = Object.keys(endpoint.headers);
+  return { ...headers, ...Object.fromEntries(names.map((name) => [name, CENSOR])) };
 }
 
 function redactValues(headers: Readonly<Record<string, string>>, { redact }: Redactor) {

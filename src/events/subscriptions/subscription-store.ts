@@ -12,6 +12,8 @@ export interface DeliveryTally extends RowOf<'delivery', 'subscription_id'> {
   readonly retrying: number;
 }
 
+type NewEndpointRow = Pick<SubscriptionRow, 'accountId' | 'id' | 'url' | 'secrets' | 'eventTypes' | 'maxPerSecond'>;
+
 const COLUMNS = columnsOf('subscription', [
   'account_id',
   'id',
@@ -20,6 +22,8 @@ const COLUMNS = columnsOf('subscription', [
   'reason',
   'secrets',
   'event_types',
+  'is_endpoint',
+  'max_per_second',
   'deleted_at',
   'state_changed_at',
   'created_at',
@@ -53,17 +57,34 @@ export function createSubscriptionStore(knex: Knex) {
     insert: async (row: Pick<SubscriptionRow, 'accountId' | 'id' | 'url' | 'secrets'>): Promise<boolean> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(
         `insert into subscription (account_id, id, url, secrets) overriding system value
-         values (?, ?, ?, ?) on conflict (account_id, url) do nothing`,
+         values (?, ?, ?, ?) on conflict (account_id, url) where not is_endpoint do nothing`,
         [row.accountId, row.id, row.url, row.secrets],
       );
       return rowCount === 1;
+    },
+
+    /** Inserts the subscription of an endpoint. Its URL may have others. */
+    insertEndpoint: async (row: NewEndpointRow): Promise<void> => {
+      await knex.raw(
+        `insert into subscription (account_id, id, url, secrets, event_types, max_per_second, is_endpoint) overriding system value
+         values (?, ?, ?, ?, ?, ?, true)`,
+        [row.accountId, row.id, row.url, row.secrets, [...row.eventTypes], row.maxPerSecond],
+      );
+    },
+
+    /** Changes what the subscription of an endpoint has of it. Returns false when it no longer exists. */
+    updateEndpoint: async ({ accountId, id, url, eventTypes, maxPerSecond }: Omit<NewEndpointRow, 'secrets'>) => {
+      const count = await knex('subscription')
+        .where({ account_id: accountId, id, is_endpoint: true, deleted_at: null })
+        .update({ url, event_types: eventTypes, max_per_second: maxPerSecond, updated_at: knex.fn.now() });
+      return count > 0;
     },
 
     find: async (accountId: number, id: number): Promise<SubscriptionRow | undefined> =>
       (await select(accountId).where({ id }))[0],
 
     findIdByUrl: async (accountId: number, url: string): Promise<number | undefined> =>
-      (await knex('subscription').where({ account_id: accountId, url }).first('id'))?.id,
+      (await knex('subscription').where({ account_id: accountId, url, is_endpoint: false }).first('id'))?.id,
 
     /** Lists subscriptions from old to new. */
     list: async (accountId: number, selection: Selection): Promise<SubscriptionRow[]> =>

@@ -9,6 +9,8 @@ import { listPage, type PageQuery } from '../../db/listing.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { missing } from '../../shared-errors.ts';
+import type { EventEndpoint } from '../endpoints/endpoint.ts';
+import { createEndpointReader } from '../endpoints/endpoint-reader.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
 import { hostOf } from '../lease.ts';
 import type { ReadySubscription } from '../model.ts';
@@ -16,7 +18,9 @@ import { createSecret, previousExpiry, rotate, type SigningSecrets, validSecrets
 import { createSubscriptionStore, type SubscriptionRow } from './subscription-store.ts';
 
 /** A subscription as its owner sees it, the signing secret in clear. */
-export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deletedAt'> {
+export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deletedAt' | 'isEndpoint' | 'maxPerSecond'> {
+  /** Undefined for a callback URL. */
+  readonly endpoint: EventEndpoint | undefined;
   /** Undefined when the stored secret cannot be decrypted. A rotation replaces it. */
   readonly secret: string | undefined;
   /** Time until which the secret before the last rotation is valid, too. */
@@ -60,6 +64,7 @@ interface Kept extends ReadySubscription {
 export function createSubscriptions(platform: SubscriptionPlatform) {
   const { keyring, clock, random, shares } = platform;
   const store = createSubscriptionStore(platform.knex);
+  const endpointSecrets = createEndpointReader(platform);
   /** Ids of subscriptions by URL. A URL keeps its row even when the subscription is removed, so this cache needs no announcements. */
   const idsByUrl = new LRUCache<string, number>(atMost(KEPT_URLS));
   const ready = createAnnouncedCache<Kept>({
@@ -72,10 +77,12 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
     },
   });
 
-  function toReady(row: SubscriptionRow): Kept {
+  async function toReady(row: SubscriptionRow): Promise<Kept> {
     const { accountId, id, url, state, eventTypes, deletedAt } = row;
     const secrets = validSecrets(openSecrets(row), clock.now());
-    return { accountId, id, url, host: hostOf(url), state, eventTypes, secrets, isRemoved: deletedAt !== null };
+    const endpoint = row.isEndpoint ? await endpointSecrets.findSending(accountId, id) : undefined;
+    const isRemoved = deletedAt !== null;
+    return { accountId, id, url, host: hostOf(url), state, eventTypes, secrets, endpoint, isRemoved };
   }
 
   function openSecrets({ accountId, id, secrets: sealed }: SubscriptionRow): SigningSecrets {
@@ -149,12 +156,14 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
     const ids = rows.map(({ id }) => id);
     const tallies = await createSubscriptionStore(via).tally(accountId, ids);
     const tallyOf = new Map(tallies.map((tally) => [tally.subscriptionId, tally]));
+    const endpoints = await endpointSecrets.describe(via, accountId, rows);
     return rows.map((row) => {
-      const { secrets: _, deletedAt: __, ...shown } = row;
+      const { secrets: _, deletedAt: __, isEndpoint: ___, maxPerSecond: ____, ...shown } = row;
       const secrets = findSecrets(row);
       const { queued = 0, retrying = 0 } = tallyOf.get(row.id) ?? {};
       const previousSecretExpiresAt = secrets && previousExpiry(secrets, clock.now());
-      return { ...shown, secret: secrets?.[0].secret, previousSecretExpiresAt, queued, retrying };
+      const endpoint = endpoints.get(row.id);
+      return { ...shown, endpoint, secret: secrets?.[0].secret, previousSecretExpiresAt, queued, retrying };
     });
   }
 
@@ -191,6 +200,25 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
       const [subscription] = await show(platform.knex, accountId, [await getRow(accountId, id)]);
       if (subscription === undefined) throw new Error('A row became no subscription.');
       return subscription;
+    },
+
+    /** Creates the subscription of an endpoint within the caller's transaction. @returns its id */
+    insertEndpoint: async (
+      via: Knex,
+      row: Pick<SubscriptionRow, 'accountId' | 'url' | 'eventTypes' | 'maxPerSecond'>,
+    ) => {
+      const id = await store.nextId();
+      await createSubscriptionStore(via).insertEndpoint({ ...row, id, secrets: newSecrets(row.accountId, id) });
+      return id;
+    },
+
+    /** Changes the subscription of an endpoint within the caller's transaction. @throws AppError NOT_FOUND */
+    updateEndpoint: async (
+      via: Knex,
+      row: Pick<SubscriptionRow, 'accountId' | 'id' | 'url' | 'eventTypes' | 'maxPerSecond'>,
+    ) => {
+      if (!(await createSubscriptionStore(via).updateEndpoint(row))) throw notFound(row.id);
+      await ready.changed(keyOf(row.accountId, row.id), via);
     },
 
     /**

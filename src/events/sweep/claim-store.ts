@@ -29,8 +29,11 @@ export interface ClaimedRow
     | 'retries'
     | 'first_failed_at'
   > {
+  readonly unfiltered?: boolean;
   /** URL of the subscription; null when it does not exist. */
   readonly url: string | null;
+  /** Maximum number of deliveries per second of the subscription; null for no limit. */
+  readonly maxPerSecond?: number | null;
 }
 
 /** The oldest unfinished delivery of an ordered subscription. */
@@ -151,11 +154,15 @@ function sortedById(rows: readonly ClaimedRow[]): readonly ClaimedRow[] {
 
 const CLAIMED = `d.account_id as "accountId", d.id, d.subscription_id as "subscriptionId", d.event_id as "eventId",
   d.event_at as "eventAt", d.instance_id as "instanceId", d.ordered, d.attempts, d.retries,
-  d.first_failed_at as "firstFailedAt", ${urlOf('d')} as url`;
+  d.first_failed_at as "firstFailedAt", d.unfiltered, ${urlOf('d')} as url, ${ofSubscription('max_per_second', 'd')} as "maxPerSecond"`;
 
 /** A sub-select, so that it is looked up by its key whatever else is joined. */
+function ofSubscription(column: 'url' | 'max_per_second', row: string): string {
+  return `(select s.${column} from subscription s where s.account_id = ${row}.account_id and s.id = ${row}.subscription_id)`;
+}
+
 function urlOf(row: string): string {
-  return `(select s.url from subscription s where s.account_id = ${row}.account_id and s.id = ${row}.subscription_id)`;
+  return ofSubscription('url', row);
 }
 
 /** Replaces a skip scan, which PostgreSQL has only from version 18: a recursion that reads the next subscription each time. */

@@ -204,6 +204,8 @@ function toLease(row: ClaimedRow, owner: string, { payload, traceparent }: Store
     eventId: row.eventId,
     instanceId: row.instanceId ?? undefined,
     ordered: row.ordered,
+    maxPerSecond: row.maxPerSecond ?? undefined,
+    unfiltered: row.unfiltered,
     body: Buffer.from(payload),
     acceptedAtMs: undefined,
     traceparent: traceparent ?? undefined,

@@ -47,6 +47,7 @@ const OAUTH = { apiKey: 'x', callbackUrl: 'https://app.example.com/' };
 const POLICY = { body: () => ({ 'notification.webhook.failure.policy': 'queue' }) };
 const INSTANCE = { of: 'instance' } as const;
 const SPARE = { of: 'spareInstance' } as const;
+const WATCH = { ...INSTANCE, path: { objectName: 'Orders' } } as const;
 const POLL = { ...INSTANCE, path: { resource: 'Orders' } } as const;
 const PROXY = { of: 'proxy' } as const;
 const SPARE_PROXY = { of: 'spareProxy' } as const;
@@ -277,6 +278,11 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listInstancePolls: INSTANCE,
   runInstancePoll: POLL,
   replayInstancePoll: { ...POLL, body: () => ({ from: '2026-03-01T00:00:00Z' }) },
+  listSchemaWatches: INSTANCE,
+  getSchemaWatch: WATCH,
+  watchSchema: WATCH,
+  unwatchSchema: WATCH,
+  listSchemaChanges: INSTANCE,
 
   listOrganizationDefinitions: CATALOGUE,
   createOrganizationDefinitions: newDefinitions,
@@ -439,8 +445,10 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
 
   listNotifications: {},
   listSubscriptions: {},
+  createSubscription: { body: () => ({ url: APPLICATION_URL, name: unique('made'), active: false }) },
   getSubscription: { of: 'subscription' },
   updateSubscription: { of: 'spareSubscription', body: () => ({ eventTypes: ['Orders.*'] }) },
+  testSubscription: { of: 'spareSubscription' },
   deleteSubscription: { of: 'spareSubscription', spends: true },
   listDeliveries: {},
   releaseDeliveries: NO_DELIVERY,

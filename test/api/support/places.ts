@@ -434,6 +434,14 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
         due: NEVER,
         last_error: mark,
       });
+      const watched = { account_id: accountId, instance_id: Number(instanceId), object_name: name };
+      await knex('schema_watch').insert({ ...watched, requested: true, last_error: mark });
+      await knex('schema_change').insert({
+        ...watched,
+        change: JSON.stringify({ added: [mark], removed: [], changed: [] }),
+        breaks: JSON.stringify({ mappings: [], polls: [], formulas: [] }),
+        created_at: NEVER,
+      });
       await knex('notification').insert({ account_id: accountId, type: mark, data: { note: mark } });
     }
   });

@@ -1,4 +1,4 @@
-import type { Instance } from '@causeway/client';
+import type { Instance, KeyInstance } from '@causeway/client';
 import { askYesOrNo } from '../ask.js';
 import { type AddCommands, wholeNumber } from '../command.js';
 import { CAUSEWAY } from '../command-name.js';
@@ -33,6 +33,8 @@ export const addInstances: AddCommands = (program, run) => {
 };
 
 async function list(session: Session, { where, showTokens }: ListOptions): Promise<void> {
+  const ofKey = await session.instancesOfKey();
+  if (ofKey !== undefined) return listOfKey(session, ofKey);
   const platform = await session.platform();
   const { signal } = session;
   const { instance: current } = await session.login();
@@ -53,6 +55,16 @@ async function list(session: Session, { where, showTokens }: ListOptions): Promi
     columns,
     where === undefined ? `There are no instances yet. Create one: ${CAUSEWAY} connect <element>` : 'None.',
   );
+}
+
+async function listOfKey(session: Session, instances: readonly KeyInstance[]): Promise<void> {
+  const columns: Columns<KeyInstance> = {
+    id: ({ id }) => id,
+    element: ({ elementKey }) => elementKey,
+    name: ({ name }) => name,
+    tags: ({ tags }) => tags.join(', '),
+  };
+  await session.output.list(instances, columns, 'The access key reaches no instance yet.');
 }
 
 async function use(session: Session, id: number): Promise<void> {

@@ -19,6 +19,7 @@ interface ListenOptions {
   readonly secret?: string;
   readonly forwardTo?: string;
   readonly objects?: string;
+  readonly where?: string;
   readonly every?: number;
   readonly replace?: true;
   readonly count?: number;
@@ -33,6 +34,10 @@ export const addListen: AddCommands = (events, run) => {
     .command('listen')
     .description('receive, verify and print the events of the instance; restores its settings at the end')
     .option('--forward-to <url>', 'forward each event with its signature to this URL, and return its response')
+    .option(
+      '--where <filter>',
+      "only events that the filter accepts, such as: objectName = 'deals' AND object.stage = 'Won'; other receivers keep theirs",
+    )
     .option('--objects <names>', 'poll these objects for changes meanwhile, separated by commas')
     .option('--every <minutes>', 'with --objects: minutes between two polls', Number)
     .option('--port <port>', 'port to listen on (default: any free port)', wholeNumber)
@@ -78,11 +83,17 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
   const { output, signal } = session;
   const platform = await session.platform();
   const instanceId = await session.instanceId();
-  const registration = { instanceId, url, settings: pollingOf(options), mayReplace: options.replace === true };
-  const { secret, undo } = await register(platform, registration, signal);
+  const { where } = options;
+  const registration = { instanceId, url, settings: pollingOf(options), mayReplace: options.replace === true, where };
+  const { secret, undo, endpointId } = await register(platform, registration, signal);
   inbox.trust(session.keep(secret));
   try {
-    await assertReachable(platform, registration, (id) => inbox.hasSeen(id), signal);
+    await assertReachable(
+      platform,
+      { ...registration, ...(endpointId !== undefined && { endpointId }) },
+      (id) => inbox.hasSeen(id),
+      signal,
+    );
     output.note(`The events of the instance ${instanceId} come to ${url}. Press Ctrl-C to end.`);
     const note = await noteOnSources(platform, instanceId, signal);
     if (note !== undefined) output.note(note);

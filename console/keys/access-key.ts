@@ -1,0 +1,5 @@
+import type { Schemas } from '../api.ts';
+
+export type AccessKey = Schemas['AccessKey'];
+
+export const PATH = '/console/keys';

@@ -1,0 +1,253 @@
+import type { Knex } from 'knex';
+import { createAnnouncedCache } from '../../db/announced-cache.ts';
+import { change, differences } from '../../db/change.ts';
+import { assertCallable } from '../../egress/callback-url.ts';
+import { AppError, invalidRequest, pointer, unknownName } from '../../errors.ts';
+import type { Platform } from '../../platform.ts';
+import { missing } from '../../shared-errors.ts';
+import { hostOf } from '../lease.ts';
+import type { EventReceiver, EventSource, NewEvent } from '../model.ts';
+import type { Subscriptions } from '../subscriptions/subscriptions.ts';
+import {
+  compileWish,
+  createChoice,
+  type FindEndpoints,
+  type FindRecordTypes,
+  toRow,
+  type WantingEndpoint,
+} from './choose.ts';
+import {
+  assertHeaders,
+  changeSecrets,
+  type EndpointChoice,
+  type EndpointInput,
+  type EndpointSecrets,
+  maskSecrets,
+} from './endpoint.ts';
+import { createEndpointReader, type EndpointReaderPlatform } from './endpoint-reader.ts';
+import { createEndpointStore, type EndpointRow, type WishRow } from './endpoint-store.ts';
+import { type KnownObject, warningsOf } from './warnings.ts';
+
+export interface EndpointPlatform extends EndpointReaderPlatform {
+  readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap'>;
+  readonly egress: Pick<Platform['egress'], 'check'>;
+}
+
+export interface EndpointNeighbours {
+  readonly subscriptions: Pick<Subscriptions, 'insertEndpoint' | 'updateEndpoint' | 'get' | 'find'>;
+  /** The objects that are known without a request to a provider. */
+  readonly knownObjects: () => readonly KnownObject[];
+  readonly findRecordTypes: FindRecordTypes;
+  /** Whether an element has this key, and a hub this name. */
+  readonly elements: { readonly keys: () => readonly string[]; readonly hubs: () => readonly string[] };
+  readonly hasInstance: (accountId: number, id: number) => Promise<boolean>;
+  /** Opens the reading of records for the events of one call. */
+  readonly openRecords: () => (event: NewEvent, source: EventSource) => Promise<unknown>;
+}
+
+/** How an event fares with the filter of an endpoint. */
+export interface TestVerdict {
+  readonly matches: boolean;
+  readonly unfiltered: boolean;
+}
+
+interface KeptEndpoints {
+  readonly wanting: readonly WantingEndpoint[];
+}
+
+export type Endpoints = ReturnType<typeof createEndpoints>;
+
+/** Creates the service of endpoints: subscriptions that are made by themselves, and choose their events. */
+export function createEndpoints(
+  platform: EndpointPlatform,
+  neighbours: EndpointNeighbours,
+  { maxPerAccount }: { readonly maxPerAccount: number },
+) {
+  const { knex, egress, notifier } = platform;
+  const { subscriptions, findRecordTypes } = neighbours;
+  const reader = createEndpointReader(platform);
+  const cache = createAnnouncedCache<KeptEndpoints>({
+    notifier,
+    topic: 'endpoints',
+    load: async (key) => {
+      const rows = await createEndpointStore(knex).wishes(Number(key));
+      return { wanting: rows.filter(({ choice }) => choice.active).map(toWanting) };
+    },
+  });
+
+  function toWanting({ id, url, eventTypes, maxPerSecond, choice }: WishRow): WantingEndpoint {
+    const receiver: EventReceiver = {
+      subscriptionId: id,
+      host: hostOf(url),
+      ordered: choice.ordered,
+      maxPerSecond: maxPerSecond ?? undefined,
+    };
+    return { receiver, ...compileWish({ ...choice, eventTypes }, findRecordTypes) };
+  }
+
+  const changed = (accountId: number, via?: Knex) => cache.changed(String(accountId), via);
+
+  async function assertGood(accountId: number, input: EndpointInput, secrets: EndpointSecrets): Promise<void> {
+    if (input.url !== undefined) await assertCallable(egress, input.url, '/body/url');
+    const { authentication } = secrets;
+    if (authentication?.type === 'oauth2')
+      await assertCallable(egress, authentication.tokenUrl, '/body/authentication/tokenUrl');
+    assertHeaders(secrets);
+    assertKnown('element', 'elementKeys', input.elementKeys, neighbours.elements.keys());
+    assertKnown('hub', 'hubs', input.hubs, neighbours.elements.hubs());
+    for (const [index, id] of (input.instances ?? []).entries()) {
+      if (await neighbours.hasInstance(accountId, id)) continue;
+      const path = pointer('body', 'instances', String(index));
+      throw invalidRequest([{ path, message: `There is no instance ${id} in this account.` }]);
+    }
+  }
+
+  /** @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+  function complete(choice: EndpointChoice, eventTypes: readonly string[]): EndpointChoice {
+    const { warnings: _, ...rest } = choice;
+    compileWish({ ...rest, eventTypes }, findRecordTypes);
+    const warnings = warningsOf(rest, neighbours.knownObjects());
+    return { ...rest, ...(warnings.length > 0 && { warnings }) };
+  }
+
+  return {
+    /**
+     * Creates an endpoint.
+     * @returns the id of its subscription
+     * @throws AppError REQUEST_INVALID, WHERE_SYNTAX, WHERE_INVALID; CONFLICT when the account has as many as it may have
+     */
+    create: async (accountId: number, input: EndpointInput & { readonly url: string }): Promise<number> => {
+      const { url, name = null, eventTypes = ['*'], maxPerSecond = null } = input;
+      const secrets = changeSecrets({}, input);
+      await assertGood(accountId, input, secrets);
+      const choice = complete(changeChoice({ format: 'standard', ordered: false, active: true }, input), eventTypes);
+      const make = async (via: Knex) => {
+        const store = createEndpointStore(via);
+        if ((await store.countLocked(accountId)) >= maxPerAccount) throw tooMany(maxPerAccount);
+        const id = await subscriptions.insertEndpoint(via, { accountId, url, eventTypes, maxPerSecond });
+        await store.insert({
+          accountId,
+          subscriptionId: id,
+          name,
+          choice,
+          secrets: reader.seal(accountId, id, secrets),
+        });
+        await changed(accountId, via);
+        return id;
+      };
+      const shown = auditOf({ url, name, eventTypes, maxPerSecond, choice, secrets });
+      const id = await change(knex, make, (made) => ({
+        targetId: String(made),
+        changes: differences({}, shown, hideSecrets),
+      }));
+      await changed(accountId);
+      return id;
+    },
+
+    /**
+     * Changes an endpoint: members that are undefined stay, and null removes one.
+     * @throws AppError REQUEST_INVALID, WHERE_SYNTAX, WHERE_INVALID, NOT_FOUND
+     */
+    update: async (accountId: number, id: number, input: EndpointInput): Promise<void> => {
+      const before = await createEndpointStore(knex).find(accountId, id);
+      const subscription = await subscriptions.get(accountId, id);
+      if (before === undefined) throw missing('subscription', id);
+      const secretsBefore = reader.open(before);
+      const secrets = changeSecrets(secretsBefore, input);
+      await assertGood(accountId, input, secrets);
+      const url = input.url ?? subscription.url;
+      const eventTypes = input.eventTypes ?? subscription.eventTypes;
+      const rateBefore = subscription.endpoint?.maxPerSecond ?? null;
+      const maxPerSecond = input.maxPerSecond === undefined ? rateBefore : input.maxPerSecond;
+      const name = input.name === undefined ? before.name : input.name;
+      const choice = complete(changeChoice(before.choice, input), eventTypes);
+      const sealed = reader.seal(accountId, id, secrets);
+      const row: EndpointRow = { accountId, subscriptionId: id, name, choice, secrets: sealed };
+      const work = async (via: Knex) => {
+        await subscriptions.updateEndpoint(via, { accountId, id, url, eventTypes, maxPerSecond });
+        await createEndpointStore(via).update(row);
+        await changed(accountId, via);
+      };
+      const was = auditOf({
+        ...{ url: subscription.url, name: before.name, eventTypes: subscription.eventTypes },
+        ...{ maxPerSecond: rateBefore, choice: before.choice, secrets: secretsBefore },
+      });
+      const is = auditOf({ url, name, eventTypes, maxPerSecond, choice, secrets });
+      await change(knex, work, () => ({ changes: differences(was, is, hideSecrets) }));
+      await changed(accountId);
+    },
+
+    /** Announces that an endpoint was removed, or that its account was. */
+    changed: (accountId: number) => changed(accountId),
+
+    /** Returns the receivers among the endpoints of an account. What each wants is in memory. */
+    find: (async (accountId) => {
+      const kept = await cache.get(String(accountId));
+      if (kept === undefined || kept.wanting.length === 0) return undefined;
+      return createChoice(kept.wanting, neighbours.openRecords());
+    }) satisfies FindEndpoints as FindEndpoints,
+
+    /** Returns how an event fares with the filter of an endpoint, whether it is active or not. */
+    judge: async (accountId: number, id: number, event: NewEvent, source: EventSource): Promise<TestVerdict> => {
+      const row = (await createEndpointStore(knex).wishes(accountId)).find((each) => each.id === id);
+      if (row === undefined) return { matches: true, unfiltered: false };
+      const { admits, filterFor } = toWanting(row);
+      if (!admits(event.type, source)) return { matches: false, unfiltered: false };
+      const verdict = filterFor?.(source, event).judge(toRow(event, source)) ?? 'yes';
+      return { matches: verdict !== 'no', unfiltered: verdict === 'undecided' };
+    },
+  };
+}
+
+function assertKnown(
+  kind: string,
+  member: string,
+  given: readonly string[] | null | undefined,
+  known: readonly string[],
+): void {
+  const faults = (given ?? []).flatMap((name, index) =>
+    known.includes(name) ? [] : [{ path: pointer('body', member, String(index)), ...unknownName(kind, name, known) }],
+  );
+  if (faults.length > 0) throw invalidRequest(faults);
+}
+
+const CHOICE_MEMBERS = ['where', 'instances', 'elementKeys', 'hubs', 'tags', 'format', 'ordered', 'active'] as const;
+
+function changeChoice(before: EndpointChoice, input: EndpointInput): EndpointChoice {
+  const changes = Object.fromEntries(
+    CHOICE_MEMBERS.flatMap((member) => (input[member] === undefined ? [] : [[member, input[member]]])),
+  );
+  // A blank filter is none.
+  const where = typeof changes.where === 'string' && changes.where.trim() === '' ? { where: null } : {};
+  const entries = Object.entries({ ...before, ...changes, ...where }).filter(([, value]) => value !== null);
+  // The spec checked the types of the members.
+  return Object.fromEntries(entries) as unknown as EndpointChoice;
+}
+
+function tooMany(most: number): AppError {
+  return new AppError(
+    'CONFLICT',
+    `The account has ${most} endpoints, which is the maximum (MAX_ENDPOINTS_PER_ACCOUNT). Delete one first.`,
+  );
+}
+
+interface AuditedEndpoint {
+  readonly url: string;
+  readonly name: string | null;
+  readonly eventTypes: readonly string[];
+  readonly maxPerSecond: number | null;
+  readonly choice: EndpointChoice;
+  readonly secrets: EndpointSecrets;
+}
+
+function auditOf({ url, name, eventTypes, maxPerSecond, choice, secrets }: AuditedEndpoint): Record<string, unknown> {
+  const { warnings: _, ...rest } = choice;
+  const shown = { url, name: name ?? undefined, eventTypes, maxPerSecond: maxPerSecond ?? undefined, ...rest };
+  return { ...shown, headers: secrets.headers, authentication: secrets.authentication };
+}
+
+/** Masks what the audit log must not contain. The values themselves are compared. */
+function hideSecrets(name: string, value: unknown): unknown {
+  if (name !== 'headers' && name !== 'authentication') return value;
+  return Reflect.get(maskSecrets({ [name]: value }), name);
+}

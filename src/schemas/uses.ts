@@ -1,0 +1,54 @@
+import type { ElementUse } from '../formulas/element-uses.ts';
+import type { Instance } from '../instances/instance.ts';
+import { type PolledResource, readPollSettings } from '../instances/polling/poll-settings.ts';
+import type { MappedInstance } from '../mappings/index.ts';
+import type { MappingInForce, MappingsInForce } from '../mappings/model.ts';
+
+/** The users of one object of a provider. */
+export interface ObjectUses {
+  readonly polls: readonly PolledResource[];
+  readonly mappings: readonly MappingInForce[];
+  readonly formulas: readonly ElementUse[];
+}
+
+export interface UsePorts {
+  readonly mappingsInForce: (instance: MappedInstance) => Promise<MappingsInForce>;
+  readonly formulasOf: (accountId: number, instanceId: number) => Promise<readonly ElementUse[]>;
+}
+
+export const NO_USES: ObjectUses = { polls: [], mappings: [], formulas: [] };
+
+/**
+ * Returns what uses the objects of an instance, by the name under which it is used. Behind a mapped object stands that of the provider. A
+ * name may be an alias, and formulas may name what is no object.
+ */
+export async function findUses(
+  { mappingsInForce, formulasOf }: UsePorts,
+  instance: Pick<Instance, 'accountId' | 'id' | 'config' | 'connector'>,
+): Promise<ReadonlyMap<string, ObjectUses>> {
+  const { byName } = await mappingsInForce(instance);
+  const uses = new Map<string, { polls: PolledResource[]; mappings: MappingInForce[]; formulas: ElementUse[] }>();
+  const of = (name: string) => {
+    const vendorName = byName.get(name)?.vendorName ?? name;
+    const known = uses.get(vendorName) ?? { polls: [], mappings: [], formulas: [] };
+    uses.set(vendorName, known);
+    return known;
+  };
+  for (const resource of readPollSettings(instance.config, instance.connector)?.resources ?? [])
+    of(resource.query?.objectName ?? resource.name).polls.push(resource);
+  for (const [name, mapping] of byName) of(name).mappings.push(mapping);
+  for (const formula of await formulasOf(instance.accountId, instance.id))
+    for (const name of formula.objectNames) of(name).formulas.push(formula);
+  return uses;
+}
+
+/** Returns the uses of an object that is used under several names. */
+export function joinUses(uses: readonly ObjectUses[]): ObjectUses {
+  const [first = NO_USES, ...others] = uses;
+  if (others.length === 0) return first;
+  return {
+    polls: uses.flatMap(({ polls }) => polls),
+    mappings: uses.flatMap(({ mappings }) => mappings),
+    formulas: [...new Set(uses.flatMap(({ formulas }) => formulas))],
+  };
+}

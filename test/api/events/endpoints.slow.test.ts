@@ -1,0 +1,397 @@
+import { expect } from 'chai';
+import { CloudEvent, HTTP } from 'cloudevents';
+import { useApp } from '../../support/app.ts';
+import { type AuthorizationServer, startAuthorizationServer } from '../../support/authorization-server.ts';
+import { until } from '../../support/until.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { readEverything } from '../support/tenants.ts';
+import { DELIVERIES, listDeliveries, QUICK, type ReceivedEvent, useReceiver, verify } from './receiving.ts';
+import { post, SHOP_SECRET, type ShopEvent, sign, useShopServer } from './shop.ts';
+
+const PATH = '/notifications/subscriptions';
+const MASK = '********';
+
+describe('endpoints', () => {
+  const shop = useShopServer();
+  const service = useApp(
+    { MAX_ENDPOINTS_PER_ACCOUNT: '6', SIMULATORS_PORT: 'off' },
+    Object.assign(shop.overrides, { engineOptions: QUICK }),
+  );
+  const receiver = useReceiver();
+  let authorizationServer: AuthorizationServer;
+  let made = 0;
+
+  before(async () => {
+    authorizationServer = await startAuthorizationServer();
+  });
+  after(() => authorizationServer.close());
+  afterEach(async () => {
+    const { body } = await service.call(PATH, { query: { where: 'endpoint = TRUE' } });
+    for (const { id } of body) await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+  });
+
+  const create = (body: object) => service.call(PATH, { method: 'POST', body });
+  const patch = (id: number, body: object) => service.call(`${PATH}/${id}`, { method: 'PATCH', body });
+  const test = (id: number, body?: object) => service.call(`${PATH}/${id}/test`, { method: 'POST', body });
+  const newUrl = () => receiver.open(`endpoint-${made++}`);
+  const newShop = (more: object = {}, name = 'shop') =>
+    service.createInstance(
+      'shop',
+      { 'hooks.secret': SHOP_SECRET, simulator: true, 'event.notification.enabled': true, ...more },
+      { name },
+    );
+
+  async function createEndpoint(more: object = {}) {
+    const url = newUrl();
+    const { status, body } = await create({ url, ...more });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return { ...body, url };
+  }
+
+  const shopEvent = (record: object | undefined, item = `i${made++}`, what = 'updated'): ShopEvent => ({
+    what,
+    item,
+    ...(record !== undefined && { record: { ...record } }),
+  });
+  async function happen(instance: { readonly eventUrl: string }, ...events: readonly ShopEvent[]): Promise<void> {
+    const body = JSON.stringify({ events });
+    const { status } = await post(instance.eventUrl, body, sign(body, SHOP_SECRET));
+    expect(status).to.equal(200);
+  }
+  const items = (events: readonly ReceivedEvent[]) => events.map(({ body }) => body.data.objectId);
+
+  it('are created with a secret, shown with what they want, and listed beside callback URLs', async () => {
+    const url = newUrl();
+    const input = {
+      url,
+      name: 'Won',
+      eventTypes: ['deals.*'],
+      where: "elementKey = 'shop'",
+      hubs: ['general'],
+      tags: ['a'],
+    };
+    const { body } = await create(input);
+    expect(body).to.deep.include({ ...input, endpoint: true, format: 'standard', ordered: false, active: true });
+    expect(body.secret).to.match(/^whsec_/);
+    expect(body.config).to.deep.equal({ url });
+    const listed = await service.call(PATH, { query: { where: "endpoint = TRUE AND name = 'Won'" } });
+    expect(listed.body).to.deep.equal([{ ...body, secret: MASK }]);
+    expect((await service.call(`${PATH}/${body.id}`)).body).to.deep.equal(body);
+  });
+
+  it('leave the subscription of a callback URL as it was', async () => {
+    const url = newUrl();
+    await newShop({ 'event.notification.callback.url': url });
+    await create({ url });
+    const { body } = await service.call(PATH, { query: { where: `url = '${url}' AND endpoint = FALSE` } });
+    expect(body).to.have.length(1);
+    expect(Object.keys(body[0])).to.have.members([
+      ...['id', 'channel', 'config', 'state', 'eventTypes', 'secret', 'createdDate', 'updatedDate'],
+      ...['stateChangedDate', 'queued', 'retrying'],
+    ]);
+    expectProblem(await patch(body[0].id, { name: 'x' }), 'REQUEST_INVALID', /Unknown member 'name'/);
+  });
+
+  it('get what they want beside the callback URL, once each and signed with their own secrets', async () => {
+    const callback = newUrl();
+    const instance = await newShop({ 'event.notification.callback.url': callback });
+    const all = await createEndpoint();
+    const big = await createEndpoint({ where: 'object.size >= 10' });
+    const other = await createEndpoint({ eventTypes: ['orders.*'] });
+    await happen(instance, shopEvent({ size: 3 }, 'small'), shopEvent({ size: 12 }, 'large'));
+    expect(items(await receiver.waitFor(callback, 2))).to.have.members(['small', 'large']);
+    expect(items(await receiver.waitFor(all.url, 2))).to.have.members(['small', 'large']);
+    const [event, ...more] = await receiver.waitFor(big.url, 1);
+    expect(more).to.deep.equal([]);
+    expect(event?.body.data.objectId).to.equal('large');
+    if (event === undefined) throw new Error('nothing came');
+    expect(verify(event, big.secret)).to.deep.include({ type: 'items.updated' });
+    expect(receiver.at(other.url)).to.deep.equal([]);
+    const ids = new Set([callback, all.url, big.url].map((url) => receiver.at(url).at(-1)?.body.id));
+    expect([...ids].every((id) => receiver.at(all.url).some(({ body }) => body.id === id))).to.equal(true);
+    expect(await listDeliveries(service, `subscriptionId = ${big.id}`)).to.have.length(1);
+  });
+
+  it('get events of instances without a callback URL', async () => {
+    const instance = await newShop();
+    const endpoint = await createEndpoint();
+    await happen(instance, shopEvent({ size: 1 }, 'only'));
+    expect(items(await receiver.waitFor(endpoint.url, 1))).to.deep.equal(['only']);
+  });
+
+  it('choose by instance, element, hub and tag', async () => {
+    const [first, second] = [await newShop({}, 'first'), await newShop({}, 'second')];
+    await service.call(`/instances/${second.id}`, { method: 'PATCH', body: { tags: ['vip'] } });
+    const ofFirst = await createEndpoint({ instances: [first.id], elementKeys: ['shop'], hubs: ['general'] });
+    const tagged = await createEndpoint({ tags: ['vip', 'gold'] });
+    const named = await createEndpoint({ where: "instance.name = 'second' AND instance.tags = 'vip'" });
+    const elsewhere = await createEndpoint({ elementKeys: ['market'] });
+    await happen(first, shopEvent({}, 'of-first'));
+    await happen(second, shopEvent({}, 'of-second'));
+    expect(items(await receiver.waitFor(ofFirst.url, 1))).to.deep.equal(['of-first']);
+    expect(items(await receiver.waitFor(tagged.url, 1))).to.deep.equal(['of-second']);
+    expect(items(await receiver.waitFor(named.url, 1))).to.deep.equal(['of-second']);
+    expect(receiver.at(elsewhere.url)).to.deep.equal([]);
+  });
+
+  it('read the record once for all filters that ask for it, and send it unfiltered where that is impossible', async () => {
+    const instance = await newShop({ 'event.notification.hydrate': false });
+    const wants = { where: "object.name = 'Item there'" };
+    const [one, two] = [await createEndpoint(wants), await createEndpoint(wants)];
+    const not = await createEndpoint({ where: "object.name = 'Item elsewhere'" });
+    await happen(instance, shopEvent(undefined, 'there'));
+    const [event] = await receiver.waitFor(one.url, 1);
+    await receiver.waitFor(two.url, 1);
+    expect(event?.body.data).not.to.have.any.keys('unfiltered');
+    expect(shop.current.ids().filter((id) => id === 'there')).to.have.length(1);
+
+    await happen(instance, shopEvent(undefined, 'missing1'), shopEvent(undefined, 'gone', 'deleted'));
+    const unfiltered = await receiver.waitFor(not.url, 2);
+    expect(items(unfiltered)).to.have.members(['missing1', 'gone']);
+    expect(unfiltered.map(({ body }) => body.data.unfiltered)).to.deep.equal([true, true]);
+  });
+
+  it('send CloudEvents that the official SDK accepts, signed over the raw body', async () => {
+    const instance = await newShop();
+    const endpoint = await createEndpoint({ format: 'cloudevents' });
+    await happen(instance, shopEvent({ size: 5 }, 'a b/ü'));
+    await until(async () => receiver.at(endpoint.url).length === 1);
+    const [received] = receiver.at(endpoint.url);
+    if (received === undefined) throw new Error('nothing came');
+    const { headers, body } = received.request;
+    expect(headers['content-type']).to.equal('application/cloudevents+json');
+    verify(received, endpoint.secret);
+    const event = HTTP.toEvent({ headers: { ...headers }, body });
+    if (Array.isArray(event)) throw new Error('one event was sent');
+    expect(new CloudEvent({ ...event }, true).validate()).to.equal(true);
+    expect(event).to.deep.include({
+      specversion: '1.0',
+      id: headers['webhook-id'],
+      type: 'items.updated',
+      source: `/accounts/${received.body.data.accountId}/instances/${instance.id}`,
+      subject: 'items/a%20b%2F%C3%BC',
+      elementkey: 'shop',
+      instanceid: String(instance.id),
+    });
+    expect(event.data).to.deep.include({ objectId: 'a b/ü', object: { size: 5 } });
+  });
+
+  it('send the original form of the body', async () => {
+    const instance = await newShop();
+    const endpoint = await createEndpoint({ format: 'elements' });
+    await happen(instance, shopEvent({ size: 5 }));
+    const [event] = await receiver.waitFor(endpoint.url, 1);
+    expect(event?.body).to.deep.include({ topic: 'event', action: 'updated' });
+    expect(event?.body.message.companyId).to.be.a('number').above(0);
+    expect(event?.request.headers['elements-webhook-id']).to.equal(event?.request.headers['webhook-id']);
+  });
+
+  it('send headers and basic or bearer authentication, and show and log none of their values', async () => {
+    const instance = await newShop();
+    const secrets = ['header-value-of-mine', 'password-of-mine', 'bearer-token-of-mine'] as const;
+    const basic = await createEndpoint({
+      headers: { 'X-Team': secrets[0], 'X-Short': 'ab' },
+      authentication: { type: 'basic', username: 'me', password: secrets[1] },
+    });
+    expect(basic.headers).to.deep.equal({ 'X-Team': MASK, 'X-Short': MASK });
+    expect(basic.authentication).to.deep.equal({ type: 'basic', username: 'me', password: MASK });
+    const bearer = await createEndpoint({ authentication: { type: 'bearer', token: secrets[2] } });
+    await happen(instance, shopEvent({}));
+    const [first] = await receiver.waitFor(basic.url, 1);
+    const [second] = await receiver.waitFor(bearer.url, 1);
+    const credentials = Buffer.from(`me:${secrets[1]}`).toString('base64');
+    expect(first?.request.headers).to.deep.include({ 'x-team': secrets[0], authorization: `Basic ${credentials}` });
+    expect(second?.request.headers.authorization).to.equal(`Bearer ${secrets[2]}`);
+
+    const kept = await patch(basic.id, { headers: { 'X-Team': MASK }, authentication: basic.authentication });
+    expect(kept.body.headers).to.deep.equal({ 'X-Team': MASK });
+    await happen(instance, shopEvent({}));
+    const [, again] = await receiver.waitFor(basic.url, 2);
+    expect(again?.request.headers).to.deep.include({ 'x-team': secrets[0], authorization: `Basic ${credentials}` });
+
+    await until(
+      async () => (await listDeliveries(service, `subscriptionId = ${basic.id} AND status = 'delivered'`)).length === 2,
+    );
+    const [delivery] = await listDeliveries(service, `subscriptionId = ${basic.id}`);
+    const { body } = await service.call(`${DELIVERIES}/${delivery.id}`);
+    expect(body.attemptHistory[0].requestHeaders).to.include({ 'X-Team': '[redacted]', 'X-Short': '[redacted]' });
+    const everything = `${await readEverything(service)}\n${service.logged.join('\n')}\n${JSON.stringify(body)}`;
+    for (const secret of [...secrets, credentials]) expect(everything).not.to.include(secret);
+  });
+
+  it('keep a token of client credentials until it expires, and renew it once after a 401', async () => {
+    const instance = await newShop();
+    const { machine, tokenRequests } = authorizationServer;
+    const tokenUrl = `${authorizationServer.url}/token`;
+    const url = `${authorizationServer.url}/api/items`;
+    const { body, status } = await create({ url, authentication: { type: 'oauth2', tokenUrl, ...machine } });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(body.authentication).to.deep.equal({
+      type: 'oauth2',
+      tokenUrl,
+      clientId: machine.clientId,
+      clientSecret: MASK,
+    });
+    const delivered = async (count: number) => {
+      const where = `subscriptionId = ${body.id} AND status = 'delivered'`;
+      await until(async () => (await listDeliveries(service, where)).length === count);
+      return listDeliveries(service, where);
+    };
+    const before = tokenRequests.length;
+    await happen(instance, shopEvent({}));
+    await delivered(1);
+    await happen(instance, shopEvent({}), shopEvent({}));
+    await delivered(3);
+    expect(tokenRequests.slice(before)).to.have.length(1);
+    expect(tokenRequests.at(-1)?.parameters.grant_type).to.equal('client_credentials');
+
+    authorizationServer.expireAccessTokens();
+    await happen(instance, shopEvent({}));
+    const deliveries = await delivered(4);
+    expect(tokenRequests.slice(before)).to.have.length(2);
+    expect(deliveries.map(({ attempts }: { attempts: number }) => attempts)).to.deep.equal([1, 1, 1, 1]);
+    const everything = `${await readEverything(service)}\n${service.logged.join('\n')}`;
+    for (const secret of [machine.clientSecret, ...authorizationServer.apiTokens])
+      expect(everything).not.to.include(secret);
+  });
+
+  it('report a token endpoint that refuses, as a failed attempt', async () => {
+    const instance = await newShop();
+    const { url: server, machine } = authorizationServer;
+    const wrong = { ...machine, clientSecret: 'a-wrong-secret-of-the-machine' };
+    const endpoint = await createEndpoint({
+      authentication: { type: 'oauth2', tokenUrl: `${server}/token`, ...wrong },
+    });
+    await happen(instance, shopEvent({}));
+    const where = `subscriptionId = ${endpoint.id} AND lastError LIKE 'token: %'`;
+    await until(async () => (await listDeliveries(service, where)).length === 1);
+    const [{ lastError }] = await listDeliveries(service, where);
+    expect(lastError).to.equal(`token: The token endpoint at ${new URL(server).host} returned 401 (invalid_client).`);
+    expect(receiver.at(endpoint.url)).to.deep.equal([]);
+  });
+
+  it('keep an order, and are sent no faster than their rate', async () => {
+    const instance = await newShop();
+    const ordered = await createEndpoint({ ordered: true });
+    const paced = await createEndpoint({ maxPerSecond: 5 });
+    const names = ['1', '2', '3', '4', '5', '6'];
+    for (const name of names) await happen(instance, shopEvent({}, name));
+    expect(items(await receiver.waitFor(ordered.url, 6))).to.deep.equal(names);
+    const startedAt = performance.now();
+    expect(items(await receiver.waitFor(paced.url, 6))).to.have.members(names);
+    // Six at five a second take a second; the first of them went before this was measured.
+    expect(performance.now() - startedAt).to.be.within(300, 5_000);
+  });
+
+  it('get nothing while they are not active, and nothing after a change of what they want', async () => {
+    const instance = await newShop();
+    const witness = await createEndpoint();
+    const endpoint = await createEndpoint({ active: false });
+    await happen(instance, shopEvent({}, 'unseen'));
+    await receiver.waitFor(witness.url, 1);
+    await patch(endpoint.id, { active: true, where: 'object.size = 1' });
+    await happen(instance, shopEvent({ size: 1 }, 'seen'), shopEvent({ size: 2 }, 'other'));
+    await receiver.waitFor(witness.url, 3);
+    expect(items(await receiver.waitFor(endpoint.url, 1))).to.deep.equal(['seen']);
+    const { body } = await patch(endpoint.id, { where: null, name: null });
+    expect(body).not.to.have.any.keys('where', 'name');
+    await service.call(`${PATH}/${endpoint.id}`, { method: 'DELETE' });
+    await happen(instance, shopEvent({}, 'late'));
+    await receiver.waitFor(witness.url, 4);
+    expect(receiver.at(endpoint.url)).to.have.length(1);
+    expectProblem(await service.call(`${PATH}/${endpoint.id}`), 'NOT_FOUND');
+  });
+
+  it('can be sent back as they were read', async () => {
+    const endpoint = await createEndpoint({
+      name: 'Same',
+      headers: { 'x-a': 'a secret value' },
+      authentication: { type: 'bearer', token: 'the bearer token' },
+      maxPerSecond: 3,
+      where: "object.nme = 'x'",
+    });
+    const { body: read } = await service.call(`${PATH}/${endpoint.id}`);
+    const { status, body } = await patch(endpoint.id, read);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect({ ...body, updatedDate: '' }).to.deep.equal({ ...read, updatedDate: '' });
+  });
+
+  it('are tested alone, with a verdict of their filter', async () => {
+    const instance = await newShop({ 'event.notification.callback.url': newUrl() });
+    const witness = await createEndpoint();
+    const endpoint = await createEndpoint({ instances: [instance.id], where: 'object.size > 5' });
+    const asked = [
+      [{ type: 'items.updated', object: { size: 6 } }, true, false],
+      [{ type: 'items.updated', object: { size: 5 } }, false, false],
+      [undefined, true, true],
+    ] as const;
+    for (const [body, matches, unfiltered] of asked) {
+      const { status, body: answer } = await test(endpoint.id, body);
+      expect(status, JSON.stringify(answer)).to.equal(200);
+      expect(answer).to.deep.include({
+        subscriptionId: endpoint.id,
+        config: { url: endpoint.url },
+        matches,
+        unfiltered,
+      });
+    }
+    const events = await receiver.waitFor(endpoint.url, 3);
+    expect(events.map(({ body }) => body.data.instance.id)).to.deep.equal([instance.id, instance.id, instance.id]);
+    expect(receiver.at(witness.url)).to.deep.equal([]);
+  });
+
+  it('warn of fields that are unknown, and store the filter', async () => {
+    const warned = async (where: string) => {
+      const { warnings = [], id } = await createEndpoint({ where, elementKeys: ['shop'] });
+      await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+      return warnings;
+    };
+    expect(await warned("object.name = 'x' AND type LIKE 'items.%'")).to.deep.equal([]);
+    expect(await warned("objectName = 'items' AND object.nam = 'x'")).to.deep.equal([
+      {
+        field: 'object.nam',
+        message:
+          "Unknown field 'nam'. Did you mean 'name'? No object that the service knows has it. In a record without it, it counts as null.",
+      },
+    ]);
+    expect(await warned("objectNam = 'items'")).to.deep.equal([
+      {
+        field: 'objectNam',
+        message:
+          "Unknown field 'objectNam'. Did you mean 'objectName'? Fields of the record follow 'object.'. The field counts as null.",
+      },
+    ]);
+  });
+
+  it('are refused with precise errors', async () => {
+    const url = newUrl();
+    const refused: readonly (readonly [object, RegExp, string?])[] = [
+      [{ url, where: 'object.size >' }, /cannot be read at position 13/, 'WHERE_SYNTAX'],
+      [{ url, where: "instance.id = 'x'" }, /'instance.id' is of type integer/, 'WHERE_INVALID'],
+      [{ url: 'ftp://example.com' }, /'url' cannot be called: /],
+      [{ url, instances: [987_654] }, /There is no instance 987654 in this account\./],
+      [{ url, elementKeys: ['shp'] }, /Unknown element 'shp'. Did you mean 'shop'\?/],
+      [{ url, hubs: ['generl'] }, /Unknown hub 'generl'. Did you mean 'general'\?/],
+      [{ url, headers: { 'Webhook-Id': 'x' } }, /The service itself sets the header 'Webhook-Id'/],
+      [{ url, headers: { 'x y': 'x' } }, /A header name has only/],
+      [{ url, headers: { x: 'a\nb' } }, /The value of the header 'x' contains a character/],
+      [{ url, headers: { x: MASK } }, /stands for the stored secret/],
+      [{ url, authentication: { type: 'basic', username: 'a' } }, /'password' is required for the type basic/],
+      [
+        { url, authentication: { type: 'bearer', token: 'a', scope: 'b' } },
+        /'scope' does not belong to the type bearer/,
+      ],
+      [
+        { url, authentication: { type: 'oauth2', tokenUrl: 'ftp://a', clientId: 'a', clientSecret: 'b' } },
+        /'tokenUrl' cannot be called/,
+      ],
+      [{ url, maxPerSecond: 0 }, /maxPerSecond/],
+      [{ url, format: 'xml' }, /format/],
+      [{ url, whre: 'x' }, /whre/],
+    ];
+    for (const [body, message, code = 'REQUEST_INVALID'] of refused)
+      expectProblem(await create(body), code as 'REQUEST_INVALID', message);
+    for (let index = 0; index < 6; index++) await createEndpoint();
+    expectProblem(await create({ url }), 'CONFLICT', /The account has 6 endpoints, which is the maximum/);
+  });
+});
