@@ -5642,6 +5642,7 @@ export interface components {
             added: components["schemas"]["SchemaOperation"][];
             removed: components["schemas"]["SchemaOperation"][];
         };
+        ObjectChange: "added" | "removed";
         BrokenMapping: {
             objectName: string;
             fields: string[];
@@ -5670,7 +5671,7 @@ export interface components {
             removed: string[];
             changed: components["schemas"]["FieldDifference"][];
             operations?: components["schemas"]["OperationDifference"];
-            object?: "added" | "removed";
+            object?: components["schemas"]["ObjectChange"];
             breaks: components["schemas"]["SchemaBreaks"];
             createdDate: string;
         };
@@ -5783,8 +5784,10 @@ export interface components {
         };
         SubscriptionState: "active" | "deactivated";
         EndpointFormat: "standard" | "elements" | "cloudevents";
+        EndpointAuthenticationType: "basic" | "bearer" | "oauth2";
+        EndpointClientAuthentication: "basic" | "body";
         EndpointAuthentication: {
-            type: "basic" | "bearer" | "oauth2";
+            type: components["schemas"]["EndpointAuthenticationType"];
             username?: string;
             password?: string;
             token?: string;
@@ -5793,7 +5796,7 @@ export interface components {
             clientSecret?: string;
             scope?: string;
             audience?: string;
-            clientAuthentication?: "basic" | "body";
+            clientAuthentication?: components["schemas"]["EndpointClientAuthentication"];
         };
         EndpointWarning: {
             field: string;
@@ -5853,7 +5856,7 @@ export interface components {
             id: number;
         };
         EndpointAuthenticationUpdate: {
-            type: "basic" | "bearer" | "oauth2";
+            type: components["schemas"]["EndpointAuthenticationType"];
             username?: string;
             password?: string;
             token?: string;
@@ -5862,7 +5865,7 @@ export interface components {
             clientSecret?: string;
             scope?: string;
             audience?: string;
-            clientAuthentication?: "basic" | "body";
+            clientAuthentication?: components["schemas"]["EndpointClientAuthentication"];
         } | null;
         SubscriptionUpdate: {
             state?: components["schemas"]["SubscriptionState"];
@@ -6332,7 +6335,7 @@ export interface components {
             removed: string[];
             changed: components["schemas"]["FieldDifference"][];
             operations?: components["schemas"]["OperationDifference"];
-            object?: "added" | "removed";
+            object?: components["schemas"]["ObjectChange"];
         };
         SchemaChangedEvent: {
             id: string;
@@ -6360,7 +6363,7 @@ export interface components {
                 removed: string[];
                 changed: components["schemas"]["FieldDifference"][];
                 operations?: components["schemas"]["OperationDifference"];
-                object?: "added" | "removed";
+                object?: components["schemas"]["ObjectChange"];
                 breaks: components["schemas"]["SchemaBreaks"];
                 accountId: number;
             };

@@ -74,6 +74,7 @@ describe('the code of the guides', () => {
         'docs/how-to/oauth-proxies.md',
         'docs/how-to/receive-events.md',
         'docs/how-to/receive-webhooks.md',
+        'docs/how-to/watch-schemas.md',
         'docs/reference/where.md',
         'docs/tutorials/connect-page.md',
         'docs/tutorials/connector.md',

@@ -64,7 +64,7 @@ interface EndpointFormProps {
   readonly onCancel?: () => void;
 }
 
-/** What an endpoint wants, and how it is sent to. */
+/** The form of an endpoint: its URL, its filter, and the form of its deliveries. */
 export function EndpointForm({ endpoint, onSubmit, onCancel }: EndpointFormProps) {
   const needs = useNeeds();
   const [kind, setKind] = useState<keyof typeof AUTHENTICATIONS>(endpoint?.authentication?.type ?? 'none');
@@ -215,7 +215,7 @@ function listOf(text: string): string[] | null {
   return items.length === 0 ? null : items;
 }
 
-/** @throws Error for a line without a colon */
+/** Reads one header per line. @throws Error for a line without a colon */
 function readHeaders(text: string): Record<string, string> | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) return null;

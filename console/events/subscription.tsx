@@ -86,7 +86,7 @@ function Shown({ subscription, reload }: ShownProps) {
   );
 }
 
-/** What an endpoint wants. A refresh of the page does not overwrite what the user types, because the form keeps its first values. */
+/** The form with the filter of an endpoint. A refresh of the page does not overwrite what the user types, because the form keeps its first values. */
 function Wish({ subscription, reload }: ShownProps) {
   const { id, updatedDate } = subscription;
   const save = async (body: EndpointChanges) => {

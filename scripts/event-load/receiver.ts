@@ -11,7 +11,7 @@ import {
   readObjectId,
 } from './messages.ts';
 
-/** How often each number arrived, by path of an endpoint. Callback URLs share one entry, because each event goes to one of them. */
+/** Number of arrivals of each event, by path of an endpoint. Callback URLs share one entry, because each event goes to one of them. */
 const seen = new Map<string, Map<number, number>>();
 const ENDPOINT = /^\/endpoint-\d+$/;
 const ids = new Set<string>();

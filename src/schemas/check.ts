@@ -81,7 +81,7 @@ export async function checkInstance(ports: CheckPorts, input: CheckInput, tally:
     throw new AppError('PROVIDER_PROTOCOL', `${instance.connector.name} describes no objects.`);
   }
   const names = namesOf(objects, known, wanted);
-  await store.setNames(check, names);
+  await store.setNames(check, namesOfUses(names, uses));
   const rows = await store.list(check);
   const same: WatchKey[] = [];
   const faults: unknown[] = [];
@@ -142,6 +142,11 @@ function namesOf(objects: Objects, known: readonly WatchRow[], wanted: ReadonlyS
     names.set(own, [...(names.get(own) ?? []), name]);
   }
   return names;
+}
+
+/** Leaves out the names that only callers request, so that a watch ends with its request. */
+function namesOfUses(names: ReadonlyMap<string, readonly string[]>, uses: ReadonlyMap<string, unknown>) {
+  return new Map([...names].map(([own, given]) => [own, given.filter((name) => uses.has(name))] as const));
 }
 
 /** Returns the shape of an object as it is now. Undefined: the object was never there. */

@@ -323,6 +323,12 @@ export function createWatchStore(knex: Knex) {
         ...sync,
         wanted: arrayLiteral([...sync.wanted]),
       });
+      if (rows.length > 0) {
+        await knex('schema_watch')
+          .where({ ...ofInstance(sync), requested: false })
+          .whereRaw('not names && ?::text[]', [arrayLiteral([...sync.wanted])])
+          .delete();
+      }
       return rows[0]?.isSoon === true;
     },
 

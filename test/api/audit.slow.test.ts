@@ -19,6 +19,7 @@ const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
   explainQuery: 'it only reads',
   executeTransformation: 'it only reads',
   sendTestEvent: 'an event as those of providers, which deliveries tell of',
+  testSubscription: 'as sendTestEvent',
   showInvitation: 'it looks, and shows no secret',
   createRecord: 'a record of a provider: activity',
   createHubRecord: 'a record of a provider: activity',

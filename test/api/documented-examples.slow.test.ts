@@ -209,7 +209,16 @@ describe('the examples of the reference', () => {
     getConsoleSession: openSession,
     deleteConsoleSession: openSession,
     listInstancePolls: pollOrders,
+    listSchemaWatches: watchOrders,
+    getSchemaWatch: watchOrders,
+    watchSchema: watchOrders,
   };
+
+  /** Its fields are known. */
+  async function watchOrders(): Promise<void> {
+    await service.call('/instances/1/watches/Orders', { method: 'PUT' });
+    await until(async () => (await service.call('/instances/1/watches/Orders')).body.state === 'watched');
+  }
 
   async function send({ operationId, url, method, belowBase, security, headers, body }: DocumentedCall) {
     const isOfPage = security.includes('ConnectKey');

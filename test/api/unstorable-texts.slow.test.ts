@@ -66,7 +66,7 @@ function withText(value: unknown, [name, ...rest]: Location, text: string): unkn
 const textOf = (name: string, text: string) => IN_LANGUAGE[name]?.(text) ?? text;
 
 /** The texts of its body are stored nowhere, or as JSON. */
-const TAKES_ANY_TEXT: readonly string[] = ['explainQuery', 'sendTestEvent'];
+const TAKES_ANY_TEXT: readonly string[] = ['explainQuery', 'sendTestEvent', 'testSubscription'];
 
 const takesAnyText = (id: OperationId) =>
   TAKES_ANY_TEXT.includes(id) || OPERATIONS[id].scopes.some((scope) => scope === 'record');

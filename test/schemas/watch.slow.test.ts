@@ -296,5 +296,8 @@ describe('a watched object', function watched() {
     expect(second.body.map(({ added }: { added: unknown }) => added)).to.deep.equal([['one']]);
     expect(second.headers.get('elements-next-page-token')).to.equal(null);
     expect((await service.call(path, { query: { where: "objectName = 'Notes'" } })).body).to.deep.equal([]);
+    await ask(service, `/instances/${id}/watches/Orders`, 'DELETE');
+    expect(await ask(service, `/instances/${id}/watches`)).to.deep.equal([]);
+    expect(await changesOf(service, id)).to.have.length(3);
   });
 });

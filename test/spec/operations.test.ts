@@ -87,7 +87,7 @@ describe('every operation of the spec', () => {
     expect(ofMappings).to.have.length(33);
     expect(large?.map(([id]) => id)).to.have.members([
       ...['createRecord', 'updateRecord', 'replaceRecord', 'createHubRecord', 'updateHubRecord', 'replaceHubRecord'],
-      ...['sendTestEvent', 'startFormulaExecutions', 'startExecutionsOfFormulaInstance'],
+      ...['sendTestEvent', 'testSubscription', 'startFormulaExecutions', 'startExecutionsOfFormulaInstance'],
     ]);
   });
 

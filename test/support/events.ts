@@ -214,7 +214,7 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
   async function insert(accountId: number, url: string): Promise<number> {
     await knex('subscription')
       .insert({ account_id: accountId, url, secrets: 'sealed' })
-      .onConflict(knex.raw('(account_id, url) where not is_endpoint'))
+      .onConflict()
       .ignore();
     return (await theRow(knex('subscription').where({ account_id: accountId, url }))).id;
   }
