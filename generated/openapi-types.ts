@@ -214,6 +214,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["callAgentTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/connect/{key}": {
         parameters: {
             query?: never;
@@ -4193,6 +4209,20 @@ export interface components {
         FreeFormObject: {
             [key: string]: unknown;
         };
+        AgentMessage: {
+            jsonrpc: "2.0";
+            id?: string | number;
+            method?: string;
+            params?: {
+                [key: string]: unknown;
+            };
+            result?: {
+                [key: string]: unknown;
+            };
+            error?: {
+                [key: string]: unknown;
+            };
+        };
         ReceivedEvents: {
             accepted: number;
         };
@@ -6742,6 +6772,23 @@ export interface components {
             content: {
                 "text/javascript": string;
             };
+        };
+        AgentAnswer: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AgentMessage"];
+                "text/event-stream": string;
+            };
+        };
+        AgentNotified: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content?: never;
         };
         ConnectPageRefused: {
             headers: {
@@ -9400,6 +9447,33 @@ export interface operations {
             200: components["responses"]["Script"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];
+        };
+    };
+    callAgentTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentMessage"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AgentAnswer"];
+            202: components["responses"]["AgentNotified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
         };
     };
     showConnectPage: {

@@ -291,6 +291,7 @@ export const OPERATIONS = {
   updateAccessKey: { method: 'patch', path: '/keys/{id}', scopes: ['platform'], tag: 'keys', list: false, largeBody: false },
   deleteAccessKey: { method: 'delete', path: '/keys/{id}', scopes: ['platform'], tag: 'keys', list: false, largeBody: false },
   rotateAccessKey: { method: 'post', path: '/keys/{id}/rotate', scopes: ['platform'], tag: 'keys', list: false, largeBody: false },
+  callAgentTools: { method: 'post', path: '/mcp', scopes: ['root'], tag: 'agents', list: false, largeBody: false },
   getMetrics: { method: 'get', path: '/metrics', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   getMetric: { method: 'get', path: '/metrics/{metric}', scopes: ['platform'], tag: 'activity', list: true, largeBody: false },
   listNotifications: { method: 'get', path: '/notifications', scopes: ['platform'], tag: 'notifications', list: true, largeBody: false },

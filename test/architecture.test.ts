@@ -36,6 +36,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ['schemas'],
   // What serves HTTP, and knows no operation and no handler.
   ['http'],
+  // Tools of agents, which call the API through an argument.
+  ['mcp'],
   ['api', 'jobs', 'console'],
   ['app'],
   ['main'],
@@ -53,6 +55,9 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
   nodemailer: (file) => file === 'src/formulas/notices/mailer.ts',
   acorn: (file) => file === 'src/scripts/analysis.ts',
   '@jitl/quickjs-wasmfile-release-sync': (file) => file === 'src/scripts/thread/guest.ts',
+  '@modelcontextprotocol/sdk/types.js': isOfAgents,
+  '@modelcontextprotocol/sdk/server/index.js': isOfAgents,
+  '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js': isOfAgents,
   chevrotain: (file) => file.startsWith('src/where/'),
   undici: (file) => file.startsWith('src/egress/'),
   oauth4webapi: (file) => file.startsWith('src/instances/oauth/'),
@@ -67,6 +72,10 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
 
 function isTelemetry(file: string): boolean {
   return file === 'src/telemetry.ts';
+}
+
+function isOfAgents(file: string): boolean {
+  return file.startsWith('src/mcp/');
 }
 
 const KNOWN_TO_EMBEDDED: readonly string[] = ['src/db/data-dir.ts', 'src/db/files.ts', 'src/errors.ts', 'src/log.ts'];

@@ -63,6 +63,7 @@ describe('the code of the guides', () => {
         'README.md',
         'docs/how-to/access-keys.md',
         'docs/how-to/administration.md',
+        'docs/how-to/agents.md',
         'docs/how-to/bulk.md',
         'docs/how-to/connect-by-oauth.md',
         'docs/how-to/endpoints.md',

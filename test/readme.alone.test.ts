@@ -67,6 +67,7 @@ const ANSWERS: Readonly<Record<string, number>> = {
   'how-to/oauth-proxies.md': 2,
   'how-to/administration.md': 12,
   'how-to/access-keys.md': 7,
+  'how-to/agents.md': 2,
   'how-to/find-failures.md': 6,
   'how-to/receive-webhooks.md': 6,
   'how-to/map-objects.md': 14,

@@ -4,6 +4,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Form } from '../parts/form.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
 import type { AccessKey } from './access-key.ts';
+import { AgentConfiguration } from './agent-configuration.tsx';
 
 interface RotationProps {
   readonly accessKey: AccessKey;
@@ -56,7 +57,13 @@ interface NewKeyProps {
 /** Shows a new secret. */
 export function NewKey({ name, text, onClose }: NewKeyProps) {
   return (
-    <ShownOnce title={`The key ${name}`} text={text} what="the key" onClose={onClose}>
+    <ShownOnce
+      title={`The key ${name}`}
+      text={text}
+      what="the key"
+      onClose={onClose}
+      uses={<AgentConfiguration accessKey={text} />}
+    >
       Store the key now: it is not shown again. Programs send it as <code>Authorization: Bearer ck_…</code>, or read it
       from <code>CAUSEWAY_KEY</code>.
     </ShownOnce>

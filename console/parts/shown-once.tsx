@@ -10,10 +10,12 @@ interface ShownOnceProps {
   readonly onClose: () => void;
   /** Explains the purpose of the text. */
   readonly children: ComponentChildren;
+  /** Ways to use the text, below it. */
+  readonly uses?: ComponentChildren;
 }
 
 /** Shows a text to copy that the API does not return again. */
-export function ShownOnce({ title, text, what, onClose, children }: ShownOnceProps) {
+export function ShownOnce({ title, text, what, onClose, children, uses }: ShownOnceProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{children}</p>
@@ -23,6 +25,7 @@ export function ShownOnce({ title, text, what, onClose, children }: ShownOncePro
           <Copy text={text} what={what} />
         </div>
       </div>
+      {uses}
       <footer class="row end">
         <button type="button" class="main" onClick={onClose}>
           Done

@@ -22,7 +22,7 @@ import type { Formulas } from '../formulas/index.ts';
 import type { TemplateRoom } from '../formulas/templates-room.ts';
 import type { HttpHandler } from '../http/connection.ts';
 import { createFailedAuthorizations } from '../http/failed-authorizations.ts';
-import { createInnerClient, type InnerRequest, type InnerResponse } from '../http/inner-client.ts';
+import { createInnerClient, type InnerRequest, type InnerResponse, type SendInner } from '../http/inner-client.ts';
 import { createCallerLimits, createTokenBuckets } from '../http/rate-limits.ts';
 import { createProxyTrust, type ProxyTrust } from '../http/remote-address.ts';
 import { secretKeysOf } from '../instances/configuration.ts';
@@ -30,6 +30,7 @@ import type { Instances } from '../instances/instances.ts';
 import type { Authorizations } from '../instances/oauth/authorizations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { Mappings } from '../mappings/index.ts';
+import { composeMcp } from '../mcp/index.ts';
 import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
@@ -56,6 +57,7 @@ import { createInnerCallers, type InnerCaller, type InnerCallers } from './inner
 import { createInstanceHandlers } from './instances.ts';
 import { createInvitationHandlers } from './invitations.ts';
 import { createMappingHandlers } from './mappings.ts';
+import { createAgentHandler } from './mcp.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './measurements.ts';
 import { createNotificationHandlers, type NotificationServices } from './notifications.ts';
 import { createProxyHandlers } from './oauth-proxies.ts';
@@ -155,6 +157,17 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
   const audit = createAudit(platform, { redactCall, isStrict: config.validateResponses });
   const redirects = createTokenBuckets(clock, REDIRECTS);
   const bodyBudget = createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY));
+  const innerCallers = createInnerCallers(platform);
+  const operations = composeOperations(platform, services, config, { bodyBudget, audit, innerCallers });
+  // Tools call the server that is made from this router.
+  const sendInside: SendInner = (request) => inner.send(request);
+  const serveAgents = createAgentHandler({
+    room: composeMcp({ send: sendInside, basePath: BASE_PATH, clock, log: platform.log }),
+    identifyKey: operations.identifyKey,
+    bodyBudget,
+    publicUrl,
+    corsOrigins: config.corsOrigins,
+  });
   const root = createServiceRouter(clock, {
     checks,
     isStuck,
@@ -174,16 +187,15 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
       publicUrl,
     }),
     receiveEvents: createWebhookHandler(webhooks, { bodyBudget, publicUrl }),
+    serveAgents,
   });
-  const innerCallers = createInnerCallers(platform);
-  const operations = composeOperations(platform, services, config, { bodyBudget, audit, innerCallers });
   const recorded = { trust, redactCall, record: services.activity.recorder.record };
   const api = config.role === 'worker' ? undefined : operations;
   const server = createServer(platform, { ...recorded, isMeasured: true, root, api });
   // A worker serves no operations to others, and calls them itself.
   const inside =
     api === undefined ? createServer(platform, { ...recorded, isMeasured: false, root, api: operations }) : server;
-  const { send, close } = createInnerClient(inside);
+  const inner = createInnerClient(inside);
   return {
     server,
     metricsServer:
@@ -192,12 +204,12 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
         : createServer(platform, { ...recorded, isMeasured: false, root: createMeasurementsRouter(measurements) }),
     trust,
     call: ({ caller, path, headers, ...request }) =>
-      send({
+      inner.send({
         ...request,
         path: BASE_PATH + path,
         headers: { ...headers, authorization: innerCallers.authorizationOf(caller) },
       }),
-    closeCalls: close,
+    closeCalls: inner.close,
   };
 }
 

@@ -41,6 +41,8 @@ export interface ServiceRouterParts extends ProcessState {
   /** Handler for webhooks of providers. */
   readonly receiveEvents: RequestHandler;
   readonly connectPages: ConnectPages;
+  /** Handler for agents. */
+  readonly serveAgents: RequestHandler;
 }
 
 const CHECK_TIMEOUT_MS = 2000;
@@ -67,6 +69,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     redirects,
     receiveEvents,
     connectPages,
+    serveAgents,
   } = parts;
   const states = createShared(() => runChecks(checks), { clock, ms: CHECK_KEEP_MS });
   const documents = createDocuments(publicUrl, connectorFolders);
@@ -121,6 +124,8 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
 
     receiveProviderEvents: receiveEvents,
     answerProvider: receiveEvents,
+
+    callAgentTools: serveAgents,
   };
   const sendAsset: RequestHandler<{ readonly file: string }> = async (request, response) => {
     const asset = documents.assets.get(request.params.file);

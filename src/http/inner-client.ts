@@ -30,10 +30,8 @@ export function createInnerClient({ handle, ...classes }: HttpHandler): { send: 
   const agent = new Agent({ keepAlive: true, maxSockets: 256, maxFreeSockets: 64 });
   const connect = (): Duplex => {
     const [near, far] = duplexPair();
-    server.emit('connection', far);
-    // What Node calls on sockets that it keeps, and streams do not have.
-    const same = () => near;
-    return Object.assign(near, { setKeepAlive: same, setNoDelay: same, setTimeout: same, ref: same, unref: same });
+    server.emit('connection', asSocket(far));
+    return asSocket(near);
   };
   Object.assign(agent, { createConnection: connect });
 
@@ -57,4 +55,10 @@ export function createInnerClient({ handle, ...classes }: HttpHandler): { send: 
       server.close();
     },
   };
+}
+
+/** Adds the methods of sockets that streams do not have. Node calls them on sockets that it keeps, and we do for a large response. */
+function asSocket(stream: Duplex): Duplex {
+  const same = () => stream;
+  return Object.assign(stream, { setKeepAlive: same, setNoDelay: same, setTimeout: same, ref: same, unref: same });
 }

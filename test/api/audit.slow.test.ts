@@ -47,6 +47,7 @@ const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
   passPatch: 'a request to a provider: activity',
   passDelete: 'a request to a provider: activity',
   receiveProviderEvents: 'a provider sends it, and no caller',
+  callAgentTools: 'its tools send the requests that are audited',
 };
 
 /** What a change is not: what is kept and counted of the request, of who may do what for a while, and the log itself. */

@@ -74,6 +74,8 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   // Nor the address of an instance.
   answerProvider: 404,
   receiveProviderEvents: 404,
+  // It needs an access key.
+  callAgentTools: 401,
   // Nor the end of a link.
   ...{ showInvitation: 404, acceptInvitation: 404 },
   // Nor the id of a request.

@@ -157,6 +157,8 @@ function successesOf({ operationId }: Operation): readonly string[] {
   if (FILES.includes(operationId)) return ['200', '206', '304'];
   // A page, or back to where the browser began.
   if (operationId === 'showOAuthCallback') return ['200', '303'];
+  // The answer to a request, or that a notification was received.
+  if (operationId === 'callAgentTools') return ['200', '202'];
   // A page, or its present path.
   if (operationId === 'getGuide') return ['200', '302'];
   return REDIRECTS.includes(operationId) ? ['302'] : ['200'];

@@ -11,6 +11,7 @@ import { addFormulas } from './commands/formulas.js';
 import { addInstances } from './commands/instances.js';
 import { addKeys } from './commands/keys.js';
 import { addLogin } from './commands/login.js';
+import { addMcp } from './commands/mcp.js';
 import { addObjects } from './commands/objects.js';
 import { addQuery } from './commands/query.js';
 import { addSchema } from './commands/schema.js';
@@ -33,6 +34,7 @@ const COMMANDS: readonly AddCommands[] = [
   addFormulas,
   addSchema,
   addActivity,
+  addMcp,
   addKeys,
 ];
 const AFTER_HELP = `

@@ -82,6 +82,7 @@ const ORDER = [
   'accounts',
   'roles',
   'access-keys',
+  'agents',
   'log-in',
   'audit-log',
   'migrating',
