@@ -51,7 +51,7 @@ interface AuthenticationField {
 }
 
 const LISTS = [
-  { name: 'elementKeys', label: 'Elements', placeholder: 'all, or hubspotcrm, pipedrive' },
+  { name: 'elementKeys', label: 'Elements', placeholder: 'all, or bamboohr, salesforce' },
   { name: 'hubs', label: 'Hubs', placeholder: 'all, or crm' },
   { name: 'tags', label: 'Tags of instances', placeholder: 'all, or europe, vip' },
   { name: 'instances', label: 'Ids of instances', placeholder: 'all, or 12, 15' },
