@@ -212,10 +212,7 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
   const ids = new Map<string, Promise<number>>();
 
   async function insert(accountId: number, url: string): Promise<number> {
-    await knex('subscription')
-      .insert({ account_id: accountId, url, secrets: 'sealed' })
-      .onConflict()
-      .ignore();
+    await knex('subscription').insert({ account_id: accountId, url, secrets: 'sealed' }).onConflict().ignore();
     return (await theRow(knex('subscription').where({ account_id: accountId, url }))).id;
   }
 

@@ -275,8 +275,8 @@ def test_from_the_environment() -> None:
         Causeway.from_environment({"CAUSEWAY_USER_SECRET": "u"})
 
 
-def test_an_access_key(both: Both) -> None:
-    with serving(Reply(body=[])) as service:
+def test_an_access_key() -> None:
+    with serving(Reply(body=[]), Reply(body=[]), Reply(body=[])) as service:
         with Causeway(key="ck_1", url=service.url) as causeway:
             causeway.hubs.list_hubs()
             causeway.records("x").list()

@@ -445,7 +445,7 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
 
   listNotifications: {},
   listSubscriptions: {},
-  createSubscription: { body: () => ({ url: APPLICATION_URL, name: unique('made'), active: false }) },
+  createSubscription: { body: () => ({ url: 'http://127.0.0.1:9/made', name: unique('made'), active: false }) },
   getSubscription: { of: 'subscription' },
   updateSubscription: { of: 'spareSubscription', body: () => ({ eventTypes: ['Orders.*'] }) },
   testSubscription: { of: 'spareSubscription' },
