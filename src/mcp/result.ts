@@ -32,7 +32,7 @@ export const MOST_BYTES = 25_000;
 /** Room for what is added to a list that was cut. */
 const RESERVE_BYTES = 3000;
 /** The longest texts of an entry that is too large by itself, in turn. */
-const SHORTER_TEXTS = [500, 200, 80, 30] as const;
+const SHORTER_TEXTS = [4000, 2000, 1000, 500, 200, 80, 30] as const;
 const BRACES_BYTES = 4;
 /** What a result has around its data. */
 const ENVELOPE_BYTES = 200;
