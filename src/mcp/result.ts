@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { shortValue } from './shown-values.ts';
+import { MOST_DEPTH, shortValue } from './shown-values.ts';
 
 /** What a tool returns before it is fitted into the limit of a result. */
 export interface ToolOutcome {
@@ -32,7 +32,8 @@ export const MOST_BYTES = 25_000;
 /** Room for what is added to a list that was cut. */
 const RESERVE_BYTES = 3000;
 /** The longest texts of an entry that is too large by itself, in turn. */
-const SHORTER_TEXTS = [500, 200, 80, 30] as const;
+const SHORTER_TEXTS = [4000, 2000, 1000, 500, 200, 80, 30] as const;
+const LEAST_TEXT = 30;
 const BRACES_BYTES = 4;
 /** What a result has around its data. */
 const ENVELOPE_BYTES = 200;
@@ -52,7 +53,10 @@ export function toResult({ data, list, one }: ToolOutcome): CallToolResult {
   let room = MOST_BYTES - RESERVE_BYTES - sizeOf(resultOf(around));
   const kept: unknown[] = [];
   for (const entry of list.entries) {
-    const shown = kept.length === 0 ? fitting(entry, textLimit, room) : shortValue(entry, textLimit);
+    const shown =
+      kept.length === 0
+        ? fitting(entry, textLimit, room)
+        : shortValue(entry, Math.min(textLimit, mostCharacters(entry, room)));
     const bytes = bothFormsOf(shown);
     if (bytes > room) break;
     room -= bytes;
@@ -72,12 +76,27 @@ function resultOf(data: Readonly<Record<string, unknown>>): CallToolResult {
 
 /** Shortens the texts of an entry until it fits and, where that is not enough, leaves out its last members. */
 function fitting(entry: unknown, textLimit: number, room: number): unknown {
-  let shown = shortValue(entry, textLimit);
-  for (const limit of SHORTER_TEXTS) {
+  const most = mostCharacters(entry, room);
+  let shown: unknown;
+  for (const limit of [textLimit, ...SHORTER_TEXTS.filter((shorter) => shorter < textLimit)]) {
+    if (limit > most && limit !== LEAST_TEXT) continue;
+    shown = shortValue(entry, limit);
     if (bothFormsOf(shown) <= room) return shown;
-    if (limit < textLimit) shown = shortValue(entry, limit);
   }
-  return bothFormsOf(shown) <= room ? shown : firstMembers(shown, room);
+  return firstMembers(shown, room);
+}
+
+/**
+ * Returns a limit on texts with which an entry of many members is still written quickly: it is at most some 50 times what fits, as most texts
+ * are short.
+ */
+function mostCharacters(entry: unknown, room: number): number {
+  return Math.max(LEAST_TEXT, (50 * room) / countValues(entry));
+}
+
+function countValues(value: unknown, depth = 0): number {
+  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return 1;
+  return Object.values(value).reduce((sum: number, member) => sum + countValues(member, depth + 1), 1);
 }
 
 function firstMembers(shown: unknown, room: number): unknown {

@@ -8,7 +8,8 @@ export function visibleText(text: string): string {
 
 /** Maximum number of items of a list in a record. */
 const MOST_ITEMS = 50;
-const MOST_DEPTH = 8;
+/** Maximum depth of a shown value. */
+export const MOST_DEPTH = 8;
 
 /** Returns a value of a provider with long texts and lists cut, each with its length, and with hidden characters visible. */
 export function shortValue(value: unknown, textLimit: number, depth = 0): unknown {
