@@ -85,6 +85,8 @@ const sendsKey = ({ body: { url } }: ApiAnswer) => ({
 
 /** Where the request of the matrix of access changes nothing, or the page of a connect session asks. */
 const OTHER_RECIPES: Readonly<Partial<Record<ApiOperationId, AuditedRecipe>>> = {
+  // The user of the key is the one who sends it.
+  rotateAccessKey: { of: 'spareAccessKey', body: () => ({}) },
   grantAccountRole: ACCOUNT_ADMIN,
   revokeAccountRole: { ...ACCOUNT_ADMIN, after: 'grantAccountRole' },
   grantUserRole: { of: 'spareUser', path: ({ id }) => ({ emailOrId: String(id), key: 'admin' }) },
