@@ -75,7 +75,6 @@ export function EndpointForm({ endpoint, onSubmit, onCancel }: EndpointFormProps
       onSubmit={submit}
       refusal={needs(CHANGING).title}
       {...(onCancel && { onCancel })}
-      {...(endpoint && { done: 'Saved.' })}
     >
       <Field label="URL" name="url" type="url" value={endpoint?.config.url} required />
       <Field label="Name" name="name" value={endpoint?.name} maxLength={255} />
@@ -153,11 +152,11 @@ export function EndpointForm({ endpoint, onSubmit, onCancel }: EndpointFormProps
         placeholder="no limit"
         hint="Further deliveries wait; none is dropped."
       />
-      <label class="row">
+      <label class="inline">
         <input type="checkbox" name="ordered" defaultChecked={endpoint?.ordered ?? false} />
         Send one delivery at a time, in the order of the events
       </label>
-      <label class="row">
+      <label class="inline">
         <input type="checkbox" name="active" defaultChecked={endpoint?.active ?? true} />
         Store events for this endpoint
       </label>
@@ -168,7 +167,7 @@ export function EndpointForm({ endpoint, onSubmit, onCancel }: EndpointFormProps
 function Warnings({ endpoint }: { readonly endpoint: Subscription | undefined }) {
   if (endpoint?.warnings === undefined) return null;
   return (
-    <ul class="small" aria-label="Warnings about the filter">
+    <ul class="note warn bare small" aria-label="Warnings about the filter">
       {endpoint.warnings.map(({ field, message }) => (
         <li key={field}>
           <code>{field}</code>: {message}
@@ -200,11 +199,11 @@ function readForm(form: FormData, kind: keyof typeof AUTHENTICATIONS): EndpointC
     elementKeys: list('elementKeys'),
     hubs: list('hubs'),
     tags: list('tags'),
-    instances: list('instances')?.map(Number) ?? null,
+    instances: list('instances')?.map((id) => readNumber(id, 'the id of an instance, such as 12')) ?? null,
     format: format === 'elements' || format === 'cloudevents' ? format : 'standard',
     headers: readHeaders(readText(form, 'headers')),
     authentication: readAuthentication(form, kind),
-    maxPerSecond: rate === null ? null : Number(rate),
+    maxPerSecond: rate === null ? null : readNumber(rate, 'a number of deliveries per second, such as 10 or 0.5'),
     ordered: form.get('ordered') !== null,
     active: form.get('active') !== null,
   };
@@ -213,6 +212,16 @@ function readForm(form: FormData, kind: keyof typeof AUTHENTICATIONS): EndpointC
 function listOf(text: string): string[] | null {
   const items = text.split(/[\s,]+/).filter((item) => item !== '');
   return items.length === 0 ? null : items;
+}
+
+/**
+ * Reads a number. JSON has no NaN, and writes null in its place, which would empty the member.
+ * @throws Error for text that is not a number
+ */
+function readNumber(text: string, what: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw new Error(`'${text}' is not ${what}.`);
+  return value;
 }
 
 /** Reads one header per line. @throws Error for a line without a colon */

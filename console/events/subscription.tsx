@@ -86,16 +86,24 @@ function Shown({ subscription, reload }: ShownProps) {
   );
 }
 
-/** The form with the filter of an endpoint. A refresh of the page does not overwrite what the user types, because the form keeps its first values. */
+/**
+ * The form with the filter of an endpoint. A refresh of the page does not overwrite what the user types, because the form keeps its first
+ * values. A change of the endpoint starts a new form, so the text that confirms the change stands outside the form.
+ */
 function Wish({ subscription, reload }: ShownProps) {
   const { id, updatedDate } = subscription;
+  const [savedDate, setSavedDate] = useState<string>();
   const save = async (body: EndpointChanges) => {
-    await ask(api.PATCH('/notifications/subscriptions/{id}', { params: { path: { id } }, body }));
+    const saved = await ask(api.PATCH('/notifications/subscriptions/{id}', { params: { path: { id } }, body }));
+    setSavedDate(saved.updatedDate);
     reload();
   };
   return (
-    <section class="card" aria-label="Endpoint">
+    <section class="card" aria-label="Endpoint" onInput={() => setSavedDate(undefined)}>
       <EndpointForm key={updatedDate} endpoint={subscription} onSubmit={save} />
+      <p class="row end soft" role="status">
+        {savedDate === updatedDate && 'Saved.'}
+      </p>
     </section>
   );
 }

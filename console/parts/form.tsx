@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext, h, type LooseInputHTMLAttributes } from 'preact';
-import { useContext, useId, useState } from 'preact/hooks';
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api.ts';
 import { useAction } from '../load.ts';
 import { ErrorNote } from './show.tsx';
@@ -19,7 +19,7 @@ interface FormProps {
 /** The error of the last submission, from which each field takes its own faults. */
 const Faults = createContext<unknown>(undefined);
 
-/** Shows fields, the error of the last submission, and the button. */
+/** Shows fields, the error of the last submission, and the button. A long form scrolls to the error. */
 export function Form({ action, onSubmit, onCancel, done, refusal, children }: FormProps) {
   const [isDone, setDone] = useState(false);
   const { run, isRunning, error } = useAction(async (form: FormData) => {
@@ -27,6 +27,8 @@ export function Form({ action, onSubmit, onCancel, done, refusal, children }: Fo
     await onSubmit(form);
     setDone(true);
   });
+  const note = useRef<HTMLDivElement>(null);
+  useEffect(() => note.current?.scrollIntoView({ block: 'nearest' }), [error]);
   return (
     <form
       class="stack"
@@ -37,7 +39,11 @@ export function Form({ action, onSubmit, onCancel, done, refusal, children }: Fo
       }}
     >
       <Faults.Provider value={error}>{children}</Faults.Provider>
-      <ErrorNote error={error} />
+      {error !== undefined && (
+        <div ref={note}>
+          <ErrorNote error={error} />
+        </div>
+      )}
       <div class="row end">
         {done !== undefined && (
           <span class="soft" role="status">
