@@ -22,7 +22,7 @@ const INSPECTOR = join(FOLDER, 'node_modules/@modelcontextprotocol/inspector/cli
 /** Scenarios that need no tools, resources and prompts of their own. All others call those of a reference server, such as `test_simple_text`. */
 const SCENARIOS = ['server-initialize', 'ping', 'tools-list', 'resources-list', 'dns-rebinding-protection'];
 
-/** Judges of the protocol that others wrote. They are large, so they are no dependencies: install them into a folder, and set MCP_JUDGES. */
+/** Judges of the protocol that others wrote. They are large, so they are no dependencies: `.ci/with-mcp-judges` installs them. */
 describe('/mcp before other judges', function judges() {
   this.timeout(60_000);
   const service = useApp();
@@ -90,7 +90,7 @@ describe('/mcp before other judges', function judges() {
 });
 
 function skip(context: Mocha.Context, name: string): void {
-  console.log(`      skipped: ${name} is not installed. Install it into a folder, and set MCP_JUDGES.`);
+  console.log(`      skipped: ${name} is not installed. Run .ci/with-mcp-judges npm run test:live.`);
   context.skip();
 }
 
