@@ -85,6 +85,8 @@ const sendsKey = ({ body: { url } }: ApiAnswer) => ({
 
 /** Where the request of the matrix of access changes nothing, or the page of a connect session asks. */
 const OTHER_RECIPES: Readonly<Partial<Record<ApiOperationId, AuditedRecipe>>> = {
+  // The objects of the other instance are watched already.
+  watchSchema: { ...SPARE_INSTANCE, path: { objectName: 'Orders' } },
   // The user of the key is the one who sends it.
   rotateAccessKey: { of: 'spareAccessKey', body: () => ({}) },
   grantAccountRole: ACCOUNT_ADMIN,

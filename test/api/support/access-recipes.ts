@@ -281,7 +281,7 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listSchemaWatches: INSTANCE,
   getSchemaWatch: WATCH,
   watchSchema: WATCH,
-  unwatchSchema: WATCH,
+  unwatchSchema: { ...WATCH, of: 'spareWatch', spends: true },
   listSchemaChanges: INSTANCE,
 
   listOrganizationDefinitions: CATALOGUE,

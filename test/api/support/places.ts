@@ -34,6 +34,7 @@ export type Kind =
   | 'spareInvitation'
   | 'accessKey'
   | 'spareAccessKey'
+  | 'spareWatch'
   | 'bulkJob'
   | 'spareBulkJob'
   | 'bulkUpload'
@@ -344,6 +345,12 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return { id };
   }
 
+  async function createWatch(): Promise<Thing> {
+    const { id } = await find('instance');
+    await call(`/instances/${id}/watches/Orders`, { method: 'PUT' });
+    return { id };
+  }
+
   async function createColleague(): Promise<Thing> {
     const email = `${unique(mark)}@example.com`;
     const body = { email, firstName: mark, lastName: mark };
@@ -394,6 +401,7 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     spareInvitation: createInvitation,
     accessKey: createAccessKey,
     spareAccessKey: createAccessKey,
+    spareWatch: createWatch,
     bulkJob: createBulkJob,
     spareBulkJob: createBulkJob,
     bulkUpload: createBulkUpload,
@@ -435,7 +443,10 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
         last_error: mark,
       });
       const watched = { account_id: accountId, instance_id: Number(instanceId), object_name: name };
-      await knex('schema_watch').insert({ ...watched, requested: true, last_error: mark });
+      await knex('schema_watch')
+        .insert({ ...watched, requested: true, last_error: mark })
+        .onConflict(['account_id', 'instance_id', 'object_name'])
+        .merge();
       await knex('schema_change').insert({
         ...watched,
         change: JSON.stringify({ added: [mark], removed: [], changed: [] }),
