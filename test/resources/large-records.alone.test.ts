@@ -7,8 +7,8 @@ import { createObject, createService, type FakeRow } from './fake-provider.ts';
 const MIB = 2 ** 20;
 /** The longest turn of the event loop that other requests may wait for. What is measured is CPU time, so no other process counts. */
 const MOST_MS = 50;
-/** The garbage collector may run in some of them. */
-const TRIES = 3;
+/** Maximum number of tries. The garbage collector may run in some of them, so one without it is enough. */
+const TRIES = 10;
 /** Two threads with an engine each, their messages, and what the garbage collector has not collected yet. */
 const MOST_GROWTH = 500 * MIB;
 
@@ -69,9 +69,10 @@ describe('a record of 8 MB that a script transforms', () => {
       // The first one starts the thread and compiles what it needs.
       await listAll(sandbox, [create(0)]);
       const rows = [create(1), create(2)];
-      const longest: number[] = [];
-      for (let tries = 0; tries < TRIES; tries++) longest.push(await longestTurnMs(() => listAll(sandbox, rows)));
-      expect(Math.min(...longest)).to.be.below(MOST_MS);
+      let longest = Number.POSITIVE_INFINITY;
+      for (let tries = 0; tries < TRIES && longest >= MOST_MS; tries++)
+        longest = Math.min(longest, await longestTurnMs(() => listAll(sandbox, rows)));
+      expect(longest).to.be.below(MOST_MS);
     });
 
     it(`needs no more memory for many of them: ${what}`, async () => {
