@@ -113,6 +113,8 @@ export const LIMITS = {
   loopEntries: 50_000,
   triggerBytes: 5 * 1024 * 1024,
   valueBytes: 4 * 1024 * 1024,
+  /** Characters of the values that the steps of an execution can refer to at a time. */
+  liveCharacters: 48 * 1024 * 1024,
   depth: 10,
   executionMs: 24 * 3_600_000,
   startsPerMinute: 1_000,

@@ -117,4 +117,38 @@ describe('hostile formulas', function hostile() {
     const { [`s${count - 1}.text`]: text } = await bench.valuesOf(1, id, `s${count - 1}`);
     expect(text).to.match(/^\(The value is not shown, because it has 5000000 characters/);
   });
+
+  it('that hold more than 48 MB of values fail with the reason', async () => {
+    const count = 15;
+    const steps = Array.from({ length: count }, (_, at) =>
+      script(`s${at}`, "done({ text: 'x'.repeat(5e6) });", ...(at + 1 < count ? [`s${at + 1}`] : [])),
+    );
+    const { id, status } = await run(steps);
+    expect(status).to.equal('failed');
+    expect(await bench.valuesOf(1, id, 's11')).to.deep.equal({
+      's11.error': 'The values of the steps have 55000002 characters together; the maximum is 50331648.',
+    });
+  });
+
+  it('with large inputs run one at a time, and small ones beside them', async () => {
+    const key = await bench.addFormula({
+      steps: [{ name: 'hang', type: 'request', properties: { method: 'GET', api: '/${trigger.args.kind}' } }],
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bench.playApi(async ({ path }) => {
+      if (path === '/large') await promise;
+      return { status: 200, body: {} };
+    });
+    const ids: number[] = [];
+    for (let count = 0; count < 6; count++)
+      ids.push(...(await bench.executions.start(key, { kind: 'large', text: 'x'.repeat(3e6) })));
+    bench.startWorker();
+    const largeCalls = () => bench.calls.filter(({ path }) => path === '/large').length;
+    await bench.until(async () => (largeCalls() === 1 ? true : undefined));
+    const [small = 0] = await bench.executions.start(key, { kind: 'small' });
+    await bench.untilStatus(1, small, 'success');
+    expect(largeCalls()).to.equal(1);
+    resolve();
+    for (const id of ids) await bench.untilStatus(1, id, 'success');
+  });
 });

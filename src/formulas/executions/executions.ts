@@ -16,7 +16,8 @@ import {
   type StoredExecution,
   type StoredStep,
 } from './execution-store.ts';
-import type { ExecutionKey, RunPosition, StepValue } from './model.ts';
+import { createHeavyRuns, HEAVY_CHARACTERS } from './heavy-runs.ts';
+import type { ExecutionKey, NewExecution, RunPosition, StepValue } from './model.ts';
 import type { AwaitedExecution } from './resource-responses.ts';
 import { createRunStore, type RunStore } from './run-store.ts';
 import type { StartLimit } from './start-limit.ts';
@@ -46,6 +47,9 @@ export interface CountedPage<Row> {
   readonly total: number;
 }
 
+/** Maximum number of characters of the copies of `raw` that the events of one request are stored with. */
+const MOST_COPIED = 16 * 1024 * 1024;
+const NEVER = new AbortController().signal;
 /** Seconds after which an instance that was started too often may be started again. */
 const RETRY_SECONDS = 10;
 
@@ -56,6 +60,17 @@ export type Executions = ReturnType<typeof createExecutions>;
 /** Starts executions of formula instances, and shows and steers them. */
 export function createExecutions(ports: ExecutionPorts) {
   const { store, runs, startLimit, programs, shares, clock, wake } = ports;
+  const enterHeavy = createHeavyRuns();
+
+  /** Stores executions. Few of those with large inputs are stored at a time, because each is in memory several times meanwhile. */
+  async function storeNew(accountId: number, executions: readonly NewExecution[], characters: number) {
+    const end = characters > HEAVY_CHARACTERS ? await enterHeavy(accountId, NEVER) : undefined;
+    try {
+      return await runs.start(executions);
+    } finally {
+      end?.();
+    }
+  }
 
   /** @throws AppError NOT_FOUND */
   async function getInstance({
@@ -111,9 +126,11 @@ export function createExecutions(ports: ExecutionPorts) {
       const instance = await getInstance(key);
       const program = await getRunnable(programs, instance);
       const createdAt = new Date(clock.now());
+      const characters = assertSize(body);
       const inputs = toInputs(program, body);
       await assertMayStart(instance, inputs.length);
-      const ids = await runs.start(inputs.map((trigger) => toExecution({ instance, program }, trigger, createdAt)));
+      const executions = inputs.map((trigger) => toExecution({ instance, program }, trigger, createdAt));
+      const ids = await storeNew(key.accountId, executions, characters * inputs.length);
       wake();
       return ids;
     },
@@ -125,11 +142,11 @@ export function createExecutions(ports: ExecutionPorts) {
     startAwaited: async (key: InstanceOfFormula, args: unknown, chain: number): Promise<AwaitedExecution> => {
       const instance = await getInstance(key);
       const program = await getRunnable(programs, instance);
-      assertSize(args);
+      const characters = assertSize(args);
       await assertMayStart(instance, 1);
       const createdAt = new Date(clock.now());
       const execution = toExecution({ instance, program }, [[['args'], args]], createdAt);
-      const [id = 0] = await runs.start([{ ...execution, chain, isAwaited: true }]);
+      const [id = 0] = await storeNew(key.accountId, [{ ...execution, chain, isAwaited: true }], characters);
       wake();
       return { accountId: key.accountId, id, createdAt };
     },
@@ -250,7 +267,6 @@ async function getRunnable(programs: Pick<Programs, 'get'>, instance: RunnableIn
 
 /** The values of the trigger of each execution that an input starts (formulas.md, 7). */
 function toInputs({ trigger }: Program, body: unknown): readonly (readonly StepValue[])[] {
-  assertSize(body);
   switch (trigger?.type) {
     case 'scheduled':
       return [[[['type'], 'scheduled']]];
@@ -264,11 +280,12 @@ function toInputs({ trigger }: Program, body: unknown): readonly (readonly StepV
   }
 }
 
-/** @throws AppError PAYLOAD_TOO_LARGE */
-function assertSize(input: unknown): void {
+/** Returns the size of an input in characters. @throws AppError PAYLOAD_TOO_LARGE */
+function assertSize(input: unknown): number {
   const size = JSON.stringify(input ?? null).length;
   if (size > LIMITS.triggerBytes)
     throw new AppError('PAYLOAD_TOO_LARGE', `The input has ${size} characters; the maximum is ${LIMITS.triggerBytes}.`);
+  return size;
 }
 
 /** @throws AppError REQUEST_INVALID for a body without events */
@@ -282,6 +299,11 @@ function toEventInputs(body: unknown): readonly (readonly StepValue[])[] {
     });
   }
   const { instance_id: instanceId, raw } = message;
+  const copied = JSON.stringify(raw ?? null).length * events.length;
+  if (copied > MOST_COPIED) {
+    const text = `The member raw is stored for each of the ${events.length} events, which are ${copied} characters together; the maximum is ${MOST_COPIED}.`;
+    throw new AppError('PAYLOAD_TOO_LARGE', text);
+  }
   return events.map((event): readonly StepValue[] => [
     [['type'], 'event'],
     [['instanceId'], instanceId ?? null],

@@ -64,6 +64,8 @@ export interface ClaimedRun extends ExecutionKey {
   readonly isAwaited: boolean;
   /** The input of the execution. Null: it is large, or the execution was deleted. */
   readonly input: ExecutionInput | null;
+  /** Size of an input that is not in the claim. Null for the others. */
+  readonly inputBytes: number | null;
 }
 
 /** A mail that a script sends by `notify.email`. */

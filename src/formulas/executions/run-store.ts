@@ -274,7 +274,10 @@ const CLAIM = {
         'version', e.formula_version, 'trigger', e.trigger, 'attempt', e.attempt, 'chain', e.chain)
       from formula_execution e
       where e.account_id = r.account_id and e.created_at = r.execution_at and e.id = r.id
-        and pg_column_size(e.trigger) <= ${CLAIMED_INPUT_BYTES}) as input`,
+        and pg_column_size(e.trigger) <= ${CLAIMED_INPUT_BYTES}) as input,
+    (select octet_length(e.trigger::text) from formula_execution e
+      where e.account_id = r.account_id and e.created_at = r.execution_at and e.id = r.id
+        and pg_column_size(e.trigger) > ${CLAIMED_INPUT_BYTES}) as "inputBytes"`,
 } as const;
 
 const RENEW = `

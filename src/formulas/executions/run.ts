@@ -7,6 +7,7 @@ import { type Context, ReferenceFault } from '../references.ts';
 import { errorValue, type PerformStep, StepFault, type StepOutcome } from '../steps/outcome.ts';
 import { readJson, readProperties } from '../steps/properties.ts';
 import { follow, takeTurn } from './flow.ts';
+import { type EnterHeavy, HEAVY_CHARACTERS } from './heavy-runs.ts';
 import type { ClaimedRun, EndStatus, ExecutionInput, Frame, Mail, RunPosition, StepRow, StepValue } from './model.ts';
 import type { RunCommit, RunCommitNext, RunStore } from './run-store.ts';
 import { toContextValue } from './step-values.ts';
@@ -27,6 +28,7 @@ export interface ExecutionRunPorts {
   readonly commit: (commit: RunCommit) => Promise<{ readonly isCancelled: boolean } | undefined>;
   readonly programs: Pick<Programs, 'get' | 'findInstance' | 'findFormula'>;
   readonly performers: Performers;
+  readonly enterHeavy: EnterHeavy;
   readonly clock: Pick<Clock, 'now'>;
   readonly options: ExecutionRunOptions;
 }
@@ -63,6 +65,8 @@ interface LiveFrame {
   readonly steps: Record<string, unknown>;
   /** The values of the step that ended last. */
   readonly left: { values: readonly StepValue[] };
+  /** Number of characters of the values of each step, and of its trigger. */
+  readonly sizes: Map<string, number>;
 }
 
 const TRIGGER = 'trigger';
@@ -83,6 +87,26 @@ const EFFECTS: ReadonlySet<string> = new Set([
 
 /** Runs an execution from where it stands, until it ends or waits. @throws RunLost, and whatever the database or the signal says */
 export async function runExecution(ports: ExecutionRunPorts, run: ClaimedRun, signal: AbortSignal): Promise<RunEnd> {
+  let endHeavy: (() => void) | undefined;
+  const beHeavy = async (): Promise<void> => {
+    endHeavy ??= await ports.enterHeavy(run.accountId, signal);
+  };
+  try {
+    // A large input is not read before there is room for it.
+    if ((run.inputBytes ?? 0) > HEAVY_CHARACTERS) await beHeavy();
+    return await runFrom(ports, run, { signal, beHeavy });
+  } finally {
+    endHeavy?.();
+  }
+}
+
+interface RunLimits {
+  readonly signal: AbortSignal;
+  /** Waits until the run may hold large values. */
+  readonly beHeavy: () => Promise<void>;
+}
+
+async function runFrom(ports: ExecutionRunPorts, run: ClaimedRun, limits: RunLimits): Promise<RunEnd> {
   const { store, programs, clock } = ports;
   const input = run.input ?? (await store.findInput(run));
   const instance = await programs.findInstance(run.accountId, run.formulaInstanceId);
@@ -100,7 +124,7 @@ export async function runExecution(ports: ExecutionRunPorts, run: ClaimedRun, si
   }
   const execution = await restore(ports, { run, input, instance });
   // A sub-formula that was deleted while it ran.
-  return execution === undefined ? endAtOnce(ports, run, 'failed') : execution.continue(signal);
+  return execution === undefined ? endAtOnce(ports, run, 'failed') : execution.continue(limits);
 }
 
 async function endAtOnce({ commit, clock }: ExecutionRunPorts, run: ClaimedRun, status: EndStatus): Promise<RunEnd> {
@@ -135,6 +159,7 @@ async function restore(ports: ExecutionRunPorts, given: Given) {
     const entry = frame.id === 0 ? input.trigger : (own.find(({ stepName }) => stepName === TRIGGER)?.content ?? []);
     const left = own.find(({ stepName }) => stepName === frame.last)?.content ?? [];
     const made = toLive(frame, program, entry, live.at(-1)?.config ?? instance.configuration, steps);
+    for (const { stepName, content } of own) made.sizes.set(stepName, sizeOf(content ?? []));
     live.push({ ...made, left: { values: left } });
   }
   return createExecution(ports, given, position, live);
@@ -150,10 +175,12 @@ function toLive(
 ): LiveFrame {
   const { trigger, ...others } = steps;
   const left = { values: [] };
-  if (frame.id === 0) return { frame, program, trigger: toContextValue(entry), config: outer, steps: others, left };
+  const sizes = new Map([[TRIGGER, sizeOf(entry)]]);
+  if (frame.id === 0)
+    return { frame, program, trigger: toContextValue(entry), config: outer, steps: others, left, sizes };
   const { args, config } = Object(toContextValue(entry));
   const inner = { ...outer, ...Object(config) };
-  return { frame, program, trigger: { type: 'manual', args }, config: inner, steps: others, left };
+  return { frame, program, trigger: { type: 'manual', args }, config: inner, steps: others, left, sizes };
 }
 
 function begin({ formula, version }: ExecutionInput): RunPosition {
@@ -188,6 +215,8 @@ function createExecution(
   let rows: StepRow[] = [];
   let mails: (Mail & { readonly due: Date })[] = [];
   let characters = 0;
+  /** Number of characters of all values that steps can refer to. */
+  let liveCharacters = frames.reduce((sum, { sizes }) => sum + totalOf(sizes), 0);
   let isCancelled = run.isCancelled;
   let firstFault: { readonly name: string; readonly message: string } | undefined;
 
@@ -252,7 +281,10 @@ function createExecution(
       updatedAt: new Date(clock.now()),
       content: values,
     });
-    characters += sizeOf(values);
+    const size = sizeOf(values);
+    characters += size;
+    liveCharacters += size - (frame.sizes.get(step.name) ?? 0);
+    frame.sizes.set(step.name, size);
     ordinal++;
     retries = 0;
     begun = 0;
@@ -339,6 +371,7 @@ function createExecution(
     };
     const inner = toLive(frame, program, entry, live.config, {});
     frames.push(inner);
+    liveCharacters += totalOf(inner.sizes);
     const at = new Date(clock.now());
     rows.push({
       ...{ ordinal, frame: frame.id, stepName: TRIGGER, status: 'success', isFault: false, isRestarted: false },
@@ -356,6 +389,7 @@ function createExecution(
     const name = outer.frame.stack.at(-1) ?? '';
     const step = outer.program.steps.get(name);
     if (inner === undefined || step === undefined) throw new Error('A sub-formula has no step that called it.');
+    liveCharacters -= totalOf(inner.sizes);
     const { hasFailed } = inner.frame;
     const { values } = inner.left;
     replaceTop(after(outer.frame, step, { isSuccess: !hasFailed, isFault: hasFailed, values }));
@@ -439,11 +473,13 @@ function createExecution(
     if (ordinal > options.executedSteps) return `The execution has more than ${options.executedSteps} steps.`;
     if (clock.now() - run.executionAt.getTime() > options.executionMs)
       return `The execution takes longer than ${options.executionMs / HOUR_MS} hours.`;
+    if (liveCharacters > LIMITS.liveCharacters)
+      return `The values of the steps have ${liveCharacters} characters together; the maximum is ${LIMITS.liveCharacters}.`;
     return undefined;
   }
 
   return {
-    continue: async (signal: AbortSignal): Promise<RunEnd> => {
+    continue: async ({ signal, beHeavy }: RunLimits): Promise<RunEnd> => {
       if (ordinal === 0) begin();
       for (;;) {
         signal.throwIfAborted();
@@ -465,6 +501,7 @@ function createExecution(
           );
           return end('failed');
         }
+        if (liveCharacters > HEAVY_CHARACTERS) await beHeavy();
         const ended = await takeStep(name, signal);
         if (ended !== undefined) return ended;
         if (rows.length >= options.batchSteps || characters >= options.batchCharacters)
@@ -512,11 +549,15 @@ function isSame(one: FormulaKey, other: FormulaKey): boolean {
   return one.accountId === other.accountId && one.id === other.id;
 }
 
+function totalOf(sizes: ReadonlyMap<string, number>): number {
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
+
 function sizeOf(values: readonly StepValue[]): number {
   return values.reduce((sum, [, value]) => sum + approximateSize(value), 0);
 }
 
-/** Only for the decision when to store. */
+/** Returns about how many characters a value has as JSON. */
 function approximateSize(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value).length : 8;

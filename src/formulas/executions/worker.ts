@@ -4,6 +4,7 @@ import { createPool } from '../../events/fairness.ts';
 import { createAlarm, every } from '../../events/timers.ts';
 import type { Platform } from '../../platform.ts';
 import { LIMITS } from '../model.ts';
+import { createHeavyRuns } from './heavy-runs.ts';
 import type { ClaimedRun, EndStatus } from './model.ts';
 import { type ExecutionRunOptions, type ExecutionRunPorts, type RunEnd, RunLost, runExecution } from './run.ts';
 import type { RunCommit, RunStore } from './run-store.ts';
@@ -44,7 +45,8 @@ export interface EndedExecution {
   readonly fault: RunEnd['execution'];
 }
 
-export interface ExecutionWorkerPorts extends Omit<ExecutionRunPorts, 'store' | 'commit' | 'options' | 'clock'> {
+export interface ExecutionWorkerPorts
+  extends Omit<ExecutionRunPorts, 'store' | 'commit' | 'options' | 'clock' | 'enterHeavy'> {
   readonly store: ExecutionRunPorts['store'] & Pick<RunStore, 'claim' | 'nextDue' | 'renew' | 'release' | 'commit'>;
   /** Reports the end of an execution. It must not reject. */
   readonly noteEnded: (ended: EndedExecution) => Promise<void>;
@@ -77,6 +79,7 @@ export function createExecutionWorker(
   { store, noteEnded, noteMail, options, ...ports }: ExecutionWorkerPorts,
 ) {
   const slots = createPool(options.concurrency);
+  const enterHeavy = createHeavyRuns();
   const running = new Set<Running>();
   const failures = new Map<string, number>();
   const alarm = createAlarm(clock, look);
@@ -153,7 +156,7 @@ export function createExecutionWorker(
     const signal = AbortSignal.any([lost.signal, stopping.signal]);
     const key = `${run.accountId}:${run.id}`;
     try {
-      const end = await runExecution({ ...ports, store, commit, clock, options }, run, signal);
+      const end = await runExecution({ ...ports, store, commit, enterHeavy, clock, options }, run, signal);
       failures.delete(key);
       if (end.status !== undefined) await noteEnded({ run, status: end.status, fault: end.execution });
     } catch (error) {
