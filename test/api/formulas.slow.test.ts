@@ -183,7 +183,9 @@ describe('formulas', () => {
       expect(after).to.deep.include({ ...changes, description: 'first', method: 'POST', uri: '/patched' });
       const ended = await change('PATCH', path, { method: null, uri: null, description: null });
       expect(ended).not.to.have.any.keys('method', 'uri', 'description');
-      expect(faultsOf(await send('PATCH', path, { accountId: 7, steps: [step('x')], color: 'red' }))).to.deep.equal({
+      expect(
+        faultsOf(await send('PATCH', path, { accountId: before.accountId + 1, steps: [step('x')], color: 'red' })),
+      ).to.deep.equal({
         'body.accountId': "'accountId' cannot be changed. Leave it out, or send it as it was read.",
         'body.steps': "'steps' cannot be changed. Leave it out, or send it as it was read.",
         'body.color': "Unknown member 'color'.",
