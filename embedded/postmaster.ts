@@ -22,7 +22,7 @@ export interface PostmasterOptions {
   readonly directory: string;
   readonly port: number;
   readonly user: ServerUser | undefined;
-  /** Whether data survives a power failure. False is meant for tests. */
+  /** Whether data survives a power failure. Tests use false. */
   readonly durable: boolean;
   readonly log: Logger;
 }

@@ -857,7 +857,7 @@ export interface SchemaWatchColumns {
   readonly requested: boolean;
   /** The names by which polls, mappings and formulas use the object. */
   readonly names: readonly string[];
-  /** Of the shape; null: not read yet. */
+  /** Hash of the shape; null before the first reading. */
   readonly hash: Buffer | null;
   readonly shape: unknown;
   /** The hash of a shape that lacks so much that a second reading must confirm it. */

@@ -8,7 +8,7 @@ import { ORIGIN_HEADER } from './steps/api-requests.ts';
 import { showHeaders } from './steps/request-parts.ts';
 import { type Target, type Triggers, toExecution } from './triggers.ts';
 
-/** What a successful request on an element instance is about. */
+/** The account, instance, method and path of a successful request on an element instance. */
 export interface RequestPath {
   readonly accountId: number;
   readonly instanceId: number;

@@ -14,7 +14,7 @@ const MOST_FIELDS = 10;
 const ENOUGH_FIELDS = 6;
 const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'date', 'datetime']);
 
-/** What a person looks at first, in order. A name belongs to the first kind that matches it. */
+/** Kinds of fields in the order in which a person looks at them. A name belongs to the first kind that matches it. */
 const KINDS: readonly { readonly most: number; readonly pattern: RegExp }[] = [
   { most: 3, pattern: /^(?:name|title|subject|label|(?:display|full|first|last)_?name|summary)$/i },
   { most: 2, pattern: /^(?:status|state|stage|type|priority|(?:deal|lead|order|ticket|case)_?(?:status|stage))$/i },

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { MOST_DEPTH, shortValue } from './shown-values.ts';
 
-/** What a tool returns before it is fitted into the limit of a result. */
+/** The outcome of a tool before it is cut to the maximum size of a result. */
 export interface ToolOutcome {
   /** Members beside the list. */
   readonly data: Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ const RESERVE_BYTES = 3000;
 const SHORTER_TEXTS = [4000, 2000, 1000, 500, 200, 80, 30] as const;
 const LEAST_TEXT = 30;
 const BRACES_BYTES = 4;
-/** What a result has around its data. */
+/** Bytes of a result beside its data. */
 const ENVELOPE_BYTES = 200;
 const TEXT_LIMIT = 4000;
 /** A part of a value is worth showing in this room. */

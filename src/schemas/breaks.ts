@@ -29,7 +29,7 @@ export interface BrokenFormula {
   readonly fields: readonly string[];
 }
 
-/** What a change breaks. `fields` are empty where the object itself disappeared. */
+/** The mappings, polls and formulas that a change breaks. `fields` are empty if the object itself disappeared. */
 export interface Breaks {
   readonly mappings: readonly BrokenMapping[];
   readonly polls: readonly BrokenPoll[];

@@ -36,10 +36,10 @@ interface Person {
   isDeleted: boolean;
 }
 
-/** What an organization is, in memory. */
+/** The model of an organization in memory. */
 interface Model {
   readonly organizationSecret: string;
-  /** Of the default account and another one. */
+  /** Ids of the default account and of another one. */
   readonly accounts: readonly [number, number];
   readonly people: Person[];
   readonly rolePrivileges: Map<RoleKey, ReadonlySet<Privilege>>;

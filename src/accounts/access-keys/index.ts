@@ -38,7 +38,7 @@ const MOST_KEYS = 500;
 const MOST_SECRETS = 5;
 const DAY_MS = 24 * 60 * 60_000;
 const KEPT_MS = 30 * DAY_MS;
-/** How exactly the last use is known: a key in constant use costs one statement in this time. */
+/** Milliseconds between two updates of the last use. A key in constant use costs one statement in this time. */
 const USE_MS = 5 * 60_000;
 
 export function createAccessKeys(
@@ -148,8 +148,8 @@ export function createAccessKeys(
     },
 
     /**
-     * Replaces the secret of a key. Earlier secrets stay valid for `overlapSeconds`; 0 ends them at once. Only the user of the key can do
-     * so, because whoever has the secret acts for that user.
+     * Replaces the secret of a key. Earlier secrets stay valid for `overlapSeconds`; 0 ends them at once. Only the user of the key
+     * can replace it, because a request with the secret acts for that user.
      * @throws AppError NOT_FOUND; FORBIDDEN for a key of another user; CONFLICT when too many secrets are valid
      */
     rotate: (principal: Principal, id: number, overlapSeconds: number = OVERLAP_SECONDS) => {
@@ -195,7 +195,7 @@ export function createAccessKeys(
   };
 }
 
-/** Whoever edits the users of an account sees and ends the keys of all of them. */
+/** Returns whether the user may see and delete all keys of the account: the privilege to edit its users includes this. */
 function seesAll({ privileges }: Pick<Principal, 'privileges'>): boolean {
   return privileges.has('editAccountUsers');
 }

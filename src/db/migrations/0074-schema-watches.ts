@@ -53,7 +53,7 @@ export const STATEMENTS: readonly string[] = [
   `comment on table schema_watch is 'Watched objects with their last known shape'`,
   `comment on column schema_watch.requested is 'Whether a caller asked for the watch; otherwise it ends with its last use'`,
   `comment on column schema_watch.names is 'The names by which polls, mappings and formulas use the object'`,
-  `comment on column schema_watch.hash is 'Of the shape; null: not read yet'`,
+  `comment on column schema_watch.hash is 'Hash of the shape; null before the first reading'`,
   `comment on column schema_watch.pending_hash is 'The hash of a shape that lacks so much that a second reading must confirm it'`,
 
   `create table schema_change (

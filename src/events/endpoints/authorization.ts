@@ -45,7 +45,7 @@ interface Token {
 const KEPT_TOKENS = 10_000;
 /** A token is renewed this long before its end, so that it does not expire on its way. */
 const EARLY_MS = 30_000;
-/** How long a token is used whose end the endpoint does not tell. A 401 ends it earlier. */
+/** Lifetime in milliseconds of a token whose response has no `expires_in`. A 401 ends it earlier. */
 const UNTOLD_MS = 3_600_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Error codes of RFC 6749, section 5.2, and others of this form. Anything else may contain secrets. */

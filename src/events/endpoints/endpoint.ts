@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AppError, invalidRequest, pointer } from '../../errors.ts';
 import type { BodyFormat, EndpointAuthentication } from '../model.ts';
 
-/** What an endpoint wants and how it is sent to, without secrets. */
+/** The settings of an endpoint without its secrets: the choice of events, and the way to send them. */
 export interface EndpointChoice {
   readonly where?: string;
   readonly instances?: readonly number[];
@@ -53,7 +53,7 @@ export interface EndpointInput {
   readonly active?: boolean | undefined;
 }
 
-/** What stands for a secret where it is shown. */
+/** The text that responses show in place of a secret. */
 const MASK = '********';
 
 /** Header names that the service itself sends, in lower case. */

@@ -45,7 +45,7 @@ export interface EndpointNeighbours {
   readonly openRecords: () => (event: NewEvent, source: EventSource) => Promise<unknown>;
 }
 
-/** How an event fares with the filter of an endpoint. */
+/** The verdict of an endpoint's filter on an event. */
 export interface TestVerdict {
   readonly matches: boolean;
   readonly unfiltered: boolean;

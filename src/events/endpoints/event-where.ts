@@ -134,7 +134,7 @@ function namesOf(filter: Filter): readonly NamedField[] {
 
 type Judge = (row: EventRow) => FilterVerdict;
 
-/** What a part of a condition reads: only the event, only the record, or both or tags, which are several values. */
+/** The source that a part of a condition reads: only the event, only the record, or a mix. Tags are a mix too, because they are several values. */
 type Reads = 'event' | 'record' | 'mixed';
 
 function readsOf(condition: Condition): Reads {

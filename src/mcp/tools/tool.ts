@@ -4,7 +4,7 @@ import type { OwnApi } from '../own-api.ts';
 import type { ToolOutcome } from '../result.ts';
 import { type ObjectSchema, propertySchema, type ToolSchema } from '../schemas.ts';
 
-/** What a call of a tool works with. */
+/** The arguments of a tool call, and the API that it uses. */
 export interface ToolContext {
   readonly api: OwnApi;
   readonly keyId: number;
