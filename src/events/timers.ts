@@ -54,3 +54,79 @@ export function every(clock: Clock, ms: number, task: () => Promise<void>): () =
     await running;
   };
 }
+
+export interface DueLooksPorts {
+  readonly clock: Clock;
+  /** Aborts when no more work may begin. */
+  readonly signal: AbortSignal;
+  readonly options: {
+    /** Minimum time in milliseconds between two looks. Calls in between cause one look. */
+    readonly gatherMs: number;
+    /** Maximum time in milliseconds between two looks. */
+    readonly lookMs: number;
+  };
+  /** Claims due work and begins it. Calls `noteQuery` before each query. Returns whether more may be due already. */
+  readonly takeDue: (noteQuery: () => void) => Promise<boolean>;
+  /** Returns when the next work is due that nobody has. */
+  readonly nextDue: (now: Date) => Promise<Date | undefined>;
+  /** Called when `takeDue` or `nextDue` fails. The next look comes after `lookMs`. */
+  readonly noteFailure: (error: unknown) => void;
+}
+
+/** Looks for due work one query at a time: when it is due, when somebody wakes it, and at least every `lookMs`. */
+export function createDueLooks({ clock, signal, options, takeDue, nextDue, noteFailure }: DueLooksPorts) {
+  const { gatherMs, lookMs } = options;
+  const alarm = createAlarm(clock, look);
+  let hasStarted = false;
+  let looking: Promise<void> | undefined;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  const noteQuery = () => {
+    lookedAtMs = clock.steady();
+  };
+
+  function look(): void {
+    if (!hasStarted || signal.aborted) return;
+    // The next query sees what became due meanwhile.
+    if (looking !== undefined) {
+      alarm.ringIn(gatherMs);
+      return;
+    }
+    looking = takeAll().finally(() => {
+      looking = undefined;
+    });
+  }
+
+  async function takeAll(): Promise<void> {
+    try {
+      alarm.ringIn((await takeDue(noteQuery)) ? gatherMs : await untilDueMs());
+    } catch (error) {
+      noteFailure(error);
+      alarm.ringIn(lookMs);
+    }
+  }
+
+  async function untilDueMs(): Promise<number> {
+    const nowMs = clock.now();
+    const due = await nextDue(new Date(nowMs));
+    const inMs = due === undefined ? lookMs : due.getTime() - nowMs;
+    return Math.max(gatherMs, Math.min(inMs, lookMs));
+  }
+
+  return {
+    start: (): void => {
+      hasStarted = true;
+      look();
+    },
+    /** Looks now, or soon if a look is in progress. */
+    look,
+    /** Looks soon. Calls that come together cause one look. */
+    wake: (): void => {
+      if (!signal.aborted) alarm.ringIn(lookedAtMs + gatherMs - clock.steady());
+    },
+    /** Ends the alarm. Resolves when no look is in progress. Call it after the abort of the signal. */
+    end: async (): Promise<void> => {
+      alarm.end();
+      await looking;
+    },
+  };
+}

@@ -4,7 +4,7 @@ import { isAppError } from '../errors.ts';
 import { createGroupCommit, type Unit } from '../events/accept/group-commit.ts';
 import { createPool } from '../events/fairness.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
-import { createAlarm, every } from '../events/timers.ts';
+import { createDueLooks, every } from '../events/timers.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
@@ -94,52 +94,28 @@ export function createPoller(
   const readSettings = createSettingsCache();
   const runStore = { ...store, seen: gatherSeen(store) };
   let storing: Promise<void> | undefined;
-  let looking: Promise<void> | undefined;
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
   /** Whether more pollers may be due than the last query claimed. It counts the slots that became free since then. */
   let isBehind = false;
   let freed = 0;
-  const alarm = createAlarm(clock, look);
+  const looks = createDueLooks({
+    clock,
+    signal,
+    options,
+    nextDue: store.nextDue,
+    takeDue,
+    noteFailure: (error) => log.warn({ err: error }, 'could not look for due polls; trying again'),
+  });
   let endRenewals: (() => Promise<void>) | undefined;
 
-  /** Reads due pollers soon. Calls that come together cause one read. */
-  function wake(): void {
-    if (!signal.aborted) alarm.ringIn(lookedAtMs + options.gatherMs - clock.steady());
-  }
-
-  function look(): void {
-    if (endRenewals === undefined || signal.aborted) return;
-    // The next query sees pollers that became due meanwhile.
-    if (looking !== undefined) {
-      alarm.ringIn(options.gatherMs);
-      return;
-    }
-    looking = takeDue().finally(() => {
-      looking = undefined;
-    });
-  }
-
-  async function takeDue(): Promise<void> {
-    try {
-      let found: number;
-      do {
-        lookedAtMs = clock.steady();
-        freed = 0;
-        found = await claim();
-        // Other accounts than those that have all they may have now.
-      } while (isBehind && found > 0 && slots.free() > 0 && !signal.aborted);
-      alarm.ringIn(found > 0 || isBehind ? options.gatherMs : await untilDueMs());
-    } catch (error) {
-      log.warn({ err: error }, 'could not look for due polls; trying again');
-      alarm.ringIn(options.lookMs);
-    }
-  }
-
-  async function untilDueMs(): Promise<number> {
-    const nowMs = clock.now();
-    const due = await store.nextDue(new Date(nowMs));
-    const inMs = due === undefined ? options.lookMs : due.getTime() - nowMs;
-    return Math.max(options.gatherMs, Math.min(inMs, options.lookMs));
+  async function takeDue(noteQuery: () => void): Promise<boolean> {
+    let found: number;
+    do {
+      noteQuery();
+      freed = 0;
+      found = await claim();
+      // Other accounts than those that have all they may have now.
+    } while (isBehind && found > 0 && slots.free() > 0 && !signal.aborted);
+    return found > 0 || isBehind;
   }
 
   /**
@@ -181,7 +157,7 @@ export function createPoller(
     running.delete(poll);
     slots.give(poll.accountId);
     freed++;
-    if (isBehind && freed >= options.concurrency * REFILL_SHARE) look();
+    if (isBehind && freed >= options.concurrency * REFILL_SHARE) looks.look();
   }
 
   /** Renews the leases, because a run may take longer with a slow provider, or with many changes. */
@@ -353,10 +329,10 @@ export function createPoller(
   return {
     start: () => {
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
-      look();
+      looks.start();
     },
     /** Reads due pollers soon, because some may be due. */
-    wake,
+    wake: looks.wake,
     /** Aborts the polls in progress of an account, and releases them. */
     breakOff: (accountId: number) => {
       for (const [poll, { end }] of running)
@@ -366,9 +342,9 @@ export function createPoller(
     stop: async () => {
       stopping.abort(new Error('The service is stopping.'));
       for (const { end } of running.values()) end.abort(signal.reason);
-      alarm.end();
+      const looked = looks.end();
       await endRenewals?.();
-      await looking;
+      await looked;
       await Promise.allSettled([...running.values()].map(({ work }) => work));
       await storing;
     },

@@ -1,7 +1,7 @@
 import type { OpenRun } from '../activity/runs.ts';
 import { isAppError } from '../errors.ts';
 import { createPool } from '../events/fairness.ts';
-import { createAlarm, every } from '../events/timers.ts';
+import { createDueLooks, every } from '../events/timers.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
 import { type CheckEnd, type CheckPorts, type CheckTally, checkInstance } from './check.ts';
@@ -67,49 +67,23 @@ export function createChecker(
   const { signal } = stopping;
   const slots = createPool(options.concurrency);
   const running = new Map<ClaimedCheck, Promise<void>>();
-  const alarm = createAlarm(clock, look);
+  const looks = createDueLooks({
+    clock,
+    signal,
+    options,
+    nextDue: store.nextDue,
+    takeDue: async (noteQuery) => {
+      noteQuery();
+      return (await claim()) > 0;
+    },
+    noteFailure: (error) => log.warn({ err: error }, 'could not look for due checks of watched objects; trying again'),
+  });
   const checkPorts: CheckPorts = {
     ...ports,
     clock,
     options: { confirmMs: options.confirmMs, mostWaits: MOST_WAITS, resumeMs: intervalMs / 2 },
   };
-  let looking: Promise<void> | undefined;
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
   let endRenewals: (() => Promise<void>) | undefined;
-
-  /** Looks for due checks soon. Calls that come together cause one query. */
-  function wake(): void {
-    if (!signal.aborted) alarm.ringIn(lookedAtMs + options.gatherMs - clock.steady());
-  }
-
-  function look(): void {
-    if (endRenewals === undefined || signal.aborted) return;
-    if (looking !== undefined) {
-      alarm.ringIn(options.gatherMs);
-      return;
-    }
-    looking = takeDue().finally(() => {
-      looking = undefined;
-    });
-  }
-
-  async function takeDue(): Promise<void> {
-    try {
-      lookedAtMs = clock.steady();
-      const found = await claim();
-      alarm.ringIn(found > 0 ? options.gatherMs : await untilDueMs());
-    } catch (error) {
-      log.warn({ err: error }, 'could not look for due checks of watched objects; trying again');
-      alarm.ringIn(options.lookMs);
-    }
-  }
-
-  async function untilDueMs(): Promise<number> {
-    const nowMs = clock.now();
-    const due = await store.nextDue(new Date(nowMs));
-    const inMs = due === undefined ? options.lookMs : due.getTime() - nowMs;
-    return Math.max(options.gatherMs, Math.min(inMs, options.lookMs));
-  }
 
   /** @returns the number of checks that were claimed or put off */
   async function claim(): Promise<number> {
@@ -146,7 +120,7 @@ export function createChecker(
       void work.finally(() => {
         running.delete(check);
         slots.give(check.accountId);
-        wake();
+        looks.wake();
       });
     }
   }
@@ -270,15 +244,15 @@ export function createChecker(
   return {
     start: () => {
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
-      look();
+      looks.start();
     },
-    wake,
+    wake: looks.wake,
     /** Starts no more checks, aborts those in progress, and releases them. */
     stop: async () => {
       stopping.abort(new Error('The service is stopping.'));
-      alarm.end();
+      const looked = looks.end();
       await endRenewals?.();
-      await looking;
+      await looked;
       await Promise.allSettled(running.values());
     },
   };
