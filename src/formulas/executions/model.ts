@@ -62,10 +62,8 @@ export interface ClaimedRun extends ExecutionKey {
   readonly isCancelled: boolean;
   /** Whether a request waits for what its last step leaves. */
   readonly isAwaited: boolean;
-  /** The input of the execution. Null: it is large, or the execution was deleted. */
-  readonly input: ExecutionInput | null;
-  /** Size of an input that is not in the claim. Null for the others. */
-  readonly inputBytes: number | null;
+  /** The input of the execution, or the size of a large one, which the claim leaves out. Null: the execution was deleted. */
+  readonly input: ExecutionInput | { readonly bytes: number } | null;
 }
 
 /** A mail that a script sends by `notify.email`. */

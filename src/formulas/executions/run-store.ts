@@ -270,14 +270,11 @@ const CLAIM = {
   from chosen c where r.account_id = c.account_id and r.id = c.id
   returning r.account_id as "accountId", r.id, r.execution_at as "executionAt", r.formula_instance_id as "formulaInstanceId", r.lease,
     r.steps, r.position, r.is_cancelled as "isCancelled", r.awaited as "isAwaited",
-    (select json_build_object('formula', json_build_object('accountId', e.formula_account_id, 'id', e.formula_id),
-        'version', e.formula_version, 'trigger', e.trigger, 'attempt', e.attempt, 'chain', e.chain)
+    (select case when pg_column_size(e.trigger) > ${CLAIMED_INPUT_BYTES} then json_build_object('bytes', octet_length(e.trigger::text))
+        else json_build_object('formula', json_build_object('accountId', e.formula_account_id, 'id', e.formula_id),
+          'version', e.formula_version, 'trigger', e.trigger, 'attempt', e.attempt, 'chain', e.chain) end
       from formula_execution e
-      where e.account_id = r.account_id and e.created_at = r.execution_at and e.id = r.id
-        and pg_column_size(e.trigger) <= ${CLAIMED_INPUT_BYTES}) as input,
-    (select octet_length(e.trigger::text) from formula_execution e
-      where e.account_id = r.account_id and e.created_at = r.execution_at and e.id = r.id
-        and pg_column_size(e.trigger) > ${CLAIMED_INPUT_BYTES}) as "inputBytes"`,
+      where e.account_id = r.account_id and e.created_at = r.execution_at and e.id = r.id) as input`,
 } as const;
 
 const RENEW = `

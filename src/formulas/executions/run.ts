@@ -93,7 +93,7 @@ export async function runExecution(ports: ExecutionRunPorts, run: ClaimedRun, si
   };
   try {
     // A large input is not read before there is room for it.
-    if ((run.inputBytes ?? 0) > HEAVY_CHARACTERS) await beHeavy();
+    if (run.input !== null && 'bytes' in run.input && run.input.bytes > HEAVY_CHARACTERS) await beHeavy();
     return await runFrom(ports, run, { signal, beHeavy });
   } finally {
     endHeavy?.();
@@ -108,7 +108,7 @@ interface RunLimits {
 
 async function runFrom(ports: ExecutionRunPorts, run: ClaimedRun, limits: RunLimits): Promise<RunEnd> {
   const { store, programs, clock } = ports;
-  const input = run.input ?? (await store.findInput(run));
+  const input = run.input !== null && 'bytes' in run.input ? await store.findInput(run) : (run.input ?? undefined);
   const instance = await programs.findInstance(run.accountId, run.formulaInstanceId);
   if (input === undefined || instance === undefined) return endAtOnce(ports, run, 'cancelled');
   if (run.position?.isRetry === true) {
