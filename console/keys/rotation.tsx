@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, ask } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Form } from '../parts/form.tsx';
+import { OverlapField } from '../parts/overlap-field.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
 import type { AccessKey } from './access-key.ts';
 import { AgentConfiguration } from './agent-configuration.tsx';
@@ -11,13 +12,6 @@ interface RotationProps {
   readonly onRotated: () => void;
   readonly onClose: () => void;
 }
-
-const OVERLAPS = [
-  [86_400, 'for 24 hours'],
-  [3_600, 'for an hour'],
-  [604_800, 'for 7 days'],
-  [0, 'not at all: they end immediately'],
-] as const;
 
 /** Asks how long earlier secrets of a key stay valid, and then shows the new one, which the API returns only once. */
 export function Rotation({ accessKey: { id, name }, onRotated, onClose }: RotationProps) {
@@ -33,16 +27,7 @@ export function Rotation({ accessKey: { id, name }, onRotated, onClose }: Rotati
     <Dialog title={`Rotate ${name}`} onClose={onClose}>
       <p>The key gets a new secret. Its name and its scope stay.</p>
       <Form action="Rotate" onSubmit={rotate} onCancel={onClose}>
-        <label>
-          Earlier secrets stay valid
-          <select name="overlap">
-            {OVERLAPS.map(([seconds, says]) => (
-              <option key={seconds} value={seconds}>
-                {says}
-              </option>
-            ))}
-          </select>
-        </label>
+        <OverlapField />
       </Form>
     </Dialog>
   );

@@ -6,6 +6,7 @@ import { Badge } from './badge.tsx';
 import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
 import { Hidden } from './hidden.tsx';
+import { OverlapField } from './overlap-field.tsx';
 import { ErrorNote } from './show.tsx';
 import { type Column, Table } from './table.tsx';
 import { Time } from './time.tsx';
@@ -23,13 +24,6 @@ export interface OwnedSecretsProps {
   /** Text about the purpose of the secret. */
   readonly children: ComponentChildren;
 }
-
-const OVERLAPS = [
-  [86_400, 'for 24 hours'],
-  [3_600, 'for an hour'],
-  [604_800, 'for 7 days'],
-  [0, 'not at all: they expire immediately'],
-] as const;
 
 /**
  * Shows and rotates secrets of the API. Secrets are requested only after a click, because the audit log records each time that one is
@@ -109,16 +103,7 @@ function Rotation({ what, rotate, onRotated, onClose }: RotationProps) {
         your programs use the new one.
       </p>
       <Form action="Rotate" onSubmit={submit} onCancel={onClose}>
-        <label>
-          Earlier secrets stay valid
-          <select name="overlap">
-            {OVERLAPS.map(([seconds, says]) => (
-              <option key={seconds} value={seconds}>
-                {says}
-              </option>
-            ))}
-          </select>
-        </label>
+        <OverlapField />
       </Form>
     </Dialog>
   );
