@@ -12,7 +12,7 @@ import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 
 export interface AccessKeyServices {
   readonly accessKeys: AccessKeys;
-  readonly instances: Pick<Instances, 'getCached' | 'list'>;
+  readonly instances: Pick<Instances, 'getAll' | 'list'>;
   readonly registry: Pick<Registry, 'connectors'>;
 }
 
@@ -28,8 +28,9 @@ export function createAccessKeyHandlers({ accessKeys, instances, registry }: Acc
   async function assertScope(accountId: number, body: OperationBody<'createAccessKey'>): Promise<void> {
     const { instances: ids = [], elementKeys = [], objects, allow = [] } = body;
     const faults: ErrorDetail[] = [];
+    const there = new Set((await instances.getAll(ids.map((id) => ({ accountId, id })))).map(({ id }) => id));
     for (const [at, id] of ids.entries()) {
-      if (await isThere(accountId, id)) continue;
+      if (there.has(id)) continue;
       faults.push({ path: pointer('body', 'instances', String(at)), message: missing('instance', id).message });
     }
     const known = new Set(registry.connectors.map(({ key }) => key));
@@ -46,16 +47,6 @@ export function createAccessKeyHandlers({ accessKeys, instances, registry }: Acc
       faults.push({ path: pointer('body', 'allow', String(at)), message });
     }
     if (faults.length > 0) throw invalidRequest(faults);
-  }
-
-  async function isThere(accountId: number, id: number): Promise<boolean> {
-    try {
-      await instances.getCached(accountId, id);
-      return true;
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'NOT_FOUND') return false;
-      throw error;
-    }
   }
 
   return {
