@@ -65,9 +65,6 @@ export interface ModelRun {
   readonly rows: readonly ModelRow[];
 }
 
-/** Values of a sub-formula that failed: of which of its steps they are, the contract leaves open. */
-export const ANY = {};
-
 /** What is outside of executions, and stays from one to the next. */
 export interface World {
   /** Calls by path. */
@@ -156,12 +153,13 @@ function runFrame(formula: ModelFormula, world: World, attempt: number) {
       case 'formula': {
         const sub = runFrame(step.sub, world, 0);
         const last = sub.rows.at(-1);
-        if (sub.hasFailed) return { status: 'failed', value: undefined, values: ANY };
-        const renamed = Object.entries(last?.values ?? {}).map(([key, value]) => [
-          step.name + key.slice(last?.name.length),
-          value,
-        ]);
-        return { status: 'success', value: sub.value, values: Object.fromEntries(renamed) };
+        const renamed = Object.entries(last?.values ?? {}).map(
+          ([key, value]) => [step.name + key.slice(last?.name.length), value] as const,
+        );
+        if (!sub.hasFailed) return { status: 'success', value: sub.value, values: Object.fromEntries(renamed) };
+        const why = renamed.filter(([key]) => /[.](?:error|response)\b/.test(key));
+        const values = why.length > 0 ? why : [[`${step.name}.error`, undefined] as const];
+        return { status: 'failed', value: undefined, values: Object.fromEntries(values) };
       }
       case 'again':
         if (attempt < step.attempts)

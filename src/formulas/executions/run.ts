@@ -382,7 +382,7 @@ function createExecution(
     ordinal++;
   }
 
-  /** Ends a sub-formula: the step that called it leaves what its last step left. */
+  /** Ends a sub-formula: the step that called it leaves what its last step left, or why it failed (formulas.md, 8). */
   function leave(): void {
     const inner = frames.pop();
     const outer = top();
@@ -391,7 +391,7 @@ function createExecution(
     if (inner === undefined || step === undefined) throw new Error('A sub-formula has no step that called it.');
     liveCharacters -= totalOf(inner.sizes);
     const { hasFailed } = inner.frame;
-    const { values } = inner.left;
+    const values = hasFailed ? failureOf(inner) : inner.left.values;
     replaceTop(after(outer.frame, step, { isSuccess: !hasFailed, isFault: hasFailed, values }));
     note(step, { isSuccess: !hasFailed, isFault: hasFailed, values }, new Date(clock.now()), top());
   }
@@ -527,6 +527,13 @@ type Ended = Omit<Extract<StepOutcome, { kind: 'done' }>, 'kind'>;
 function after(frame: Frame, step: Step, { isSuccess, isFault }: Ended): Frame {
   const next = follow(frame, step, isSuccess);
   return isFault ? { ...next, hasFailed: true } : next;
+}
+
+/** Returns why a sub-formula failed: the error or the response that its last step left. */
+function failureOf({ frame, left }: LiveFrame): readonly StepValue[] {
+  const why = left.values.filter(([[member]]) => member === 'error' || member === 'response');
+  if (why.length > 0) return why;
+  return [errorValue(`A step of formula ${frame.formula.id} failed, and later steps of it were executed.`)];
 }
 
 /** Undefined: the step is not at fault. */
