@@ -49,7 +49,7 @@ export interface Trace {
   audit?: AuditEntry;
   /** Number of requests to the provider, including retries and redirects. */
   providerCalls: number;
-  /** How much of the filter was pushed. It is set for lists, together with the number of returned records. */
+  /** The part of the filter that was pushed. It is set for lists, together with the number of returned records. */
   pushdown?: string;
   rows?: number;
   /** The first calls in the order of their ends, including those for access tokens. */
@@ -62,7 +62,7 @@ export interface Trace {
   scripts?: TracedScripts;
 }
 
-/** What the scripts of mappings wrote and why they failed, during one request. Nothing of it is redacted yet. */
+/** The output and the failures of the scripts of mappings during one request. Nothing of it is redacted yet. */
 export interface TracedScripts {
   /** The first lines that they wrote to their console. */
   readonly console: string[];

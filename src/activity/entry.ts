@@ -55,7 +55,7 @@ export interface ActivityCall {
   readonly retries: number;
 }
 
-/** What scripts of mappings wrote and why they failed, ready to be stored and shown. */
+/** The output and the failures of scripts of mappings, ready to be stored and shown. */
 export interface ActivityScripts {
   readonly console: readonly string[];
   /** Number of lines, including those that were not kept. */

@@ -7,9 +7,9 @@ const DAY_MS = 24 * HOUR_MS;
 
 interface IntervalSpec {
   readonly ms: number;
-  /** How long counts of it are kept. */
+  /** Number of days for which its counts are kept. */
   readonly keptDays: number;
-  /** How many of them there are where no period is given. */
+  /** Number of intervals where no period is given. */
   readonly usual: number;
 }
 

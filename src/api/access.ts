@@ -127,7 +127,7 @@ const accountRole: Access = {
 /** Privileges to invite users. The accounts into which a caller may invite depend on which of them the caller has. */
 const INVITE = ['addOrganizationUsers', 'addAccountUsers'] as const;
 
-/** What an operation does to definitions and transformations, as the privileges and the audit log name it. */
+/** An operation's action on definitions and transformations, as the privileges and the audit log name it. */
 const CREATE = ['create', 'create'] as const;
 const EDIT = ['edit', 'update'] as const;
 const DELETE = ['delete', 'delete'] as const;

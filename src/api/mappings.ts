@@ -25,7 +25,7 @@ export interface MappingServices {
   readonly instances: Pick<Instances, 'get'>;
 }
 
-/** What a caller does to definitions and transformations, as the privileges name it. */
+/** An action on definitions and transformations, as the privileges name it. */
 type Action = 'create' | 'edit' | 'delete';
 
 type DefinitionView = OperationResult<'getOrganizationDefinition'>;

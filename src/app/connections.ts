@@ -19,7 +19,7 @@ export interface Connections {
   readonly destroy: () => void;
 }
 
-/** How long both ends of a connection may be silent: a response that is not read, or a caller that sends nothing. */
+/** Number of milliseconds for which both ends of a connection may be silent: a response that is not read, or a caller that sends nothing. */
 const SILENT_MS = 60_000;
 /** Milliseconds of silence after which a connection is closed while the service stops. */
 const SILENT_WHILE_STOPPING_MS = 500;

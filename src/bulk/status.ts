@@ -22,7 +22,7 @@ export interface BulkStatus {
     readonly rows: number;
     readonly providerCalls: number;
     readonly estimatedTotal?: number;
-    /** How the rows are found or written. It is absent before that is decided. */
+    /** The way in which the rows are found or written. It is absent before that is decided. */
     readonly way?: 'native' | 'paging' | 'rows';
     readonly providerJobId?: string;
   };

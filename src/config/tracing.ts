@@ -12,7 +12,7 @@ const SAMPLERS = [
 
 export type SamplerName = (typeof SAMPLERS)[number];
 
-/** How traces are made and where they go. */
+/** The settings of traces. */
 export interface TracingConfig {
   /** The address of the collector, including the path. */
   readonly url: string;

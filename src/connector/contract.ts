@@ -84,7 +84,7 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What `run` needs to send more than one request. `send` returns a successful response and throws an AppError for any other. */
+/** The context with which `run` sends more than one request. `send` returns a successful response and throws an AppError for any other. */
 export interface ConnectorContext {
   readonly config: Config;
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
@@ -231,7 +231,7 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly remove?: Operation<RecordKey, void>;
   /** Objects below a record: `GET /{objectName}/{objectId}/{childObjectName}`. The input of their list has `parentId`. */
   readonly children?: Objects;
-  /** How polls find changes. Without it, a poll reads all records, unless a field of the object shows when a record changed. */
+  /** The way in which polls find changes. Without it, a poll reads all records, unless a field of the object shows when a record changed. */
   readonly changes?: Changes;
   /** The file of a record. `GET /{objectName}/{objectId}` returns it when `Accept` names one of its types. */
   readonly media?: Media;
@@ -244,11 +244,11 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
    * an outline: operations, but no fields. The result is kept as long as the discovery. Children may be outlines too.
    */
   readonly describe?: (context: DiscoveryContext) => Promise<ObjectSpec>;
-  /** What a listing of objects shows for an outline whose operations and children come with `describe`. */
+  /** The operations and children that a listing of objects shows for an outline before `describe` adds its own. */
   readonly outline?: Outline;
 }
 
-/** How polls find changed records. */
+/** The way in which polls find changed records. */
 export interface Changes {
   /**
    * The field that shows when a record last changed. It needs `>=` in its filter. Where there is none, a field that shows when a record was
@@ -300,7 +300,7 @@ export interface RecordChange extends RecordKey {
   readonly record?: unknown;
 }
 
-/** What is known about an outline before `describe` completes it. */
+/** The known part of an outline before `describe` completes it. */
 export interface Outline {
   readonly operations: readonly (OperationName | 'upload')[];
   /** Names of the child objects. */
@@ -336,7 +336,7 @@ export interface FileDescription {
   readonly type?: string;
 }
 
-/** How files are stored at the provider. At least one of the two members is needed. */
+/** The requests that store files at the provider. At least one of the two members is needed. */
 export interface Upload {
   /** Stores a new file: `POST` with a file. */
   readonly create?: UploadOperation<UploadInput>;
@@ -578,9 +578,9 @@ export interface OAuth2Auth {
    * Default false.
    */
   readonly stateRequired?: boolean;
-  /** How the client authenticates to the token endpoint: by HTTP Basic or in the body (RFC 6749, 2.3.1). Default `basic`. */
+  /** The client's authentication to the token endpoint: by HTTP Basic or in the body (RFC 6749, 2.3.1). Default `basic`. */
   readonly clientAuthentication?: 'basic' | 'body';
-  /** How the client authenticates when it exchanges a code, where that differs from a refresh. Default: `clientAuthentication`. */
+  /** The client's authentication when it exchanges a code, where that differs from a refresh. Default: `clientAuthentication`. */
   readonly codeAuthentication?: 'basic' | 'body';
   /** The encoding of token requests. Default `form`. */
   readonly tokenBody?: 'form' | 'json';
@@ -621,7 +621,7 @@ export interface OAuthValue {
   readonly pattern?: RegExp;
 }
 
-/** How requests to the provider authenticate. */
+/** The authentication of requests to the provider. */
 export type Auth = BasicAuth | CustomAuth | NoAuth | OAuth2Auth;
 
 /** A link to a page of the provider's own documentation. */
@@ -669,7 +669,7 @@ export interface WebhookResponse {
 
 /** The response to a request by which the provider only checks the address. */
 export interface HandshakeResponse extends WebhookResponse {
-  /** What people must do with the content of the request. The instance shows it as a warning until the first event arrives. */
+  /** Instructions for people about the content of the request. The instance shows it as a warning until the first event arrives. */
   readonly notice?: string;
 }
 
@@ -690,13 +690,13 @@ export interface ProviderEvent {
   readonly at?: Date;
   /** The record as the API shows it. Default: the core reads the record, unless it was deleted. */
   readonly record?: Readonly<Record<string, unknown>>;
-  /** What the provider sent about the change, unchanged. */
+  /** The provider's message about the change, unchanged. */
   readonly raw: unknown;
 }
 
 /** Webhooks: events that the provider sends to an address of the instance. */
 export interface Webhooks {
-  /** How to verify that the provider sent a request. `unsigned` means that only the address is secret. */
+  /** The check that the provider sent a request. `unsigned` means that only the address is secret. */
   readonly verify: Verify | 'unsigned';
   /** The configuration key of the secret that verifies requests. Default: the secret comes from the registration. */
   readonly secretKey?: string;
@@ -717,14 +717,14 @@ export interface Webhooks {
   readonly maxBytes?: number;
   /** The response to events that are stored, where the provider expects another one than the default 200. */
   readonly response?: WebhookResponse;
-  /** How to register the address through the provider's API. Without it, people enter the address at the provider. */
+  /** The registration of the address through the provider's API. Without it, people enter the address at the provider. */
   readonly registration?: WebhookRegistration;
   /** The steps by which people let the provider send events to the `eventUrl` of an instance: one sentence for each step, or a script. */
   readonly setup?: readonly string[];
 }
 
 /**
- * How to read the key that signed a request from the provider. The sender of a request is not known yet, so the core checks the address
+ * The way to read the key that signed a request from the provider. The sender of a request is not known yet, so the core checks the address
  * that it names against the connector's hosts.
  */
 export interface SigningKey {
@@ -737,7 +737,7 @@ export interface SigningKey {
   readonly read: (response: ProviderResponse) => string;
 }
 
-/** How to register the address of an instance at the provider. */
+/** The registration of the address of an instance at the provider. */
 export interface WebhookRegistration {
   /**
    * Registers the address. It must replace a registration with the same address: that one comes from an attempt whose response was lost.

@@ -54,7 +54,7 @@ export interface EgressRequest {
   /** Maximum size of the body, both as sent and as decoded. Default 32 MB. */
   readonly maxBytes?: number;
   /**
-   * What happens to a longer body. `cut`: the response is complete after `maxBytes` as sent, and the connection is closed. A compressed
+   * The treatment of a longer body. `cut`: the response is complete after `maxBytes` as sent, and the connection is closed. A compressed
    * body is then neither requested nor decoded. Use it to look at a response only. `fail` (the default): the call fails with `too-large`.
    */
   readonly onExcess?: 'fail' | 'cut';

@@ -6,7 +6,7 @@ export interface DocumentedEventType {
   /** When the event is sent. */
   readonly sent: string;
   readonly receivers: string;
-  /** What the receiver does. */
+  /** The action of the receiver. */
   readonly reaction: string;
   /** Body of the request to a callback URL. */
   readonly example: object;
@@ -90,7 +90,7 @@ export const RECORD_EVENT_TYPES = {
   },
 } as const satisfies Readonly<Record<string, DocumentedEventType>>;
 
-/** What happened to the record of an event. */
+/** The change of the record of an event. */
 export type RecordAction = keyof typeof RECORD_EVENT_TYPES;
 
 export const RECORD_ACTIONS: readonly RecordAction[] = ['created', 'updated', 'deleted', 'unknown'];

@@ -88,7 +88,7 @@ export interface ReadySubscription {
   readonly eventTypes: readonly string[];
   /** Signing secrets (`whsec_…`). There are two during a rotation. */
   readonly secrets: readonly string[];
-  /** How an endpoint is sent to. Undefined for a callback URL. */
+  /** The sending settings of an endpoint. Undefined for a callback URL. */
   readonly endpoint?: EndpointSending | undefined;
 }
 
@@ -96,7 +96,7 @@ const BODY_FORMATS = ['standard', 'elements', 'cloudevents'] as const;
 /** The form of the bodies that an endpoint receives. */
 export type BodyFormat = (typeof BODY_FORMATS)[number];
 
-/** How an endpoint authenticates the service, with secrets in clear. */
+/** The authentication of the service to an endpoint, with secrets in clear. */
 export type EndpointAuthentication =
   | { readonly type: 'basic'; readonly username: string; readonly password: string }
   | { readonly type: 'bearer'; readonly token: string }
@@ -108,7 +108,7 @@ export type EndpointAuthentication =
       readonly clientSecret: string;
       readonly scope?: string;
       readonly audience?: string;
-      /** How the client authenticates: by a header (default) or by members of the body. */
+      /** The client's authentication: by a header (default) or by members of the body. */
       readonly clientAuthentication?: 'basic' | 'body';
     };
 

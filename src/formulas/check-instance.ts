@@ -185,7 +185,7 @@ export interface ElementInstance {
   readonly accountId: number;
 }
 
-/** What the values of variables are checked against. */
+/** The data that the values of variables are checked against. */
 export interface ValueContext {
   readonly formula: Pick<Formula, 'configuration'>;
   /** The element instances of the organization among those that are named. */

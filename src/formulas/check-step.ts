@@ -26,7 +26,7 @@ const WITHDRAWN: readonly string[] = ['notification', 'java', 'transform'];
 /** Other names of types. */
 const SYNONYMS: Readonly<Record<string, StepType>> = { platformRequest: 'request' };
 const REQUESTS: readonly StepType[] = ['elementRequest', 'request', 'httpRequest'];
-/** What follows the id of a bulk job in a path, and is no file. */
+/** Path segments that follow the id of a bulk job and are no files. */
 const OF_BULK_JOB: readonly string[] = ['status', 'errors', 'cancel'];
 
 /** Reads a step. Undefined: it has no name or type that could be used. */

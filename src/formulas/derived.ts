@@ -3,7 +3,7 @@ import type { Formula, FormulaInstance } from './model.ts';
 import { findCronFault, nextRun } from './schedule.ts';
 import { readInstanceId, resolveVariables, triggerInstanceId } from './variables.ts';
 
-/** What follows from a formula and the values of one of its instances. */
+/** Values that follow from a formula and the values of one of its instances. */
 export interface Derived {
   /** The element instances that its variables and its trigger name. */
   readonly elementInstanceIds: readonly number[];

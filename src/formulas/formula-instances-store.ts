@@ -20,7 +20,7 @@ export interface ListedInstance extends StoredInstance {
   readonly formula: Omit<Formula, 'triggers' | 'steps' | 'method' | 'uri' | 'engine' | 'version'>;
 }
 
-/** What a change stores. */
+/** The row that a change stores. */
 export type InstanceChange = Pick<
   StoredInstance,
   | 'name'
@@ -35,7 +35,7 @@ export type InstanceChange = Pick<
   | 'expiresAt'
 >;
 
-/** What a change of a formula changes in its instances. */
+/** The effect of a change of a formula on its instances. */
 export type InstanceRefresh = FormulaInstanceKey & Pick<StoredInstance, 'elementInstanceIds' | 'nextDue' | 'warning'>;
 
 export interface InstanceSelection extends Selection {

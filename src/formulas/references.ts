@@ -1,4 +1,4 @@
-/** What references of a step may name. */
+/** The values that references of a step may name. */
 export interface Context {
   /** Values of the variables, by key. A key may contain dots. */
   readonly config: Readonly<Record<string, unknown>>;

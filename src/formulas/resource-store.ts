@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What a method and a path of an account name. */
+/** The formula that a method and a path of an account name. */
 export interface FoundResource {
   /** The instance whose setting `api` has this method and path. */
   readonly ownInstanceId: number | null;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** What a handler requests next, as a value. A handler that throws is treated as `retry`, and the error is logged. */
+/** A handler's decision about its job, as a value. A handler that throws is treated as `retry`, and the error is logged. */
 export type JobOutcome =
   | { readonly kind: 'done' }
   /** Try again by the queue's retry policy; an attempt is used. */

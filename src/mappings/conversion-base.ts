@@ -15,7 +15,7 @@ import type { MappedType } from './model.ts';
 import { textLiteral } from './rewritten.ts';
 
 /**
- * How the values of a mapped field follow from the values of a field of the provider. Reading, writing and rewriting belong together: a
+ * The conversion of values of a provider's field into values of a mapped field. Reading, writing and rewriting belong together: a
  * rewritten predicate is sound only for values that are read in this way.
  */
 export interface Conversion {
@@ -30,7 +30,7 @@ export interface Conversion {
   readonly isPlain?: true;
   /** Whether values that are not null can become null. */
   readonly makesNull?: true;
-  /** What values that cannot be converted are not, e.g. `numbers`. It is absent where every value can be converted. */
+  /** The kind of values that can be converted, for messages about others, e.g. `numbers`. It is absent where every value can be converted. */
   readonly noun?: string;
 }
 

@@ -146,7 +146,7 @@ type Reading = Pick<MappedField, 'spec' | 'read' | 'rewrite'> & {
   readonly isMapped: boolean;
 };
 
-/** How the value is made of its sources. */
+/** Returns the function that makes the value of its sources. */
 function readerOf(
   path: string,
   type: MappedType,
@@ -184,7 +184,7 @@ function withFallback(
   };
 }
 
-/** What a field costs that is made of several: as much as the costliest. */
+/** Returns the cost of a field that is made of several: that of the costliest. */
 function costsOf(sources: readonly FieldSource[]): Pick<FieldSpec, 'unlisted' | 'onDemand'> {
   return {
     ...(sources.some(({ field }) => field.unlisted === true) && { unlisted: true }),

@@ -18,7 +18,7 @@ export interface StoredTransformation extends Transformation {
   readonly changedAt: Date;
 }
 
-/** What a level stores, for its limits. */
+/** Number of stored rows of a level, for its limits. */
 export interface Usage {
   readonly definitions: number;
   /** Characters of all definitions and transformations, as JSON. */

@@ -12,7 +12,7 @@ export interface VendorValues {
   readonly faults: readonly ErrorDetail[];
 }
 
-/** What is written, and the record as the provider has it, where it is needed. */
+/** The written values, and the provider's record where it is needed. */
 export interface VendorWriteInput {
   readonly action: 'create' | 'update';
   readonly stored?: Row | undefined;

@@ -96,7 +96,7 @@ export type PollRun = ReturnType<typeof createRun>;
 
 const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
-/** How much longer seen versions are kept than their records can be requested again. */
+/** Number of milliseconds for which seen versions are kept after their records can no longer be requested again. */
 const KEEP_SEEN_MS = 24 * HOUR_MS;
 /**
  * Maximum number of consecutive runs that leave the rate limit to callers. The next run makes progress, however little of the limit is

@@ -61,7 +61,7 @@ export interface CallNeighbours {
   readonly noteRejection?: (instance: ConnectedInstance, error: AppError) => void;
 }
 
-/** What the calls for one request did at the provider, for the response headers. */
+/** A count of the calls for one request to the provider, for the response headers. */
 export type CallReport = Readonly<CallTally>;
 
 /** The calls to a provider for one request to us. */

@@ -28,7 +28,7 @@ const DESCRIPTIONS_KEPT = { ...KEPT, maxWeight: 64 * MIB, maxWeightOfOwner: 16 *
 /** Estimated bytes. For the service of `scripts/bench/metadata.ts` they add up to 12.5 MB of descriptions; 11.6 MB were measured. */
 const WEIGHT_OF = { object: 1000, field: 500 };
 
-/** What is known about the mappings of instances. */
+/** Access to the mappings of instances. */
 export interface MappingPorts {
   /** Returns the mappings in force for an instance: the same value until one of them changes. */
   readonly inForce: (instance: ConnectedInstance) => Promise<MappingsInForce>;
@@ -37,7 +37,7 @@ export interface MappingPorts {
 }
 
 const NOTHING_MAPPED: MappedObjects = new Map();
-/** What is in force where there are no mappings. */
+/** The mappings in force where there are none. */
 export const NO_MAPPINGS_IN_FORCE: MappingsInForce = { version: '', byName: new Map(), unmapped: [] };
 
 /** Mapped objects of an object of a provider, by the mapping that makes them and by the account that its script runs for. */

@@ -93,7 +93,7 @@ export interface ListRequest {
 /** One page of a list, as the API returns it. */
 export interface RecordList extends CallReport {
   readonly records: readonly Row[];
-  /** What the records take in memory, about. */
+  /** Approximate number of bytes that the records take in memory. */
   readonly bytes: number;
   readonly nextPage?: string;
   readonly totalCount?: number;

@@ -29,7 +29,7 @@ export interface Weighed<Found> {
 /** Limits of the cached results. */
 export interface KeptLimits {
   readonly keepMs: number;
-  /** How long a failure is cached that another attempt would only repeat. */
+  /** Number of milliseconds for which a failure is cached that another attempt would only repeat. */
   readonly keepFailureMs: number;
   readonly isLasting: (error: unknown) => boolean;
   /** Maximum memory of all cached results in bytes. The least recently read is dropped first. */

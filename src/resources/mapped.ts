@@ -25,7 +25,7 @@ export interface MappedObject extends ObjectSpec, MappedQueryable {
   /** The provider's object. */
   readonly vendor: ObjectSpec;
   readonly mapping: CompiledMapping;
-  /** What the mapping was compiled of. */
+  /** The definitions and transformations that the mapping was compiled from. */
   readonly inForce: MappingInForce;
   /** The fields of requests, which may be others than those of responses. */
   readonly body: ObjectSpec;
@@ -122,7 +122,7 @@ async function perform<Input, Output>(
 
 type Rows = ReturnType<typeof createRows>;
 
-/** What a query needs of the provider's records, and how they become mapped rows. */
+/** The fields that a query needs of the provider's records, and the function that makes mapped rows of them. */
 interface RowPlan {
   readonly vendorFields: readonly PushedField[];
   readonly toRow: (native: unknown) => Row;

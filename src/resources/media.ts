@@ -13,7 +13,7 @@ export interface RecordFile extends CallReport {
   readonly name: string | undefined;
 }
 
-/** What to request from the provider. */
+/** The request to the provider. */
 export interface FileRequest {
   readonly media: Media;
   readonly accept: string;

@@ -237,7 +237,7 @@ export function totalOf({ total }: ListPage): number | undefined {
   return Number.isSafeInteger(total) && Number(total) >= 0 ? total : undefined;
 }
 
-/** How a query would be processed, for people. */
+/** An explanation of a query, for people. */
 export interface QueryExplanation {
   readonly parsed?: string;
   readonly pushed?: string;
@@ -252,11 +252,11 @@ export interface QueryExplanation {
   /** Absent when the connector needs several calls for a list, and when there is no call. */
   readonly request?: RequestPreview;
   readonly estimatedProviderCalls: number;
-  /** How a bulk job would find the rows. It is absent where the provider has no jobs for the object. */
+  /** The way in which a bulk job would find the rows. It is absent where the provider has no jobs for the object. */
   readonly bulk?: BulkExplanation;
 }
 
-/** How a bulk job would find the rows of a query. */
+/** The way in which a bulk job would find the rows of a query. */
 export type BulkExplanation =
   /** The provider has a job that returns the rows. It is used from this number of rows on. */
   | { readonly way: 'native'; readonly fromRows: number; readonly request: RequestPreview }

@@ -129,7 +129,7 @@ function asItIs(row: unknown): Record<string, unknown> {
   throw new Error('An operation of a mapped object returned no row');
 }
 
-/** How the rows of a mapped object are queried. */
+/** The query for the rows of a mapped object. */
 interface MappedRows {
   /** Whether the query names its fields. */
   readonly isNarrowed: boolean;

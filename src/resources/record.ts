@@ -44,7 +44,7 @@ function mapper(columns: readonly Column[]): RecordMapper {
   };
 }
 
-/** How a member of the record is made. */
+/** The source of one member of a record. */
 interface Column {
   readonly name: string;
   /** Set where the name is a path. */

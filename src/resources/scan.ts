@@ -145,7 +145,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   }
 }
 
-/** What a list returns for a row that the script of its mapping leaves out. */
+/** The value in place of a row that the script of its mapping leaves out. */
 const LEFT_OUT = undefined;
 
 /** Waits for a row that a script makes. */

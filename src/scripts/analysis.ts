@@ -1,6 +1,6 @@
 import { type AnyNode, type Options, parse } from 'acorn';
 
-/** What a script may do to `transformedObject`, found without running it. */
+/** The possible effects of a script on `transformedObject`, found without running it. */
 export interface ScriptAnalysis {
   /** The script is not JavaScript. `position` is an offset in its body. */
   readonly syntaxError?: { readonly message: string; readonly position: number };

@@ -10,7 +10,7 @@ import {
   transferMs,
 } from './messages.ts';
 
-/** How a slice ended. */
+/** The end of a slice. */
 export type ThreadEnd =
   | { readonly kind: 'done'; readonly result: SliceResult }
   /** The thread is gone. `call` is the index of the call that it was running, or -1 when it was compiling the script. */
@@ -27,9 +27,9 @@ export interface Thread {
 
 export interface ThreadOptions {
   readonly clock: Pick<Clock, 'after'>;
-  /** How long one step may exceed the CPU time of a call before the thread is ended: QuickJS cannot interrupt every loop in itself. */
+  /** Number of milliseconds by which one step may exceed the CPU time of a call before the thread is ended: QuickJS cannot interrupt every loop in itself. */
   readonly graceMs: number;
-  /** How often the progress of a thread is looked at. */
+  /** Number of milliseconds between two looks at the progress of a thread. */
   readonly checkMs: number;
 }
 

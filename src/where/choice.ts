@@ -17,7 +17,7 @@ export interface PushedPart {
   readonly isWidened?: true;
 }
 
-/** What one query pushes of a filter's conjuncts. */
+/** The conjuncts of a filter that one query pushes. */
 export interface Choice {
   readonly sources: readonly Condition[];
   readonly parts: readonly PushedPart[];

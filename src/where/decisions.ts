@@ -8,14 +8,14 @@ import { isMapped } from './rewriting.ts';
 /** The result of a condition that no row passes, or that every row passes. */
 export type Constant = 'never' | 'always';
 
-/** What the plan does with one predicate of a filter, for people. */
+/** The plan's decision about one predicate of a filter, for people. */
 export interface Decision {
   readonly predicate: string;
   readonly position: number;
   readonly length: number;
   /** The predicate in the fields of the provider's object, where the object is mapped and the provider can know of it. */
   readonly rewritten?: string;
-  /** How exactly the provider evaluates it. `none`: it cannot. */
+  /** The exactness with which the provider evaluates it. `none`: it cannot. */
   readonly exactness: 'exact' | 'superset' | 'none';
   readonly pushed: boolean;
   /** The result of the predicate alone, where the possible values of its field decide it. The provider is then not queried. */
@@ -25,7 +25,7 @@ export interface Decision {
 
 const RECHECKED = 'the provider may return more rows than match, so Causeway checks them again';
 
-/** What the plan does with one conjunct of a filter. */
+/** The plan's decision about one conjunct of a filter. */
 export interface Fate {
   readonly pushed: 'as it is' | 'widened' | 'not' | 'settled';
   /** Why the conjunct is not pushed as it is. */

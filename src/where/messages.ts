@@ -44,7 +44,7 @@ const OPERATORS = [
   ...['IN', 'LIKE', 'BETWEEN', 'IS NULL', 'NOT IN', 'NOT LIKE', 'IS NOT NULL'],
 ];
 
-/** What each rule of the grammar expects where it stops. */
+/** The continuation that each rule of the grammar expects where it stops. */
 const EXPECTED: Readonly<Record<string, Explanation>> = {
   literal: { message: 'Expected a value', expected: VALUES },
   predicate: { message: 'Expected an operator', expected: OPERATORS },
@@ -61,7 +61,7 @@ const EXPECTED: Readonly<Record<string, Explanation>> = {
   },
 };
 
-/** What can follow where a text could have ended. */
+/** The possible continuations where a text could have ended. */
 const EXPECTED_AT_END: Readonly<Record<TextKind, Explanation>> = {
   filter: { message: 'Expected AND, OR or the end of the filter', expected: ['AND', 'OR', 'end'] },
   order: { message: 'Expected ASC, DESC, a comma or the end', expected: ['ASC', 'DESC', ',', 'end'] },

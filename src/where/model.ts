@@ -20,12 +20,12 @@ export type Value =
   | { readonly kind: 'datetime'; readonly text: string; readonly epochMs: number; readonly nanos: number };
 
 /**
- * How exactly a provider evaluates an operator. `exact`: it returns the rows that match and no others. `superset`: it may return more rows,
+ * The exactness with which a provider evaluates an operator. `exact`: it returns the rows that match and no others. `superset`: it may return more rows,
  * so the core checks them again.
  */
 export type Exactness = 'exact' | 'superset';
 
-/** How text is compared: `cs` distinguishes upper and lower case, `ci` does not. */
+/** The comparison of text: `cs` distinguishes upper and lower case, `ci` does not. */
 export type Collation = 'cs' | 'ci';
 
 /** The form of a LIKE pattern: `a`, `a%`, `%a`, `%a%`, or anything else, such as `a%b_`. */
@@ -85,7 +85,7 @@ export interface TextDomain {
 }
 
 /**
- * What a missing value is for a provider's `!=`, NOT IN and NOT LIKE. `different`: it matches, or that is not known, so the planner adds IS
+ * The treatment of a missing value by a provider's `!=`, NOT IN and NOT LIKE. `different`: it matches, or that is not known, so the planner adds IS
  * NOT NULL. `unknown`: as in SQL and in Causeway, it does not match.
  */
 export type Nulls = 'different' | 'unknown';
@@ -130,7 +130,7 @@ export interface FieldSpec {
   readonly values?: readonly string[];
   /** The values that the field can hold, beside `range`. */
   readonly domain?: Domain;
-  /** What a missing value is for the field's negations. Default: `nulls` of the translator. */
+  /** The treatment of a missing value by the field's negations. Default: `nulls` of the translator. */
   readonly nulls?: Nulls;
   /** The operators that the provider evaluates for the field, each with its exactness. */
   readonly filter?: Readonly<Partial<Record<Operator, Exactness>>>;
@@ -141,7 +141,7 @@ export interface FieldSpec {
    * without them, and checks the rows again. A NOT LIKE with one of them becomes IS NOT NULL.
    */
   readonly likeExcept?: string;
-  /** How the provider compares text. Default `cs`. Only strings have it. */
+  /** The provider's comparison of text. Default `cs`. Only strings have it. */
   readonly collation?: Collation;
   /** Converts a native value to ours where they differ, e.g. `'0000-00-00'` to null. It must be pure. */
   readonly read?: (native: unknown) => unknown;
@@ -201,7 +201,7 @@ export interface PushedField extends FieldSpec {
  * can hold. Leave out a function for a construct that the provider lacks; without `in`, lists become equalities.
  */
 export interface Translator<Native> {
-  /** What a missing value is for negations. Default `different`. */
+  /** The treatment of a missing value by negations. Default `different`. */
   readonly nulls?: Nulls;
   readonly and?: (operands: readonly Native[]) => Native;
   readonly or?: (operands: readonly Native[]) => Native;

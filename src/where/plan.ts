@@ -7,7 +7,7 @@ import type { PushedField, Queryable, Value } from './model.ts';
 import { isMapped } from './rewriting.ts';
 import { readLiteral } from './values.ts';
 
-/** How a query continues behind the last row that a provider returns for it. */
+/** A continuation of a query behind the last row that a provider returns for it. */
 export interface GoOn {
   readonly idField: PushedField;
   /**
@@ -50,7 +50,7 @@ export interface Plan extends ProviderQuery {
    */
   readonly providerOrder: readonly OrderBy[];
   /**
-   * How the query continues behind an id. It is present where the rows arrive in the order of their ids and the provider can filter by `>`
+   * The continuation of the query behind an id. It is present where the rows arrive in the order of their ids and the provider can filter by `>`
    * of it.
    */
   readonly goOnAfter?: GoOn;

@@ -8,7 +8,7 @@ import { isMapped, type Rewritten } from './rewriting.ts';
 import { askRounded, isRounded } from './rounded.ts';
 
 /**
- * What the provider can be queried with for one part of a filter. It never matches fewer rows than the part; `superset` if it may match
+ * The query to the provider for one part of a filter. It never matches fewer rows than the part; `superset` if it may match
  * more.
  */
 export type Push = Asked | Fixed | Unasked;

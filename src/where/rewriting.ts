@@ -16,7 +16,7 @@ export type Rewritten =
   /** The core must check the predicate itself. `reason` is a clause that says why. */
   | { readonly kind: 'local'; readonly reason: string };
 
-/** How conditions on a mapped object become conditions on the provider's object. */
+/** The rewriting of conditions on a mapped object as conditions on the provider's object. */
 export interface Rewriting {
   /** The provider's object. */
   readonly vendor: Queryable;

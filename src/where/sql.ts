@@ -83,7 +83,7 @@ function isNull(column: Sql, negated: boolean): Sql {
 
 const NEVER: Sql = { sql: 'false', bindings: [] };
 
-/** What a column can hold of a value: the value itself, or the greatest one below it. */
+/** The part of a value that a column can hold: the value itself, or the greatest one below it. */
 interface Held {
   readonly text: string;
   readonly isExact: boolean;

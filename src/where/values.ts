@@ -6,7 +6,7 @@ import type { FieldType, Value } from './model.ts';
 /** The types that a literal can have. Objects and arrays have no literals. */
 export type ScalarType = Exclude<FieldType, 'object' | 'array'>;
 
-/** How a value of each type is written, for error messages. */
+/** An example of a value of each type, for error messages. */
 export const TYPE_EXAMPLES: Readonly<Record<ScalarType, string>> = {
   string: "text in single quotes, such as 'abc'",
   number: 'a number, such as 12.5',

@@ -34,9 +34,9 @@ export function faultsOf(text: string, queryable: Queryable): readonly ErrorDeta
   return faultsOfCall(() => checkFilter(parseWhere(text), queryable));
 }
 
-/** What can be written next. */
+/** The possible next words of a filter. */
 export interface Expectation {
-  /** What can follow, in the words of the parser's messages: `field`, `AND`, `a number`, `IS NULL`… */
+  /** The possible continuations in the words of the parser's messages: `field`, `AND`, `a number`, `IS NULL`… */
   readonly words: readonly string[];
   /** The name of the field of the last predicate. */
   readonly field: string | undefined;

@@ -56,7 +56,7 @@ export interface CallTally {
   providerCalls: number;
   /** The rate limit of the last response that reported one. */
   rateLimit?: RateLimitState;
-  /** What went wrong with single values and rows of a mapped object. The request succeeds without them. */
+  /** Faults of single values and rows of a mapped object. The request succeeds without them. */
   mapping?: MappingFaults;
 }
 

@@ -1,6 +1,6 @@
 import type { Connector, FailureKind, ProviderResponse } from '../contract.ts';
 
-/** How a provider reports its failures. */
+/** A description of a provider's error responses. */
 export interface ErrorOptions {
   /** Returns the provider's own words about a failure. */
   readonly message?: (response: ProviderResponse) => string | undefined;

@@ -1,7 +1,7 @@
 import type { ComparisonOperator } from '../../where/ast.ts';
 import type { LikeForm, LikePattern, Nulls, PushedField, Translator, Value } from '../../where/model.ts';
 
-/** How a language of filter expressions is written. A language has only the constructs that its table has. */
+/** The notation of a language of filter expressions. A language has only the constructs that its table has. */
 export interface InfixTable {
   /** The word between two operands, without blanks around it. */
   readonly and: string;
@@ -18,7 +18,7 @@ export interface InfixTable {
   readonly in?: (field: string, literals: readonly string[]) => string;
   /** Returns a test for none of several literals. A language without it declares no NOT IN. */
   readonly notIn?: (field: string, literals: readonly string[]) => string;
-  /** How patterns are written, by form. Every form that a field declares must be here. */
+  /** The notation of patterns, by form. Every form that a field declares must be here. */
   readonly like?: Readonly<Partial<Record<LikeForm, LikeWriter>>>;
   /** Returns the negation of a written pattern. */
   readonly notLike?: (condition: string) => string;

@@ -88,7 +88,7 @@ const ENDS: Readonly<Record<InputOperator, readonly End[]>> = {
   'NOT IN': [],
 };
 
-/** How two values for a parameter are merged: the greater one, the smaller one, or both. */
+/** The merge of two values for a parameter: the greater one, the smaller one, or both. */
 type Kind = End | 'repeated';
 
 function kindsOf(input: Input): readonly (readonly [parameter: string, Kind])[] {

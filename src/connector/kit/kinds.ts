@@ -6,7 +6,7 @@ export type Shown = FieldSpec & { readonly [Ability in 'filter' | 'sortable']?: 
 /** The abilities of fields of one type. A function makes them from the provider's description of the field. */
 export type Kind<Source> = FieldSpec | ((source: Source) => FieldSpec);
 
-/** How the provider names the types of its fields, and what fields of each type can do. */
+/** The provider's names of field types, and the operators that fields of each type support. */
 export interface KindsOptions<Name extends string, Source> {
   /** The abilities by the name of a kind. */
   readonly table: Readonly<Record<Name, Kind<Source>>>;

@@ -1,7 +1,7 @@
 import type { Config, ListInput, ListOperation, ProviderRequest } from '../contract.ts';
 import { createPager, type Paging } from './paging.ts';
 
-/** How a provider lists the rows of an object. */
+/** A description of a provider's list of rows. */
 export interface ListOptions<Native> {
   /** Returns the request of a page, made from the filter, the order and the paging parameters. */
   readonly request: (query: ListQuery<Native>, config: Config) => ProviderRequest;
@@ -10,15 +10,15 @@ export interface ListOptions<Native> {
    * @throws Error when the body has no rows, see `json`
    */
   readonly rows: (body: unknown) => readonly unknown[];
-  /** How the provider divides a list into pages. */
+  /** The paging of the provider. */
   readonly paging: Paging;
-  /** How the provider writes an order. Without it, lists cannot be sorted by the provider. */
+  /** The provider's notation of an order. Without it, lists cannot be sorted by the provider. */
   readonly order?: Order;
   /** Turns a row into a native record, see `ListOperation.readRecord`. */
   readonly readRecord?: ListOperation<Native>['readRecord'];
 }
 
-/** How a provider writes an order. */
+/** A provider's notation of an order. */
 export interface Order {
   /** Returns one term of the order. */
   readonly term: (native: string, direction: 'asc' | 'desc') => string;

@@ -2,7 +2,7 @@ import type { ListInput, ListPage, ProviderRequest, ProviderResponse } from '../
 import { unusable } from '../define.ts';
 import { json } from './json.ts';
 
-/** How a provider divides a list into pages. The names are those of its parameters; `ListOptions.request` puts them into the request. */
+/** A description of a provider's paging. The names are those of its parameters; `ListOptions.request` puts them into the request. */
 export type Paging = WholePaging | OffsetPaging | NumberPaging | CursorPaging | LinkPaging;
 
 /** A list that arrives as a whole, in the same order every time. */
@@ -40,7 +40,7 @@ export interface NumberPaging extends ByPosition {
   readonly first?: number;
 }
 
-/** How a response shows whether rows follow. Without either member, the kit requests one row more than it returns. */
+/** The sign in a response that rows follow. Without either member, the kit requests one row more than it returns. */
 export interface Ending {
   /** Returns the number of all rows of the query, as number or digits. A response without it is an error. */
   readonly total?: (response: ProviderResponse) => unknown;

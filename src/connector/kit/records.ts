@@ -14,7 +14,7 @@ import { json } from './json.ts';
 type Values = UpdateInput['values'];
 
 /**
- * How a provider reads and writes single records. The kit reads a record back where the response to a write does not hold it; after a
+ * A description of a provider's requests for single records. The kit reads a record back where the response to a write does not hold it; after a
  * creation it uses the `id` of the response.
  */
 export interface RecordsOptions {
@@ -22,7 +22,7 @@ export interface RecordsOptions {
   readonly get: (id: string, natives: readonly string[], config: Config) => ProviderRequest;
   /** Returns the record in a response. Default: the body, which must be a JSON object. */
   readonly record?: (response: ProviderResponse) => unknown;
-  /** How a record is created. */
+  /** The request that creates a record. */
   readonly create?: {
     readonly request: (values: Values, config: Config) => ProviderRequest;
     /**
@@ -31,9 +31,9 @@ export interface RecordsOptions {
      */
     readonly id?: (response: ProviderResponse) => string;
   };
-  /** How the given fields of a record are changed. */
+  /** The request that changes the given fields of a record. */
   readonly update?: Change;
-  /** How a whole record is replaced. */
+  /** The request that replaces a whole record. */
   readonly replace?: Change;
   /** Returns the request that removes a record. */
   readonly remove?: (id: string, config: Config) => ProviderRequest;

@@ -5,7 +5,7 @@ import type { Handshake, Verify, WebhookCall, WebhookResponse, Webhooks } from '
 import { json } from './json.ts';
 import { type XmlElement, xml } from './xml.ts';
 
-/** How a provider signs its webhooks by HMAC (RFC 2104). */
+/** A description of a provider's webhook signature by HMAC (RFC 2104). */
 export interface HmacOptions {
   /** The name of the header with the signature, in lower case. */
   readonly header: string;
@@ -141,7 +141,7 @@ export const handshakes = {
   },
 } as const;
 
-/** How a provider challenges an address. */
+/** A description of a provider's challenge of an address. */
 export interface ChallengeOptions extends Pick<HmacOptions, 'algorithm' | 'encoding'> {
   readonly where: Where;
   /** Returns the members of the JSON response, made from the text and its signature. */

@@ -157,7 +157,7 @@ function labelOf(members: Members): string {
   return Object.keys(members).find(isFree) ?? '';
 }
 
-/** How the routes of a collection behave. */
+/** The behavior of the routes of a collection. */
 export interface RecordRoutesOptions {
   /** Returns the response with a record. */
   readonly show: (row: TableRow, call: Call, status?: number) => SimulatedResponse;

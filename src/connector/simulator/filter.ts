@@ -36,10 +36,10 @@ export interface FilterField {
   readonly collation?: Collation;
 }
 
-/** How a provider's filter differs from others. */
+/** The peculiarities of a provider's filter. */
 export interface FilterRules {
   readonly field: (name: string) => FilterField | undefined;
-  /** What the provider does with an unknown field. Default `refused`. */
+  /** The treatment of an unknown field. Default `refused`. */
   readonly unknownFields?: 'refused' | 'ignored';
   /** The result of a test of a row without a value, by operator. Default: unknown, which does not match, and neither does its NOT. */
   readonly ofNull?: Readonly<Partial<Record<Operator, boolean>>>;

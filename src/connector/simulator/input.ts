@@ -11,7 +11,7 @@ export interface Complaint {
   readonly code?: string;
 }
 
-/** How bodies of a provider are read. */
+/** A description of the bodies that a provider accepts. */
 export interface InputForm {
   /** Reads an instant as milliseconds since 1970. It returns undefined for any other value. Default: ISO 8601 with an offset. */
   readonly readTime?: (value: unknown) => number | undefined;

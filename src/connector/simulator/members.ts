@@ -82,7 +82,7 @@ export function valueAt(row: TableRow, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], row);
 }
 
-/** How a provider compares texts, where its documentation does not say. */
+/** A comparison of texts, for providers whose documentation does not define it. */
 export type TextRule = 'ignoring case' | 'as written';
 
 /** Functions that normalise a text before it is compared, by rule. */

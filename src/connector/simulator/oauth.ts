@@ -10,11 +10,11 @@ import { createSessions, type Session, type Token } from './sessions.ts';
 export interface RegisteredClient {
   /** The secret. A client without one is public and must use PKCE. */
   readonly secret?: string;
-  /** How its refresh tokens are replaced. Default: never. */
+  /** The rotation of its refresh tokens. Default: none. */
   readonly rotates?: TokenRotation;
 }
 
-/** How a refresh token is replaced when it is used. */
+/** A rule by which a used refresh token is replaced. */
 export interface TokenRotation {
   /** The age in milliseconds from which a token is replaced. Default 0. */
   readonly afterMs?: number;
@@ -22,7 +22,7 @@ export interface TokenRotation {
   readonly graceMs?: number;
 }
 
-/** How a simulated provider issues tokens. */
+/** The OAuth behavior of a simulated provider. */
 export interface OAuthOptions {
   /** The provider's name on the page where people choose. */
   readonly title: string;
@@ -34,7 +34,7 @@ export interface OAuthOptions {
   readonly pkce?: 'required' | 'optional';
   /** The method of a challenge without one. Default: `plain`, as in RFC 7636, which is refused. */
   readonly unsaidMethod?: 'S256';
-  /** How a client may authenticate at the token endpoint. Default `any`. */
+  /** The authentication that the token endpoint accepts of a client. Default `any`. */
   readonly clientAuthentication?: 'basic' | 'body' | 'any';
   /** Lifetimes in milliseconds. Default: ten minutes for codes, unlimited for tokens. */
   readonly lifetimes?: { readonly codeMs?: number; readonly accessMs?: number; readonly refreshMs?: number };

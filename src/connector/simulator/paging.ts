@@ -2,14 +2,14 @@ import type { Clock } from '../../clock.ts';
 import { Fault } from './fault.ts';
 import type { Call } from './route.ts';
 
-/** How a request sets the number of rows. */
+/** The parameter by which a request sets the number of rows. */
 interface Sized {
   /** The name of its parameter. */
   readonly size: string;
   /** The number of rows without the parameter. */
   readonly usual: number;
   readonly most: number;
-  /** What happens to a size above `most`. Default `clamped`. */
+  /** The treatment of a size above `most`. Default `clamped`. */
   readonly beyond?: 'clamped' | 'refused';
   /** Returns the provider's error for a parameter that it does not accept. Default: 400. */
   readonly refuse?: (message: string, parameter: string) => Fault;

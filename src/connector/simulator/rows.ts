@@ -101,7 +101,7 @@ const TEXTS = [...SIMILAR_TEXTS, ...HOSTILE_TEXTS];
 const INTEGERS = [0, 1, -1, 7, 2_147_483_647, -2_147_483_648, 100];
 const NUMBERS = [0.1, 0.2, 0.3, -12.5, 123_456_789_012.34, 0, 1];
 
-/** How rows of a provider are made. */
+/** A description of the rows of a provider. */
 export interface RowForm {
   /** Writes an instant in the provider's form. Default: ISO 8601 in UTC, in whole seconds. */
   readonly writeTime?: (ms: number) => unknown;

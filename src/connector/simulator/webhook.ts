@@ -4,7 +4,7 @@ import { fault } from './fault.ts';
 import { empty } from './response.ts';
 import type { Routes } from './route.ts';
 
-/** How a provider signs its webhooks. */
+/** A description of a provider's webhook signature. */
 export interface WebhookSignature {
   readonly secret: string;
   readonly header: string;

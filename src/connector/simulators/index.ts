@@ -12,7 +12,7 @@ export interface Simulators {
   readonly stop: () => Promise<void>;
 }
 
-/** How the simulators are served. */
+/** The settings of the server of simulators. */
 export interface SimulatorsOptions {
   /** The port to listen on. If undefined, the simulators are not served, and can only be queried for their accounts. */
   readonly port: number | undefined;

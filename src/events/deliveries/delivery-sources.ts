@@ -2,7 +2,7 @@ import { type Condition, conjuncts, isGroup, type Value } from '../../where/inde
 import { parseEventId } from '../event-id.ts';
 import { type DeliveryField, shownInstant } from '../filter.ts';
 
-/** How the API names the state of a delivery. */
+/** The API's name of the state of a delivery. */
 const DELIVERY_STATUSES = ['queued', 'delivering', 'retrying', 'delivered'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 

@@ -73,7 +73,7 @@ export interface PushPorts {
 
 /** Number of bytes that are read beyond the kept part, so that a secret at its end is complete and can be redacted. */
 const OVERLAP_BYTES = 512;
-/** How long a delivery waits, in milliseconds, when something in this service failed before the push. */
+/** Number of milliseconds for which a delivery waits when something in this service failed before the push. */
 const OWN_FAILURE_PAUSE_MS = 2_000;
 /** The longer schedule, for settings that cannot be read: one retry too many is better than ending too early. */
 const CAREFUL_SETTINGS: DeliverySettings = { failurePolicy: 'retry', retryCount: 9 };

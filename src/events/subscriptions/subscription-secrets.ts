@@ -8,7 +8,7 @@ export interface SigningSecret {
 /** Signing secrets, the newest first. */
 export type SigningSecrets = readonly [SigningSecret, ...SigningSecret[]];
 
-/** How long the secret before a rotation stays valid. */
+/** Number of hours for which the secret before a rotation stays valid. */
 const ROTATION_HOURS = 24;
 const SECRET_PREFIX = 'whsec_';
 /** The specification requires 24 to 64 bytes. */

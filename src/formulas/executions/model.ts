@@ -26,7 +26,7 @@ export interface RunPosition {
   readonly ordinal: number;
   /** Number of retries that the next step has had. */
   readonly retries: number;
-  /** How many times the next step was begun. If a process resumes above 0, the step may have run before. */
+  /** Number of times that the next step was begun. If a process resumes above 0, the step may have run before. */
   readonly begun: number;
   /** The entry of a planned retry, which starts a new execution when it is due. */
   readonly isRetry?: true;

@@ -23,7 +23,7 @@ export interface RunCommit extends ExecutionKey {
   readonly next: RunCommitNext;
 }
 
-/** What follows after a commit. */
+/** The continuation after a commit. */
 export type RunCommitNext =
   /** The run continues in this process. */
   | { readonly kind: 'go'; readonly position: RunPosition }
@@ -38,7 +38,7 @@ export type RunCommitNext =
       readonly forgetsValues: boolean;
       /** Time of the planned retry. */
       readonly retryAt?: Date | undefined;
-      /** What the last step left, where a request waits for it. */
+      /** The values that the last step left, where a request waits for them. */
       readonly response?: unknown;
       /** The step that made the execution fail. */
       readonly fault?: { readonly name: string; readonly message: string } | undefined;
@@ -194,7 +194,7 @@ export function createRunStore(knex: Knex) {
   };
 }
 
-/** How many times more due runs are looked at than claimed, so that one account with many does not hide the others. */
+/** The ratio of due runs that are read to those that are claimed, so that one account with many does not hide the others. */
 const CANDIDATES = 4;
 
 /** Maximum stored size of an input that a claim returns. Larger ones are read when their run begins. */

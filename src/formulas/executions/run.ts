@@ -44,7 +44,7 @@ export interface ExecutionRunOptions {
   readonly executionMs: number;
 }
 
-/** How a turn of a run ended. */
+/** The end of a turn of a run. */
 export interface RunEnd {
   /** Undefined: the run waits, or another process has it. */
   readonly status: EndStatus | undefined;

@@ -14,7 +14,7 @@ interface LimitedInstance {
   readonly id: number;
 }
 
-/** What is known of the starts of an instance. */
+/** The known starts of an instance. */
 interface Known {
   /** Starts in the minute before the last look at the database. */
   readonly stored: number;

@@ -3,7 +3,7 @@ import type { Mail, StepValue } from '../executions/model.ts';
 import type { Step } from '../model.ts';
 import type { Context } from '../references.ts';
 
-/** What a step is run with. */
+/** The input of a step. */
 export interface StepInput {
   readonly step: Step;
   readonly context: Context;
@@ -13,7 +13,7 @@ export interface StepInput {
   readonly key: string;
   /** Number of retries that were made. */
   readonly retries: number;
-  /** How many times this run of the step has begun. Above 1, processes ended in the middle of it. */
+  /** Number of times that this run of the step has begun. Above 1, processes ended in the middle of it. */
   readonly begun: number;
   /** Members of the request that end chains of formulas. */
   readonly origin: Origin;

@@ -1,6 +1,6 @@
 import type { Properties } from './properties.ts';
 
-/** How a request step is retried. */
+/** The retries of a request step. */
 export interface RetryRule {
   /** Maximum number of retries; 0 without `retry`. */
   readonly attempts: number;

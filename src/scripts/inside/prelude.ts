@@ -1,4 +1,4 @@
-/** What the engine calls in the sandbox, in this order. */
+/** The functions that the engine calls in the sandbox, in this order. */
 export type Inside = readonly [
   /** Runs a module of a library and keeps what it exports. */
   define: (name: string, run: ModuleFunction) => void,

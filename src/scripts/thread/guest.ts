@@ -37,7 +37,7 @@ export interface Returned {
   readonly isThrown: boolean;
 }
 
-/** What a guest asks of its host while it runs. */
+/** The requests of a guest to its host while it runs. */
 export interface GuestHost {
   /** Whether the script has used up its time. */
   readonly isOverdue: () => boolean;
@@ -78,7 +78,7 @@ export interface Guest {
 
 const require = createRequire(import.meta.url);
 
-/** What this file uses of the module that Emscripten makes. */
+/** The part of Emscripten's module that this file uses. */
 interface EngineModule {
   readonly cwrap: (name: string, result: 'number', parameters: readonly 'number'[]) => Bound;
   readonly _malloc: (bytes: number) => Pointer;
@@ -189,7 +189,7 @@ export async function createGuest(engine: WebAssembly.Module, maxBytes: number, 
     return value;
   }
 
-  /** What throws here would unwind the frames of C, so a failure becomes a text. */
+  /** An exception would unwind the frames of C here, so a failure becomes a text. */
   function respond(realm: Realm, request: Pointer): Pointer {
     const text = readText(realm, request);
     let reply: readonly [isFailure: boolean, text: string];

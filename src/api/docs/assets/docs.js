@@ -177,7 +177,7 @@ if (secretFields.length > 0) {
   showSecrets();
 }
 
-/** What scrolls is within reach of the keyboard. */
+/** Elements that scroll are within reach of the keyboard. */
 function focusScrollable() {
   for (const region of document.querySelectorAll('main pre, main table')) {
     const scrolls = region.scrollWidth > region.clientWidth || region.scrollHeight > region.clientHeight;
@@ -222,7 +222,7 @@ async function tryIt(form) {
   }
 }
 
-/** What is left empty is not sent. */
+/** Empty fields are not sent. */
 function requestOf(form) {
   const fields = [...form.querySelectorAll('[data-in]')].filter((field) => field.value !== '');
   const of = (place) => fields.filter((field) => field.dataset.in === place);
