@@ -104,7 +104,7 @@ async function openConnectPage(page: Page): Promise<FrameLocator> {
 }
 
 async function fillIn(frame: FrameLocator, key: string): Promise<void> {
-  await frame.getByLabel('Username', { exact: true }).fill(key);
+  await frame.getByLabel('API key', { exact: true }).fill(key);
   await frame.getByLabel('Company name').fill('acme');
   await frame.getByRole('button', { name: 'Connect', exact: true }).click();
 }

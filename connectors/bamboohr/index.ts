@@ -17,6 +17,7 @@ import { employeeWebhooks } from './webhooks.ts';
 const CONFIGURATION = [
   {
     key: 'username',
+    label: 'API key',
     type: 'string',
     description:
       'API key of a BambooHR user, from the menu under the name of the user → API Keys. It has the rights of this user.',

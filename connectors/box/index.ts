@@ -5,6 +5,7 @@ import { folderWebhooks } from './webhooks.ts';
 const CONFIGURATION = [
   {
     key: 'webhook.folder',
+    label: 'Folder to watch',
     type: 'string',
     pattern: /^[1-9]\d*$/,
     description:
@@ -14,6 +15,7 @@ const CONFIGURATION = [
   },
   {
     key: 'webhook.primary.key',
+    label: 'Primary signature key',
     type: 'string',
     secret: true,
     description: 'For webhooks: the primary signature key of the application.',
@@ -24,6 +26,7 @@ const CONFIGURATION = [
   },
   {
     key: 'webhook.secondary.key',
+    label: 'Secondary signature key',
     type: 'string',
     secret: true,
     description:

@@ -5,12 +5,14 @@ import { appWebhooks } from './webhooks.ts';
 const CONFIGURATION = [
   {
     key: 'clover.sandbox',
+    label: 'Sandbox',
     type: 'boolean',
     default: false,
     description: 'Connect to the sandbox, which has the test merchants of developers.',
   },
   {
     key: 'clover.region',
+    label: 'Region',
     type: 'string',
     default: 'na',
     // `siteAddress` may contain the address of the merchant's dashboard.
@@ -37,6 +39,7 @@ const CONFIGURATION = [
   },
   {
     key: 'webhook.auth.code',
+    label: 'Clover Auth Code for webhooks',
     type: 'string',
     secret: true,
     description: 'For webhooks: the Clover Auth Code, which the developer dashboard shows at the webhook of the app.',

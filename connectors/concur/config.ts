@@ -6,6 +6,7 @@ const HOST = /^(?!www-)[a-z0-9-]+\.api\.concursolutions\.com$/;
 export const CONFIGURATION = [
   {
     key: 'user',
+    label: 'Login ID of the owner',
     type: 'string',
     description:
       'Login ID of the owner of the reports and entries, or `ALL` for all owners. Both require the role Web Services Admin. Default: the user who logs in.',
@@ -17,6 +18,7 @@ export const CONFIGURATION = [
   },
   {
     key: 'site.address',
+    label: 'Address of the log-in',
     type: 'string',
     default: 'glz.api.concursolutions.com',
     pattern: HOST,

@@ -23,6 +23,7 @@ const IN_SETUP = 'In ConnectWise PSA open System → Members → API Members.';
 const CONFIGURATION = [
   {
     key: 'site',
+    label: 'Region or host',
     type: 'string',
     description: 'Region of the company’s PSA: `na`, `eu`, `au` or `staging`, or the host at which you log in.',
     default: 'na',
@@ -35,6 +36,7 @@ const CONFIGURATION = [
   },
   {
     key: 'company',
+    label: 'Company ID',
     type: 'string',
     description: 'Id of the company, as you enter it at the log-in.',
     required: true,

@@ -4,6 +4,7 @@ import { PROVIDER, RECORDS } from './provider.ts';
 const CONFIGURATION = [
   {
     key: 'authorization.code',
+    label: 'API code',
     type: 'string',
     secret: true,
     description:

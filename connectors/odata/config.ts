@@ -4,6 +4,7 @@ import { WEBHOOK_FIELDS } from './webhooks.ts';
 export const CONFIGURATION = [
   {
     key: 'base.url',
+    label: 'Root URL of the service',
     type: 'url',
     required: true,
     description: 'Root URL of the service: the address before `/$metadata`.',
@@ -16,6 +17,7 @@ export const CONFIGURATION = [
   },
   {
     key: 'username',
+    label: 'User name',
     type: 'string',
     description: 'User name for basic authentication. Leave it out if the service requires no authentication.',
   },
@@ -31,6 +33,7 @@ export const CONFIGURATION = [
   },
   {
     key: 'text.binary',
+    label: 'The service compares text character by character',
     type: 'boolean',
     default: false,
     description:
@@ -39,6 +42,7 @@ export const CONFIGURATION = [
   },
   {
     key: 'filter.local',
+    label: 'Causeway alone filters',
     type: 'boolean',
     default: false,
     description:
@@ -47,6 +51,7 @@ export const CONFIGURATION = [
   },
   {
     key: 'odata.enum',
+    label: 'Filters on enumerations',
     type: 'string',
     default: 'service',
     pattern: /^(?:service|local)$/,

@@ -14,6 +14,7 @@ import {
 export const WEBHOOK_FIELDS = [
   {
     key: 'webhook.secret',
+    label: 'Secret for webhooks',
     type: 'string',
     secret: true,
     pattern: /^[A-Za-z0-9_-]{16,255}$/,
@@ -26,6 +27,7 @@ export const WEBHOOK_FIELDS = [
   },
   {
     key: 'webhook.objects',
+    label: 'Object names in webhooks',
     type: 'string',
     pattern: /^\w{1,128}=[\w./-]{1,128}(?:,\w{1,128}=[\w./-]{1,128}){0,99}$/,
     description:

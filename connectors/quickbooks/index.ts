@@ -14,12 +14,14 @@ import { appWebhooks } from './webhooks.ts';
 const CONFIGURATION = [
   {
     key: 'quickbooks.sandbox',
+    label: 'Sandbox',
     type: 'boolean',
     default: false,
     description: 'Connect to the sandbox, which has the test companies of developers.',
   },
   {
     key: 'webhook.verifier.token',
+    label: 'Verifier token for webhooks',
     type: 'string',
     secret: true,
     description: 'For webhooks: the verifier token of the app, which signs the requests.',

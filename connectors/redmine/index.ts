@@ -13,6 +13,7 @@ import { issueWebhooks, WEBHOOK_SECRET } from './webhooks.ts';
 const CONFIGURATION = [
   {
     key: 'url',
+    label: 'Address of Redmine',
     type: 'url',
     required: true,
     description: 'Address of Redmine: the part before `/projects` or `/my/page` in a browser.',
@@ -24,6 +25,7 @@ const CONFIGURATION = [
   },
   {
     key: 'api.key',
+    label: 'API access key',
     type: 'string',
     required: true,
     secret: true,

@@ -5,6 +5,7 @@ import { scrips, WEBHOOK_SECRET } from './webhooks.ts';
 const CONFIGURATION = [
   {
     key: 'url',
+    label: 'Address of Request Tracker',
     type: 'url',
     required: true,
     description: 'Address of Request Tracker: the part before `/Ticket/` or `/Dashboards/` in a browser.',

@@ -3,12 +3,14 @@ import { type Config, type ConfigField, settings } from '#connector';
 export const CONFIGURATION = [
   {
     key: 'salesforce.sandbox',
+    label: 'Sandbox',
     type: 'boolean',
     default: false,
     description: 'Log in at test.salesforce.com, which serves sandboxes.',
   },
   {
     key: 'site.address',
+    label: 'My Domain host',
     type: 'string',
     // The first label is the customer's. A second one names the kind of org, if it is not a production org.
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[a-z]+)?\.my\.salesforce\.com$/,
@@ -25,6 +27,7 @@ export const CONFIGURATION = [
   },
   {
     key: 'text.exact',
+    label: 'Salesforce alone filters text',
     type: 'boolean',
     default: false,
     description:

@@ -6,6 +6,7 @@ import { accountWebhooks } from './webhooks.ts';
 const CONFIGURATION = [
   {
     key: 'username',
+    label: 'Account SID',
     type: 'string',
     description: 'Account SID, from the start page of the Twilio Console.',
     required: true,
@@ -15,6 +16,7 @@ const CONFIGURATION = [
   },
   {
     key: 'password',
+    label: 'Auth token or API key secret',
     type: 'string',
     description: 'Auth token of the account or, with `api.key`, the secret of that key.',
     required: true,
@@ -27,6 +29,7 @@ const CONFIGURATION = [
   },
   {
     key: 'api.key',
+    label: 'API key SID',
     type: 'string',
     description: 'SID of an API key that replaces the auth token.',
     pattern: /^SK[0-9a-fA-F]{32}$/,
@@ -38,6 +41,7 @@ const CONFIGURATION = [
   },
   {
     key: 'auth.token',
+    label: 'Auth token for webhooks',
     type: 'string',
     secret: true,
     description: 'For webhooks: the auth token of the account. It signs webhooks even if the instance uses an API key.',

@@ -120,10 +120,10 @@ export function toConfigurationForm(connector: Connector): ElementDetail['config
 }
 
 export function toConfigurationField(field: PlatformField): ElementDetail['configuration'][number] {
-  const { key, type, description, pattern } = field;
+  const { key, label = nameOf(key), type, description, pattern } = field;
   return {
     key,
-    name: nameOf(key),
+    name: label,
     type,
     required: field.required ?? false,
     secret: field.secret ?? false,

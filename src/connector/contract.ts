@@ -7,6 +7,8 @@ export type Config = Readonly<Record<string, unknown>>;
 /** A configuration key that instances of an element have. */
 export interface ConfigField {
   readonly key: string;
+  /** The name of the field in forms, in the provider's words. Default: the words of the key, such as `Company name` for `company.name`. */
+  readonly label?: string;
   readonly type: 'string' | 'boolean' | 'number' | 'url';
   readonly description: string;
   readonly required?: boolean;

@@ -34,7 +34,7 @@ describe('discovery', () => {
     const fields: readonly Shown[] = body.configuration;
     const flagsOf = (field: Shown) => ['required', 'secret'].filter((flag) => field[flag] === true).join();
     expect(fields.map((field) => [field.key, field.name, field.type, flagsOf(field)]).slice(0, 11)).to.deep.equal([
-      ['username', 'Username', 'string', 'required,secret'],
+      ['username', 'API key', 'string', 'required,secret'],
       ['company.name', 'Company name', 'string', 'required'],
       ['simulator', 'Simulator', 'boolean', ''],
       ['filter.response.nulls', 'Filter response nulls', 'boolean', ''],

@@ -231,7 +231,7 @@ describe('what an element declares', () => {
     expect(domain).to.include({ name: 'Company name', required: true, secret: false, example: 'acme' });
     expect(new RegExp(`^(?:${domain.pattern})$`).test('acme')).to.equal(true);
     const names = (await formOf('salesforce')).map(({ name }: { readonly name: string }) => name);
-    expect(names).to.include.members(['OAuth API key', 'OAuth callback URL', 'Event notification callback URL']);
+    expect(names).to.include.members(['Client ID', 'Redirect URL', 'Event notification callback URL']);
   });
 
   it('is there for no element that is not', async () => {

@@ -46,14 +46,14 @@ describeInBrowser('the connect page', () => {
     await page.getByText('Fill in this field.').waitFor();
     expect(await page.evaluate('document.activeElement.id')).to.equal('field-username');
     await page.keyboard.type('demo-key');
-    expect(await page.getByLabel('Username', { exact: true }).getAttribute('type')).to.equal('password');
-    await page.getByRole('button', { name: 'Show Username' }).click();
-    expect(await page.getByLabel('Username', { exact: true }).getAttribute('type')).to.equal('text');
+    expect(await page.getByLabel('API key', { exact: true }).getAttribute('type')).to.equal('password');
+    await page.getByRole('button', { name: 'Show API key' }).click();
+    expect(await page.getByLabel('API key', { exact: true }).getAttribute('type')).to.equal('text');
     // The browser's way back leads to the choice.
     await page.goBack();
     await heading(page, 'Connect an account');
     await page.goForward();
-    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await page.getByLabel('API key', { exact: true }).fill('demo-key');
     await company.fill('acme');
     await page.keyboard.press('Enter');
     await heading(page, 'Connected');
@@ -163,7 +163,7 @@ describeInBrowser('the connect page', () => {
       const styles = "getComputedStyle(document.querySelector('button.main'))";
       const look = await page.evaluate(`[${styles}.backgroundColor, ${styles}.color]`);
       expect(look).to.deep.equal(['rgb(255, 204, 0)', 'rgb(0, 0, 0)']);
-      await page.getByLabel('Username', { exact: true }).fill('wrong');
+      await page.getByLabel('API key', { exact: true }).fill('wrong');
       await button.click();
       await page.getByRole('alert').getByText('BambooHR hat diese Zugangsdaten abgelehnt.').waitFor();
       expect(await violationsOf(page)).to.deep.equal([]);
@@ -180,10 +180,10 @@ describeInBrowser('the connect page', () => {
   it('says that a session was used, also where that happened while it was open', async () => {
     const client = await openPage(service, BAMBOOHR);
     const [page, late] = [await open(client), await open(client)];
-    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await page.getByLabel('API key', { exact: true }).fill('demo-key');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await heading(page, 'Connected');
-    await late.getByLabel('Username', { exact: true }).fill('demo-key');
+    await late.getByLabel('API key', { exact: true }).fill('demo-key');
     await late.getByRole('button', { name: 'Connect', exact: true }).click();
     await heading(late, 'This link was already used');
     await page.reload();
@@ -199,7 +199,7 @@ describeInBrowser('the connect page', () => {
     await withDatabase(service, (knex) =>
       knex('connect_session').where({ id: client.session.id }).update({ expires_at: client.session.createdDate }),
     );
-    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await page.getByLabel('API key', { exact: true }).fill('demo-key');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await heading(page, 'This link has expired');
     await page.goto(client.session.url.slice(0, -1));
@@ -211,7 +211,7 @@ describeInBrowser('the connect page', () => {
     const client = await openPage(service, { instanceId: id, configuration: { simulator: true } });
     const page = await open(client);
     await heading(page, 'Connect BambooHR again');
-    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await page.getByLabel('API key', { exact: true }).fill('demo-key');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await heading(page, 'Connected');
     expect((await client.read()).instanceId).to.equal(id);
@@ -227,7 +227,7 @@ describeInBrowser('the connect page', () => {
         json: { code: 'REQUEST_INVALID', message: evil, providerMessage: evil, requestId: evil },
       }),
     );
-    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await page.getByLabel('API key', { exact: true }).fill('demo-key');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     expect(await page.getByRole('alert').textContent()).to.include(evil);
     expect(await page.getByRole('alert').locator('img').count()).to.equal(0);
@@ -268,12 +268,12 @@ describeInBrowser('the connect page', () => {
       await page.getByRole('button', { name: 'Connect', exact: true }).click();
       await page.getByText('Fill in this field.').first().waitFor();
       await expectNothing();
-      await page.getByLabel('Username', { exact: true }).fill('wrong');
+      await page.getByLabel('API key', { exact: true }).fill('wrong');
       await page.getByLabel('Company name').fill('acme');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
       await expectNothing();
-      await page.getByLabel('Username', { exact: true }).fill('demo-key');
+      await page.getByLabel('API key', { exact: true }).fill('demo-key');
       await page.keyboard.press('Enter');
       await heading(page, 'Connected');
       await expectNothing();

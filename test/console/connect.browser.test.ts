@@ -55,7 +55,7 @@ describeInBrowser('the connect page on a page of a product', () => {
     product.offer(BAMBOOHR);
     const page = await openProduct();
     const frame = await begin(page);
-    const key = frame.getByLabel('Username', { exact: true });
+    const key = frame.getByLabel('API key', { exact: true });
     await key.fill('wrong-key');
     await frame.getByRole('button', { name: 'Connect', exact: true }).click();
     await frame.getByRole('alert').getByText('BambooHR rejects these credentials.').waitFor();

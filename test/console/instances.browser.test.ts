@@ -38,10 +38,10 @@ describeInBrowser('the instances of the console in a browser', () => {
   it('shows the words of a provider that refuses credentials, and the secret when it is asked for', async () => {
     const page = await open('/console/instances/new/bamboohr');
     await page.getByLabel('Use the simulator').click();
-    const secret = page.getByRole('textbox', { name: 'Username', exact: true });
+    const secret = page.getByRole('textbox', { name: 'API key', exact: true });
     await secret.fill('wrong-key');
     expect(await secret.getAttribute('type')).to.equal('password');
-    await page.getByRole('button', { name: 'Show Username' }).click();
+    await page.getByRole('button', { name: 'Show API key' }).click();
     expect(await secret.getAttribute('type')).to.equal('text');
     await page.getByRole('button', { name: 'Connect' }).click();
     const note = page.getByRole('alert').filter({ hasText: 'PROVIDER_CREDENTIALS_INVALID' });

@@ -17,12 +17,14 @@ export const OAUTH_KEYS = {
 const FIELDS: readonly ConfigField[] = [
   {
     key: OAUTH_KEYS.clientId,
+    label: 'Client ID',
     type: 'string',
     required: true,
     description: 'The client id (API key) registered with the provider.',
   },
   {
     key: OAUTH_KEYS.clientSecret,
+    label: 'Client secret',
     type: 'string',
     required: true,
     secret: true,
@@ -30,16 +32,19 @@ const FIELDS: readonly ConfigField[] = [
   },
   {
     key: OAUTH_KEYS.callbackUrl,
+    label: 'Redirect URL',
     type: 'url',
     description: 'The redirect URL registered with the provider, and used for the authorization URL.',
   },
   {
     key: OAUTH_KEYS.scope,
+    label: 'Scopes',
     type: 'string',
     description: 'Scopes to request, in place of the default scopes of the element.',
   },
   {
     key: OAUTH_KEYS.refreshToken,
+    label: 'Refresh token',
     type: 'string',
     secret: true,
     description:
@@ -51,6 +56,7 @@ const FIELDS: readonly ConfigField[] = [
   },
   {
     key: OAUTH_KEYS.accessToken,
+    label: 'Access token',
     type: 'string',
     secret: true,
     description:
