@@ -1,9 +1,10 @@
 import { type Call, empty, Fault, json, type MovableClock, type Routes, type TableRow } from '#connector/simulator';
+import { invalid, SEARCH_WINDOW_MS } from './faults.ts';
 import { takeAfter } from './pages.ts';
-import { findKindName, type Kind } from './properties.ts';
-import { createSearchRates } from './rates.ts';
+import { findKindName, KINDS_BY_NAME, type Kind } from './properties.ts';
+import { createRates } from './rates.ts';
 import type { Of, Records } from './records.ts';
-import { compileSearch, invalid, type SearchBody, sortFound } from './search.ts';
+import { compileSearch, type SearchBody, sortFound } from './search.ts';
 
 type Objects = Of & { readonly kind: Kind };
 
@@ -19,7 +20,7 @@ export interface SearchOptions {
 /** Returns the routes of CRM objects of all types. */
 export function createObjectRoutes(records: Records, options: SearchOptions): Routes {
   const path = '/crm/v3/objects/{type}';
-  const rates = createSearchRates(options.clock, options.searchesPerSecond);
+  const rates = createRates(options.clock, options.searchesPerSecond, SEARCH_WINDOW_MS);
   return {
     [`POST ${path}/search`]: (call) => {
       const headers = rates?.take();
@@ -65,8 +66,9 @@ export function createObjectRoutes(records: Records, options: SearchOptions): Ro
 }
 
 function findObjects(records: Records, { params }: Call): Objects {
-  const { kind, ...collection } = records[findKindName(params.type)] ?? {};
-  if (kind === undefined || !('table' in collection)) throw invalid(`Unable to infer object type from: ${params.type}`);
+  const name = findKindName(params.type);
+  const [collection, kind] = [records[name], KINDS_BY_NAME[name]];
+  if (collection === undefined || kind === undefined) throw new Error(`There are no ${name}.`);
   return { ...collection, kind };
 }
 
