@@ -56,11 +56,30 @@ export function describeOpenApi(document: JsonObject, name: string): Described {
     name,
     title: String(info.title ?? name),
     version: String(info.version ?? ''),
+    ...serverOf(document),
+    security: securityOf(components.securitySchemes ?? document.securityDefinitions),
     operations: Object.fromEntries(
       Object.entries(membersOf(document.paths)).flatMap(([path, item]) => readPath(path, item, read)),
     ),
     schemas: Object.fromEntries(Object.entries(definitions).map(([key, value]) => [key, read.schema(value)])),
   };
+}
+
+function serverOf({ servers, schemes, host, basePath }: JsonObject): Pick<Described, 'server'> {
+  const [first] = Array.isArray(servers) ? servers : [];
+  if (isObject(first) && typeof first.url === 'string') return { server: first.url };
+  if (typeof host !== 'string') return {};
+  const [scheme] = Array.isArray(schemes) ? schemes : [];
+  return { server: `${scheme ?? 'https'}://${host}${basePath ?? ''}` };
+}
+
+/** Returns `oauth2`, `http bearer` or `apiKey in header x-key`. */
+function securityOf(schemes: unknown): readonly string[] {
+  const words = Object.values(membersOf(schemes)).map((scheme) => {
+    const { type, scheme: http, in: place, name } = membersOf(scheme);
+    return [type, http, place && 'in', place, place && name].filter((word) => word !== undefined).join(' ');
+  });
+  return [...new Set(words)];
 }
 
 interface Reader {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { firstConnector } from '../../scripts/new-connector/first-connector.ts';
 import {
   chooseOfficial,
   compareOfficial,
@@ -28,6 +29,7 @@ describe('the facts of an official description', () => {
           query: {
             limit: { type: 'integer', format: 'int32', exclusiveMinimum: 0, maximum: 100 },
             state: { type: 'string', enum: ['open', 'done'], required: true },
+            after: { type: 'string' },
           },
           responses: {
             200: {
@@ -98,7 +100,7 @@ describe('the facts of an official description', () => {
           body: {
             type: 'object',
             required: ['file'],
-            properties: { file: { type: 'file' }, name: { type: 'string' } },
+            properties: { file: { type: 'string', format: 'binary' }, name: { type: 'string' } },
           },
           responses: { 204: {} },
         },
@@ -131,6 +133,25 @@ describe('the facts of an official description', () => {
     const file = join(import.meta.dirname, '../../package.json');
     const error = await readOpenApi(file).catch((reason: unknown) => reason);
     expect(error).to.have.property('message', `${file} is not an OpenAPI document: it has no paths.`);
+  });
+});
+
+describe('the first connector of an official description', () => {
+  it('says what the description does not say', async () => {
+    const documents = await readOpenApi(join(DESCRIPTIONS, 'desk.yaml'));
+    const operations = documents.flatMap((document) => Object.keys(document.operations));
+    const choices = { key: 'desk', paging: 'offset', filter: 'infix', auth: 'key' } as const;
+    const { source, unknown } = firstConnector(choices, chooseOfficial(documents, { operations }), documents);
+    expect(source).to.include("fieldsOf(official, 'Ticket', { create: 'TicketInput', update: 'TicketInput', but: ");
+    expect(unknown).to.deep.equal([
+      '`tickets`: the member of its response that has the next cursor. The connector reads `next`.',
+      '`tickets`: what its parameter `state` finds. The connector takes it for `=`, and checks the rows.',
+      'Authentication: the connector has `key`, and the description has apiKey in header x-api-key.',
+      'The request that shows whether credentials are right: `probe` lists the first object.',
+      'The errors of the provider: `classify` reads the member `message`.',
+      'How changes are found, and webhooks.',
+      'Limits of calls, and the headers that report them.',
+    ]);
   });
 });
 
