@@ -214,6 +214,20 @@ describe('the HubSpot simulator', () => {
     expect(byEmail).to.deep.equal(first);
   });
 
+  it('reads records by their ids, and names those that do not exist', async () => {
+    const [first, second] = await search({});
+    const request = (...ids: readonly (string | undefined)[]) => ({
+      ...{ inputs: ids.map((id) => ({ id })), properties: ['tier'], propertiesWithHistory: [] },
+    });
+    const path = 'POST /crm/v3/objects/contacts/batch/read';
+    const whole = await call(path, request(second?.id, first?.id));
+    expect([whole.status, whole.body.results.map(({ id }: Shown) => id)]).to.deep.equal([200, [first?.id, second?.id]]);
+    expect(whole.body.results[0].properties).to.have.property('tier');
+    const { status, body } = await call(path, request(first?.id, '1'));
+    expect([status, body.results.length, body.errors[0].context]).to.deep.equal([207, 1, { ids: ['1'] }]);
+    expect((await call(path, request(...Array.from({ length: 101 }, String)))).status).to.equal(400);
+  });
+
   it('creates, changes, clears and archives a record', async () => {
     const { id, ...created } = await ask('POST /crm/v3/objects/pets', {
       properties: { name: "O'Neil", species: 'Dog', born: '2024-02-29', weight: '4.50', chipped: 'true' },
