@@ -1,12 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import {
   changesOf,
   createMovableClock,
-  createOfficialJudge,
+  createOfficialJudges,
   type Deviation,
-  type Fault,
-  json,
-  type SimulatedResponse,
   type Simulator,
   type SimulatorOptions,
   shareMemory,
@@ -14,11 +10,12 @@ import {
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { createAccountRoutes } from './simulator/account.ts';
+import { print } from './simulator/faults.ts';
 import { createIndex } from './simulator/index-lag.ts';
 import { createLogin } from './simulator/login.ts';
 import { createObjectRoutes } from './simulator/objects.ts';
-import { createRates, isOfSearch } from './simulator/rates.ts';
-import { createRecords, NOT_VALID } from './simulator/records.ts';
+import { createRates } from './simulator/rates.ts';
+import { createRecords } from './simulator/records.ts';
 import { createWebhooks } from './simulator/webhooks.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, DEMO_PRIVATE_TOKEN } from './simulator/login.ts';
@@ -70,6 +67,11 @@ const DEVIATIONS: readonly Deviation[] = [
     }),
   },
   {
+    schema: 'SimplePublicObjectInputForCreate',
+    reason: 'Recorded creations without associations succeed.',
+    change: (schema) => ({ ...schema, required: ['properties'] }),
+  },
+  {
     operation: 'POST /oauth/v1/token',
     unjudged: ['errors'],
     reason: 'Token errors have a status such as BAD_REFRESH_TOKEN, and no category.',
@@ -80,6 +82,8 @@ const DEVIATIONS: readonly Deviation[] = [
     reason: 'The page for people is at another host, and in no description.',
   },
 ];
+
+const createJudge = createOfficialJudges(official, DEVIATIONS);
 
 /** Creates a simulator of one HubSpot account in memory. */
 export function createSimulator(options: HubSpotSimulatorOptions): Simulator {
@@ -95,7 +99,7 @@ export function createSimulator(options: HubSpotSimulatorOptions): Simulator {
   return simulate(
     {
       ...{ clock, print, authenticate: login.authenticate, open: login.routes },
-      official: createOfficialJudge(official, DEVIATIONS),
+      official: createJudge(),
       budget: createRates(clock, options.callsPerTenSeconds),
       routes: {
         ...createObjectRoutes(records, { ...options, clock, indexed: index.rows }),
@@ -105,28 +109,4 @@ export function createSimulator(options: HubSpotSimulatorOptions): Simulator {
     },
     options,
   );
-}
-
-function print({ status, code, message, fields, headers }: Fault): SimulatedResponse {
-  const envelope = { status: 'error', correlationId: randomUUID() };
-  if (status === 429) {
-    const [policyName, policy] = isOfSearch(message)
-      ? ['SECONDLY', 'secondly']
-      : ['TEN_SECONDLY_ROLLING', 'ten_secondly_rolling'];
-    const limited = { message: `You have reached your ${policy} limit.`, errorType: 'RATE_LIMIT', policyName };
-    return json({ ...envelope, ...limited, category: 'RATE_LIMITS' }, status, headers);
-  }
-  const faults: readonly Readonly<Record<string, unknown>>[] = message.startsWith(NOT_VALID)
-    ? JSON.parse(message.slice(NOT_VALID.length))
-    : [];
-  const errors = [
-    ...faults.map(({ message: text, error, name }) => ({
-      message: text,
-      code: error,
-      context: { propertyName: [name] },
-    })),
-    ...fields.map((name) => ({ message, in: name })),
-  ];
-  const category = code === 'OBJECT_NOT_FOUND' ? undefined : code;
-  return json({ ...envelope, message, ...(errors.length > 0 && { errors }), category }, status, headers);
 }

@@ -10,6 +10,7 @@ import {
   readBearer,
   type SimulatorMemory,
 } from '#connector/simulator';
+import { NOT_FOUND } from './faults.ts';
 
 /** An access token that is valid from the start, for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
@@ -63,9 +64,6 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
 
   return { routes, authenticate, commands: server.commands };
 }
-
-/** The message of a record or a path that does not exist. */
-export const NOT_FOUND = 'resource not found';
 
 const STATUSES: Readonly<Record<string, string>> = {
   'invalid_client authorization_code': 'BAD_CLIENT_ID',

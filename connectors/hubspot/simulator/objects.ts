@@ -1,9 +1,19 @@
-import { type Call, empty, Fault, json, type MovableClock, type Routes, type TableRow } from '#connector/simulator';
+import {
+  type Call,
+  empty,
+  Fault,
+  json,
+  type MovableClock,
+  type Routes,
+  type SimulatedResponse,
+  type TableRow,
+} from '#connector/simulator';
+import { invalid, SEARCH_WINDOW_MS } from './faults.ts';
 import { takeAfter } from './pages.ts';
-import { findKindName, type Kind } from './properties.ts';
-import { createSearchRates } from './rates.ts';
+import { findKindName, KINDS_BY_NAME, type Kind } from './properties.ts';
+import { createRates } from './rates.ts';
 import type { Of, Records } from './records.ts';
-import { compileSearch, invalid, type SearchBody, sortFound } from './search.ts';
+import { compileSearch, type SearchBody, sortFound } from './search.ts';
 
 type Objects = Of & { readonly kind: Kind };
 
@@ -19,12 +29,14 @@ export interface SearchOptions {
 /** Returns the routes of CRM objects of all types. */
 export function createObjectRoutes(records: Records, options: SearchOptions): Routes {
   const path = '/crm/v3/objects/{type}';
-  const rates = createSearchRates(options.clock, options.searchesPerSecond);
+  const rates = createRates(options.clock, options.searchesPerSecond, SEARCH_WINDOW_MS);
   return {
     [`POST ${path}/search`]: (call) => {
       const headers = rates?.take();
       return json(search(findObjects(records, call), call, options), 200, headers);
     },
+    [`POST ${path}/batch/read`]: (call) =>
+      readBatch(findObjects(records, call), call, new Date(options.clock.now()).toISOString()),
     [`GET ${path}`]: (call) => {
       const { table, kind, keyOf } = findObjects(records, call);
       const rows = table.rows(true).filter((row) => row.archived === isArchived(call));
@@ -65,8 +77,9 @@ export function createObjectRoutes(records: Records, options: SearchOptions): Ro
 }
 
 function findObjects(records: Records, { params }: Call): Objects {
-  const { kind, ...collection } = records[findKindName(params.type)] ?? {};
-  if (kind === undefined || !('table' in collection)) throw invalid(`Unable to infer object type from: ${params.type}`);
+  const name = findKindName(params.type);
+  const [collection, kind] = [records[name], KINDS_BY_NAME[name]];
+  if (collection === undefined || kind === undefined) throw new Error(`There are no ${name}.`);
   return { ...collection, kind };
 }
 
@@ -97,6 +110,24 @@ function readValues({ kind, table, keyOf, read }: Objects, given: TableRow, old?
     throw new Fault(409, 'CONFLICT', `${noun} already exists. Existing ID: ${keyOf(other)}`);
   }
   return values;
+}
+
+const MOST_IN_BATCH = 100;
+
+/** Reads records by their ids. The response names those that do not exist. */
+function readBatch({ kind, table, keyOf }: Objects, call: Call, now: string): SimulatedResponse {
+  const { inputs, properties } = call.body.object();
+  const ids = Array.isArray(inputs) ? inputs.map(({ id }) => String(id)) : [];
+  if (ids.length > MOST_IN_BATCH) throw invalid(`At most ${MOST_IN_BATCH} inputs are allowed.`, 'inputs');
+  const names = Array.isArray(properties) && properties.length > 0 ? properties.map(String) : undefined;
+  const rows = table.rows(true).filter((row) => ids.includes(keyOf(row)) && row.archived === isArchived(call));
+  const results = rows.map((row) => show(kind, row, names));
+  const batch = { status: 'COMPLETE', startedAt: now, completedAt: now, results };
+  const missing = ids.filter((id) => rows.every((row) => keyOf(row) !== id));
+  if (missing.length === 0) return json(batch);
+  const message = 'Could not get some objects, they may be deleted or not exist. Check that ids are valid.';
+  const about = { status: 'error', category: 'OBJECT_NOT_FOUND', message, context: { ids: missing } };
+  return json({ ...batch, numErrors: 1, errors: [{ ...about, errors: [], links: {} }] }, 207);
 }
 
 function namesIn({ query }: Call): readonly string[] | undefined {

@@ -1,5 +1,5 @@
 import type { Call, TableRow } from '#connector/simulator';
-import { invalid } from './search.ts';
+import { invalid } from './faults.ts';
 
 interface Sizes {
   readonly idOf: (row: TableRow) => string;

@@ -1,3 +1,5 @@
+import { invalid } from './faults.ts';
+
 /** A kind of CRM object: its id, its default and its searchable properties, and the form of all. */
 export interface Kind {
   readonly typeId: string;
@@ -36,7 +38,7 @@ const FORMS: Readonly<Record<string, readonly [type: string, fieldType: string]>
 };
 
 const CUSTOM =
-  'favorite_color+:text score+:number is_vip+:flag anniversary+:date visited_at+:time interests+:many(golf,chess,tennis) tier+:one(gold,Silver,BRONZE)';
+  'favorite_color+:text score+:number is_vip+:flag anniversary+:date visited_at+:time interests+:many(golf,chess,tennis) tier+:one(gold,Silver,BRONZE,tin)';
 const ACTIVITY = 'hs_timestamp:time hubspot_owner_id:one';
 
 /**
@@ -153,10 +155,13 @@ export function describeProperty([name, property]: [string, Property]) {
   };
 }
 
-/** Returns the name of a type by its name, its singular or its id; empty for an unknown one. */
+/**
+ * Returns the name of a type by its name, its singular or its id.
+ * @throws Fault 400 for an unknown one
+ */
 export function findKindName(text = ''): string {
-  const [name = ''] =
-    Object.entries(KINDS_BY_NAME).find(([key, { aliases }]) => [key, ...aliases].includes(text)) ?? [];
+  const [name] = Object.entries(KINDS_BY_NAME).find(([key, { aliases }]) => [key, ...aliases].includes(text)) ?? [];
+  if (name === undefined) throw invalid(`Unable to infer object type from: ${text}`);
   return name;
 }
 

@@ -12,18 +12,14 @@ import {
   type TableChange,
 } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
-import { NOT_FOUND, PORTAL_ID } from './login.ts';
+import { NOT_FOUND, NOT_VALID } from './faults.ts';
+import { PORTAL_ID } from './login.ts';
 import { KINDS_BY_NAME, type Kind, type Property } from './properties.ts';
 import { comparable } from './search.ts';
 
 export type Records = ReturnType<typeof createRecords>;
 /** A collection of CRM objects, or the owners. */
-export type Of = Collection<Spec>;
-
-interface Spec extends CollectionSpec {
-  /** The type; undefined for owners, which are no CRM objects. */
-  readonly kind?: Kind;
-}
+export type Of = Collection;
 
 /** Writes an instant as HubSpot does: without a fraction where there is none. */
 export function writeInstant(ms: number): string {
@@ -39,10 +35,10 @@ export function createRecords(
   rows: number,
   onChange: (name: string, change: TableChange) => void,
 ) {
-  const kinds = Object.entries(KINDS_BY_NAME).map(([name, kind], index): [string, Spec] => [
+  const kinds = Object.entries(KINDS_BY_NAME).map(([name, kind], index): [string, CollectionSpec] => [
     name,
     {
-      ...{ kind, rows, key: 'hs_object_id', deleted: ARCHIVED, created: [kind.created], changed: [kind.changed] },
+      ...{ rows, key: 'hs_object_id', deleted: ARCHIVED, created: [kind.created], changed: [kind.changed] },
       members: Object.fromEntries(
         Object.entries(kind.properties).map(([property, about]) => [property, memberOf(property, about)]),
       ),
@@ -50,15 +46,20 @@ export function createRecords(
       // Some records are archived from the start.
       vary: { ...columnsOf(kind), [ARCHIVED]: (index) => index % 20 === 19 },
       check: checksOf(kind),
+      ...(kind.properties.firstname && { label: 'firstname' }),
     },
   ]);
-  const owners: Spec = {
+  const owners: CollectionSpec = {
     members: schemaMembers(official, 'PublicOwner'),
     rows: 25,
     makeId: (index) => String(710 + index),
-    vary: { archived: cycle([false, false, false, true]), email: (index) => `owner${index}@example.com` },
+    vary: {
+      archived: cycle([false, false, false, true]),
+      email: (index) => `owner${index}@example.com`,
+      userId: (index) => 9000 + index,
+    },
   };
-  return createCollections<string, Spec>({
+  return createCollections<string, CollectionSpec>({
     of: { ...Object.fromEntries(kinds), owners },
     clock,
     isStrict: true,
@@ -145,9 +146,6 @@ const CODES: Readonly<Record<Complaint['reason'], readonly [error: string, messa
   missing: ['INVALID_VALUE', (member) => `${member} is required`],
   other: ['INVALID_VALUE', (member) => member],
 };
-
-/** The beginning of a message with the faults of properties as JSON. */
-export const NOT_VALID = 'Property values were not valid: ';
 
 function printComplaints(complaints: readonly Complaint[]): string {
   const faults = complaints.map(({ reason, member: name, message, code }) => {

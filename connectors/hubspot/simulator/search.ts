@@ -1,4 +1,5 @@
-import { Fault, type TableRow } from '#connector/simulator';
+import type { TableRow } from '#connector/simulator';
+import { invalid } from './faults.ts';
 import type { Property } from './properties.ts';
 
 /** What HubSpot's documentation leaves open. */
@@ -27,11 +28,6 @@ export interface SearchBody {
 
 type Properties = Readonly<Record<string, Property>>;
 type Comparable = string | number;
-
-/** The error for a search that HubSpot does not accept. */
-export function invalid(message: string, ...fields: readonly string[]): Fault {
-  return new Fault(400, 'VALIDATION_ERROR', message, { fields });
-}
 
 /**
  * Returns a test of records. Groups are joined by OR, and the filters in a group by AND.
