@@ -48,19 +48,19 @@ const ACTIVITY = 'hs_timestamp:time hubspot_owner_id:one';
 const KINDS: Readonly<Record<string, readonly [typeId: string, properties: string]>> = {
   contacts: [
     '0-1',
-    `email!:text firstname:text lastname:text createdate*:time lastmodifieddate*:time | company:text jobtitle:text phone:phone mobilephone:phone website:text address:text city:text zip:text lifecyclestage:one(subscriber,lead,customer) hs_lead_status:one(NEW,OPEN,IN_PROGRESS) annualrevenue:text hubspot_owner_id:one num_notes*:number ${CUSTOM}`,
+    `email!:text firstname:text lastname:text createdate*:time lastmodifieddate*:time | company:text jobtitle:text phone:phone mobilephone:phone website:text address:text city:text state:text zip:text country:text associatedcompanyid:number lifecyclestage:one(subscriber,lead,customer) hs_lead_status:one(NEW,OPEN,IN_PROGRESS) annualrevenue:text hubspot_owner_id:one num_notes*:number ${CUSTOM}`,
   ],
   companies: [
     '0-2',
-    'name:text domain:text createdate*:time hs_lastmodifieddate*:time | description:area phone:phone website:text city:text country:text industry:one(COMPUTER_SOFTWARE,RETAIL) numberofemployees:number annualrevenue:number is_public:flag hubspot_owner_id:one priority+:one(low,high)',
+    'name:text domain:text createdate*:time hs_lastmodifieddate*:time | description:area phone:phone website:text address:text city:text state:text zip:text country:text type:one(PROSPECT,PARTNER) hs_parent_company_id:number industry:one(COMPUTER_SOFTWARE,RETAIL) numberofemployees:number annualrevenue:number is_public:flag hubspot_owner_id:one priority+:one(low,high)',
   ],
   deals: [
     '0-3',
-    'dealname:text amount:number closedate:time pipeline:one(default) dealstage:one(appointmentscheduled,qualifiedtobuy,closedwon,closedlost) createdate*:time hs_lastmodifieddate*:time | description:area dealtype:one(newbusiness,existingbusiness) hubspot_owner_id:one hs_is_closed*:flag contract_number+:text',
+    'dealname:text amount:number closedate:time pipeline:one(default) dealstage:one(appointmentscheduled,qualifiedtobuy,closedwon,closedlost) createdate*:time hs_lastmodifieddate*:time | description:area dealtype:one(newbusiness,existingbusiness) hubspot_owner_id:one hs_is_closed*:flag hs_is_closed_won*:flag hs_deal_stage_probability*:number hs_next_step:text contract_number+:text',
   ],
   tickets: [
     '0-5',
-    'subject:text content:area hs_pipeline:one(0) hs_pipeline_stage:one(1,2,3,4) hs_ticket_priority:one(LOW,MEDIUM,HIGH) hs_ticket_category:many(PRODUCT_ISSUE,BILLING_ISSUE) createdate*:time hs_lastmodifieddate*:time | hubspot_owner_id:one',
+    'subject:text content:area hs_pipeline:one(0) hs_pipeline_stage:one(1,2,3,4) hs_ticket_priority:one(LOW,MEDIUM,HIGH) hs_ticket_category:many(PRODUCT_ISSUE,BILLING_ISSUE) createdate*:time hs_lastmodifieddate*:time | closed_date*:time hubspot_owner_id:one',
   ],
   products: [
     '0-7',
@@ -73,7 +73,15 @@ const KINDS: Readonly<Record<string, readonly [typeId: string, properties: strin
   notes: ['0-46', `hs_createdate*:time hs_lastmodifieddate*:time | hs_note_body:html ${ACTIVITY}`],
   tasks: [
     '0-27',
-    `hs_createdate*:time hs_lastmodifieddate*:time | hs_task_subject:text hs_task_body:html hs_task_status:one(NOT_STARTED,IN_PROGRESS,COMPLETED) hs_task_priority:one(NONE,LOW,MEDIUM,HIGH) hs_task_type:one(TODO,CALL,EMAIL) ${ACTIVITY}`,
+    `hs_createdate*:time hs_lastmodifieddate*:time | hs_task_subject:text hs_task_body:html hs_task_status:one(NOT_STARTED,IN_PROGRESS,COMPLETED) hs_task_priority:one(NONE,LOW,MEDIUM,HIGH) hs_task_type:one(TODO,CALL,EMAIL) hs_task_completion_date*:time ${ACTIVITY}`,
+  ],
+  meetings: [
+    '0-47',
+    `hs_createdate*:time hs_lastmodifieddate*:time | hs_meeting_title:text hs_meeting_body:html hs_meeting_outcome:one(SCHEDULED,COMPLETED) hs_meeting_start_time:time ${ACTIVITY}`,
+  ],
+  emails: [
+    '0-49',
+    `hs_createdate*:time hs_lastmodifieddate*:time | hs_email_subject:text hs_email_text:area hs_email_html:html hs_email_direction:one(EMAIL,INCOMING_EMAIL) hs_email_status:one(SENT,BOUNCED) ${ACTIVITY}`,
   ],
   calls: [
     '0-48',
@@ -91,7 +99,7 @@ const SINGULARS: Readonly<Record<string, string>> = { companies: 'company', pets
 export const KINDS_BY_NAME: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, [typeId, text]]) => {
     const [shown = '', hidden = ''] = text.split('|').map((part) => part.trim());
-    const properties = readAll(`hs_object_id*!:text ${shown} ${hidden}`);
+    const properties = readAll(`hs_object_id*!:number ${shown} ${hidden}`);
     const names = Object.keys(properties);
     const times = { created: /^(?:hs_)?createdate$/, changed: /^(?:hs_)?lastmodifieddate$/ };
     return [
