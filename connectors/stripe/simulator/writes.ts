@@ -33,7 +33,9 @@ export function create(call: Call, records: Records, all: All): SimulatedRespons
     if (typeof id === 'string' && id !== '') find(all[name], id, param);
   }
   const initial = INITIAL[records.name](values, sent, all);
-  const recurring = initial.recurring && { recurring: { ...Object(initial.recurring), ...Object(values.recurring) } };
+  const recurring = initial.recurring !== undefined && {
+    recurring: { ...Object(initial.recurring), ...Object(values.recurring) },
+  };
   return json(records.table.insert({ ...initial, ...values, ...recurring }));
 }
 
