@@ -18,7 +18,11 @@ const TEXT: FieldSpec = {
   likeExcept: ' \t\n\r!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
 };
 /** The search is case-sensitive for enumerations. */
-const CHOICE: FieldSpec = { type: 'string', filter: { ...can.null, ...can.equal('exact') } };
+const CHOICE: FieldSpec = {
+  type: 'string',
+  domain: { text: { nonEmpty: true } },
+  filter: { ...can.null, ...can.equal('exact') },
+};
 const COMPARED = { ...can.null, ...can.compare('exact') };
 
 const SHOWN: Shown = { type: 'string' };
