@@ -23,6 +23,8 @@ const AREAS: Readonly<Record<string, string>> = {
   'src/connector/kit/can.ts': 'Operators',
   'src/connector/kit/infix.ts': 'Filters as expressions',
   'src/connector/kit/inputs.ts': 'Filters as parameters',
+  'src/connector/kit/conditions.ts': 'Filters as JSON',
+  'src/connector/kit/official.ts': 'Official descriptions',
   'src/connector/kit/codec.ts': 'Values',
   'src/connector/kit/kinds.ts': 'Discovered fields',
   'src/connector/kit/json.ts': 'JSON',
