@@ -54,6 +54,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'src/connector/simulator/rows.ts': 'Rows',
   'src/connector/simulator/filter.ts': 'Filters',
   'src/connector/simulator/order.ts': 'Order',
+  'src/connector/simulator/search-index.ts': 'Search',
   'src/connector/simulator/paging.ts': 'Pages',
   'src/connector/simulator/changes.ts': 'Changes',
   'src/connector/simulator/webhook.ts': 'Webhooks',

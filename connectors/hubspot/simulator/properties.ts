@@ -3,7 +3,7 @@ import { invalid } from './faults.ts';
 /** A kind of CRM object: its id, its default and its searchable properties, and the form of all. */
 export interface Kind {
   readonly typeId: string;
-  /** Other names by which paths can name it. */
+  /** Names that paths accept beside the usual one. */
   readonly aliases: readonly string[];
   /** Properties that a response has unless a request names some. */
   readonly shown: readonly string[];

@@ -2,7 +2,7 @@ import type { TableRow } from '#connector/simulator';
 import { invalid } from './faults.ts';
 import type { Property } from './properties.ts';
 
-/** What HubSpot's documentation leaves open. */
+/** Rules of the search that HubSpot's documentation leaves open. */
 export interface SearchRules {
   /** Whether NEQ, NOT_IN and NOT_CONTAINS_TOKEN match records without a value. */
   readonly matchesMissing: boolean;
