@@ -71,6 +71,7 @@ export {
   times,
   writeSeconds,
 } from './rows.ts';
+export { createSearchIndex, type SearchIndex } from './search-index.ts';
 export { type SimulatedProvider, simulate } from './simulate.ts';
 export { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
 export {
