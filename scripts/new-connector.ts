@@ -61,22 +61,29 @@ function choose<const Value extends string>(name: string, given: string | undefi
 }
 
 /** Writes the files of a connector without a description. @throws Error if the folder is not empty */
-async function write({ choices, out }: Command, folder: string): Promise<void> {
+async function write(command: Command, folder: string): Promise<void> {
+  const { choices } = command;
   if (existsSync(folder) && (await readdir(folder)).length > 0) throw new Error(`${folder} is not empty.`);
   await mkdir(folder, { recursive: true });
-  const causeway = relative(await realpath(folder), ROOT);
   const files = {
     'index.ts': connectorSource(choices),
     'simulator.ts': simulatorSource(choices),
     'suite.test.ts': suiteSource(choices),
     'README.md': readmeText(choices),
-    ...(out !== undefined && {
-      'package.json': packageText(choices, causeway),
-      'tsconfig.json': TYPESCRIPT_TEXT,
-      '.mocharc.json': MOCHA_TEXT,
-    }),
+    ...(await packageFiles(command, folder)),
   };
   await Promise.all(Object.entries(files).map(([name, source]) => writeFile(join(folder, name), source)));
+}
+
+/** Returns the files that make the folder a package of its own. Inside this repository there are none. */
+async function packageFiles({ choices, out }: Command, folder: string): Promise<Readonly<Record<string, string>>> {
+  if (out === undefined) return {};
+  const causeway = relative(await realpath(folder), ROOT);
+  return {
+    'package.json': packageText(choices, causeway),
+    'tsconfig.json': TYPESCRIPT_TEXT,
+    '.mocharc.json': MOCHA_TEXT,
+  };
 }
 
 function testOf({ out }: Command, here: string): string {
@@ -93,7 +100,9 @@ try {
       `Written: ${here}\nTest it: ${testOf(command, here)}\nThen replace the notes with the objects of the provider.`,
     );
   } else {
-    const lines = await describeConnector({ ...command, openapi: command.openapi, folder, root: ROOT });
+    await mkdir(folder, { recursive: true });
+    const files = await packageFiles(command, folder);
+    const lines = await describeConnector({ ...command, openapi: command.openapi, folder, root: ROOT, files });
     console.log(`Written: ${here}\n${lines.join('\n')}`);
   }
 } catch (error) {

@@ -1,4 +1,4 @@
-import { can, codec, type Domain, defined, type FieldSpec, type Json, json, kinds } from '#connector';
+import { can, codec, type Domain, defined, type FieldSpec, type Json, json, kinds, type Shown } from '#connector';
 
 /** The property that holds the id of a record. The API shows it as `id`. */
 export const ID = 'hs_object_id';
@@ -20,6 +20,8 @@ const TEXT: FieldSpec = {
 /** The search is case-sensitive for enumerations. */
 const CHOICE: FieldSpec = { type: 'string', filter: { ...can.null, ...can.equal('exact') } };
 const COMPARED = { ...can.null, ...can.compare('exact') };
+
+const SHOWN: Shown = { type: 'string' };
 
 /** Properties that the search rejects. Source: "Search the CRM", "Filter search results". */
 const UNSEARCHED: ReadonlySet<unknown> = new Set(['hs_body_preview_html', 'hs_body_preview', 'hs_email_html']);
@@ -46,7 +48,7 @@ const kindOf = kinds<string, Json>({
     },
   },
   // JSON, coordinates, and types that are not known yet.
-  unknown: { type: 'string' },
+  unknown: SHOWN,
 });
 
 function isPhone({ fieldType, textDisplayHint }: Json): boolean {
@@ -65,7 +67,7 @@ function choices({ fieldType, options }: Json): FieldSpec {
 /** Returns the field for a property. Source: the schema `Property` of the official description. */
 export function toFieldSpec(property: Json, required: readonly unknown[]): FieldSpec {
   const { name, type, label } = property;
-  const { filter, read, write = same, ...kind } = kindOf(String(type), property);
+  const { read, write = same, ...kind } = UNSEARCHED.has(name) ? SHOWN : kindOf(String(type), property);
   const isWritten = property.calculated !== true && json.at(property, 'modificationMetadata', 'readOnlyValue') !== true;
   return defined({
     ...kind,
@@ -76,7 +78,6 @@ export function toFieldSpec(property: Json, required: readonly unknown[]): Field
     updateable: isWritten,
     required: (isWritten && required.includes(name)) || undefined,
     custom: property.hubspotDefined !== true,
-    ...(!UNSEARCHED.has(name) && { filter }),
   });
 }
 

@@ -9,10 +9,10 @@ import {
   type ListOperation,
   type ListQuery,
   list,
+  type ObjectSpec,
   type Operation,
   type ProviderRequest,
   path,
-  type RecordsOptions,
   records,
 } from '#connector';
 import { ID } from './fields.ts';
@@ -177,22 +177,27 @@ async function readAll(
 
 /** Returns the operations on single records. Source: the operations of `/crm/v3/objects/{objectType}` of the official description. */
 export function recordsOf(type: string) {
-  const record: RecordsOptions['record'] = ({ body }) => toRecord(body);
-  return records({
-    get: (id, natives) => ({ path: path`/crm/v3/objects/${type}/${id}`, query: { properties: natives.join(',') } }),
-    record,
-    create: {
-      request: (properties) => ({
-        method: 'POST',
-        path: path`/crm/v3/objects/${type}`,
-        json: { properties, associations: [] },
-      }),
-      // The response has only some of the properties.
-      id: ({ body }) => json.text(json.at(body, 'id'), 'the id of the new record'),
-    },
-    update: (id, properties) => ({ method: 'PATCH', path: path`/crm/v3/objects/${type}/${id}`, json: { properties } }),
-    remove: (id) => ({ method: 'DELETE', path: path`/crm/v3/objects/${type}/${id}` }),
-  });
+  const all = path`/crm/v3/objects/${type}`;
+  const one = (id: string) => path`/crm/v3/objects/${type}/${id}`;
+  return {
+    ...records({
+      get: (id, natives) => ({ path: one(id), query: { properties: natives.join(',') } }),
+      record: ({ body }) => toRecord(body),
+      create: {
+        request: (properties) => ({ method: 'POST', path: all, json: { properties, associations: [] } }),
+        // The response has only some of the properties.
+        id: ({ body }) => json.text(json.at(body, 'id'), 'the id of the new record'),
+      },
+      update: (id, properties) => ({ method: 'PATCH', path: one(id), json: { properties } }),
+    }),
+    remove: {
+      run: async ({ send }, { id }) => {
+        // HubSpot reports success for a record that does not exist. Reading it fails.
+        await send({ path: one(id), query: { properties: ID } });
+        await send({ method: 'DELETE', path: one(id) });
+      },
+    } satisfies ObjectSpec['remove'],
+  };
 }
 
 /**

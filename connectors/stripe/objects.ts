@@ -156,7 +156,7 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
     fields: {
       ...describedFields({
         schema: 'Invoice',
-        pick: 'number status customer customer_name customer_email currency total subtotal amount_due amount_paid amount_remaining starting_balance ending_balance attempt_count attempted auto_advance automatically_finalizes_at billing_reason collection_method days_until_due default_payment_method default_source description due_date effective_at footer hosted_invoice_url invoice_pdf next_payment_attempt period_start period_end receipt_number statement_descriptor lines payments',
+        pick: 'number status customer customer_name customer_email currency total subtotal amount_due amount_paid amount_remaining starting_balance ending_balance attempt_count attempted auto_advance automatically_finalizes_at billing_reason collection_method default_payment_method default_source description due_date effective_at footer hosted_invoice_url invoice_pdf next_payment_attempt period_start period_end receipt_number statement_descriptor lines payments',
         but: {
           ...all(WORDS, 'number receipt_number'),
           status: { ...choice('Invoice', 'status'), filter: { ...can.null, ...can.equal('exact') } },

@@ -28,6 +28,10 @@ export interface Described {
   readonly name: string;
   readonly title: string;
   readonly version: string;
+  /** The address of the provider, where the document has it. */
+  readonly server?: string;
+  /** The kinds of authentication, in words. */
+  readonly security: readonly string[];
   readonly operations: Official['operations'];
   readonly schemas: Official['schemas'];
 }

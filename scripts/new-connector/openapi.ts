@@ -1,6 +1,6 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { bundle, createConfig } from '@redocly/openapi-core';
+import { load } from 'js-yaml';
 import type { Described, OfficialOperation } from './official.ts';
 import { isObject, type JsonObject, type JsonSchema, toJsonSchema } from './schemas.ts';
 
@@ -17,14 +17,30 @@ export async function readOpenApi(fileOrFolder: string): Promise<readonly Descri
 }
 
 async function readDocument(file: string): Promise<Described> {
+  const text = await readFile(file, 'utf8');
+  const document: unknown = refersToFiles(text) ? await bundleDocument(file) : parse(text, file);
+  if (!isObject(document) || !isObject(document.paths)) {
+    throw new Error(`${file} is not an OpenAPI document: it has no paths.`);
+  }
+  return describeOpenApi(document, basename(file, extname(file)));
+}
+
+function parse(text: string, file: string): unknown {
+  return extname(file) === '.json' ? JSON.parse(text) : load(text);
+}
+
+function refersToFiles(text: string): boolean {
+  return /['"]?\$ref['"]?\s*:\s*['"]?[^#'"\s]/.test(text);
+}
+
+/** Reads a document together with the files that it refers to. Few providers have such documents, and the bundler takes time to load. */
+async function bundleDocument(file: string): Promise<unknown> {
+  const { bundle, createConfig } = await import('@redocly/openapi-core');
   // Only the bundling is wanted: a provider's document is used as it is, however it would be judged.
   const { bundle: bundled, problems } = await bundle({ ref: file, config: await createConfig({}) });
   const unresolved = problems.find(({ severity }) => severity === 'error');
   if (unresolved !== undefined) throw new Error(`${file}: ${unresolved.message}`);
-  const document: unknown = bundled.parsed;
-  if (!isObject(document) || !isObject(document.paths))
-    throw new Error(`${file} is not an OpenAPI document: it has no paths.`);
-  return describeOpenApi(document, basename(file, extname(file)));
+  return bundled.parsed;
 }
 
 /** Returns the operations and schemas of a bundled document. */
@@ -40,11 +56,30 @@ export function describeOpenApi(document: JsonObject, name: string): Described {
     name,
     title: String(info.title ?? name),
     version: String(info.version ?? ''),
+    ...serverOf(document),
+    security: securityOf(components.securitySchemes ?? document.securityDefinitions),
     operations: Object.fromEntries(
       Object.entries(membersOf(document.paths)).flatMap(([path, item]) => readPath(path, item, read)),
     ),
     schemas: Object.fromEntries(Object.entries(definitions).map(([key, value]) => [key, read.schema(value)])),
   };
+}
+
+function serverOf({ servers, schemes, host, basePath }: JsonObject): Pick<Described, 'server'> {
+  const [first] = Array.isArray(servers) ? servers : [];
+  if (isObject(first) && typeof first.url === 'string') return { server: first.url };
+  if (typeof host !== 'string') return {};
+  const [scheme] = Array.isArray(schemes) ? schemes : [];
+  return { server: `${scheme ?? 'https'}://${host}${basePath ?? ''}` };
+}
+
+/** Returns `oauth2`, `http bearer` or `apiKey in header x-key`. */
+function securityOf(schemes: unknown): readonly string[] {
+  const words = Object.values(membersOf(schemes)).map((scheme) => {
+    const { type, scheme: http, in: place, name } = membersOf(scheme);
+    return [type, http, place && 'in', place, place && name].filter((word) => word !== undefined).join(' ');
+  });
+  return [...new Set(words)];
 }
 
 interface Reader {

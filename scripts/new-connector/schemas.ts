@@ -45,6 +45,8 @@ function keptOf(schema: JsonObject): JsonObject {
   const { exclusiveMinimum, exclusiveMaximum, minimum, maximum, required, ...others } = kept;
   return {
     ...others,
+    // Swagger 2.0 has a type of its own for the part of a form that is a file.
+    ...(others.type === 'file' && { type: 'string', format: 'binary' }),
     ...boundOf('inimum', minimum, exclusiveMinimum),
     ...boundOf('aximum', maximum, exclusiveMaximum),
     // Swagger 2.0 has a `required` flag beside the schema of a parameter, which is no list.

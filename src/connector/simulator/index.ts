@@ -52,7 +52,7 @@ export {
   type OfficialOperation,
   schemaMembers,
 } from './official/description.ts';
-export { CONTRADICTS_DESCRIPTION, createOfficialJudge, type Deviation, type OfficialJudge } from './official/judge.ts';
+export { CONTRADICTS_DESCRIPTION, createOfficialJudges, type Deviation, type OfficialJudge } from './official/judge.ts';
 export { type RowOrder, sortRows } from './order.ts';
 export { createResults, type Page, type PagedCall, type PageStyle, type Results, takePage } from './paging.ts';
 export { empty, escapeMarkup, html, json, redirect, type SimulatedResponse, typed, xml } from './response.ts';

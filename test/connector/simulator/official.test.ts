@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import {
   columnsFor,
-  createOfficialJudge,
+  createOfficialJudges,
   type Deviation,
   empty,
   HOSTILE_TEXTS,
@@ -66,7 +66,7 @@ async function judged(deviations: readonly Deviation[] = []) {
   const served = await serveSimulator('toy', (options) =>
     simulate(
       {
-        official: createOfficialJudge(OFFICIAL, deviations),
+        official: createOfficialJudges(OFFICIAL, deviations)(),
         print: ({ status, message }) => json({ message }, status),
         routes: {
           'GET /{rest*}': respond,
@@ -176,7 +176,7 @@ describe('a simulator with an official description', () => {
     const served = await serveSimulator('toy', (options) =>
       simulate(
         {
-          official: createOfficialJudge(OFFICIAL),
+          official: createOfficialJudges(OFFICIAL)(),
           print: ({ status }) => json({ oops: status }, status),
           authenticate: () => {
             throw new Error('Nobody catches this.');
@@ -245,7 +245,7 @@ describe('deviations of a provider from its description', () => {
   });
 
   it('name a schema that exists', () => {
-    expect(() => createOfficialJudge(OFFICIAL, [{ schema: 'Boo', reason, change: (schema) => schema }])).to.throw(
+    expect(() => createOfficialJudges(OFFICIAL, [{ schema: 'Boo', reason, change: (schema) => schema }])()).to.throw(
       "The official description has no schema 'Boo'.",
     );
   });
@@ -273,7 +273,7 @@ describe('members of a schema', () => {
     expect(rows.map(({ title }) => title)).to.include.members(
       HOSTILE_TEXTS.filter((text) => text.trim() !== '' && text.length <= 20),
     );
-    const judge = createOfficialJudge(OFFICIAL);
+    const judge = createOfficialJudges(OFFICIAL)();
     // A table has nulls where the provider leaves out the member.
     const present = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)));
     for (const row of present) {

@@ -44,13 +44,24 @@ export const CONTRADICTS_DESCRIPTION = 'CONTRADICTS_OFFICIAL_DESCRIPTION';
 const ROOT = 'https://official.invalid/';
 
 /**
- * Creates a judge. Objects may have only the members that the description names. Each schema is compiled when it is first used.
- * @throws Error for a deviation from a schema that does not exist
+ * Returns a function that creates judges. Objects may have only the members that the description names. Each schema is compiled when a
+ * judge first uses it, for all judges.
+ * @throws Error (the function) for a deviation from a schema that does not exist
  */
-export function createOfficialJudge(
+export function createOfficialJudges(
   official: OfficialDescription,
   deviations: readonly Deviation[] = [],
-): OfficialJudge {
+): () => OfficialJudge {
+  let prepared: Prepared | undefined;
+  return () => {
+    prepared ??= prepare(official, deviations);
+    return createJudge(official, prepared);
+  };
+}
+
+type Prepared = ReturnType<typeof prepare>;
+
+function prepare(official: OfficialDescription, deviations: readonly Deviation[]) {
   const schemas = closeSchemas(deviate(official.schemas, deviations));
   const unjudged = new Map(
     deviations.flatMap((each) => ('operation' in each ? [[each.operation, each.unjudged] as const] : [])),
@@ -58,6 +69,10 @@ export function createOfficialJudge(
   const find = createRouteFinder([...new Set([...Object.keys(official.operations), ...unjudged.keys()])]);
   // Values of a query and of a form are texts.
   const validators = { json: createValidators(schemas, false), text: createValidators(schemas, 'array') } as const;
+  return { unjudged, find, validators };
+}
+
+function createJudge(official: OfficialDescription, { unjudged, find, validators }: Prepared): OfficialJudge {
   const contradictions: string[] = [];
 
   function contradict(what: string, why: string): string {
