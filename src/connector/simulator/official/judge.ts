@@ -90,7 +90,7 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
     if (key === undefined) return 'it has no such operation.';
     const { query = {}, body, content = 'application/json' } = official.operations[key] ?? {};
     if (isJudged(key, 'query')) {
-      const values = valuesOf(call.query, (name) => isList(query[name]));
+      const values = valuesOf(call.query, query);
       const reason = validators.text(`${key} query`, () => schemaOfQuery(query))(values);
       if (reason !== undefined) return `query: ${reason}`;
     }
@@ -98,7 +98,7 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
     if (body === undefined) return call.body.bytes.length === 0 ? undefined : 'it has no body.';
     if (call.body.type !== content) return `the body is not ${content}.`;
     const isForm = content === 'application/x-www-form-urlencoded';
-    const sent = isForm ? valuesOf(call.body.form(), () => false) : call.body.json();
+    const sent = isForm ? valuesOf(call.body.form(), {}) : call.body.json();
     const reason = validators[isForm ? 'text' : 'json'](`${key} body ${isForm}`, () => body)(sent);
     return reason === undefined ? undefined : `body: ${reason}`;
   }
@@ -173,14 +173,38 @@ function isList(schema: JsonSchema | undefined): boolean {
 }
 
 /** Returns the value of each name. A name that is sent more than once has a list. */
-function valuesOf(pairs: URLSearchParams, isListed: (name: string) => boolean): Record<string, unknown> {
-  const names = [...new Set(pairs.keys())];
-  return Object.fromEntries(
-    names.map((name) => {
-      const values = pairs.getAll(name);
-      return [name, isListed(name) || values.length > 1 ? values : values[0]];
-    }),
-  );
+function valuesOf(pairs: URLSearchParams, described: Readonly<Record<string, JsonSchema>>): Record<string, unknown> {
+  const values: Record<string, unknown> = { __proto__: null };
+  for (const name of new Set(pairs.keys())) {
+    const all = pairs.getAll(name);
+    if (Object.hasOwn(described, name)) values[name] = isList(described[name]) || all.length > 1 ? all : all[0];
+    else putAt(values, keysIn(name), all.length > 1 ? all : all[0]);
+  }
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toLists(value)]));
+}
+
+/** Returns the keys of a name with brackets, which OpenAPI calls `deepObject`: `items[0][price]`. The last pair may be empty: `ids[]`. */
+function keysIn(name: string): readonly string[] {
+  const [, outer = name, inner = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? [];
+  return [outer, ...[...inner.matchAll(/\[([^[\]]*)\]/g)].map(([, key = '']) => key)];
+}
+
+function putAt(values: Record<string, unknown>, [key = '', ...inner]: readonly string[], value: unknown): void {
+  if (inner.length === 0) values[key] = value;
+  else if (inner.length === 1 && inner[0] === '') values[key] = [value].flat();
+  else {
+    const below: Record<string, unknown> = Object(values[key] ?? {});
+    values[key] = below;
+    putAt(below, inner, value);
+  }
+}
+
+/** Returns a value whose objects with the keys 0, 1, 2 … are lists. */
+function toLists(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value).map(([key, each]) => [key, toLists(each)] as const);
+  const isNumbered = entries.length > 0 && entries.every(([key], index) => key === String(index));
+  return isNumbered ? entries.map(([, each]) => each) : Object.fromEntries(entries);
 }
 
 function readJson(body: SimulatedResponse['body']): unknown {
