@@ -32,7 +32,7 @@ const setting = settings(CONFIGURATION);
 export default defineConnector({
   ...PROVIDER,
   key: 'jiraoauth',
-  id: 1019,
+  id: 1020,
   name: 'Jira (OAuth)',
   mark: { shape: 'lifebuoy', colour: 'cyan' },
   documentation: [
