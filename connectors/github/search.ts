@@ -28,8 +28,9 @@ export interface Search {
   readonly words: readonly string[];
   /** Ranges by qualifier. Two bounds of the same qualifier become one range. */
   readonly ranges: Readonly<Record<string, Range>>;
-  /** Number of operators OR inside the words. */
+  /** Number of operators OR inside the words, and how deep their parentheses are. */
   readonly operators: number;
+  readonly depth: number;
 }
 
 /** Maximum number of results of a search. Source: "REST API endpoints for search", "About search". */
@@ -38,6 +39,8 @@ const MOST_ROWS = 100;
 /** Source: the same page, "Limitations on query length". */
 const LONGEST_QUERY = 256;
 const MOST_OPERATORS = 5;
+/** Source: "Filtering and searching issues and pull requests", "Using parentheses for more complicated filters". */
+const MOST_LEVELS = 5;
 
 /** Texts that need no quotes inside quotes. GitHub does not document how to write others. */
 const QUOTABLE = /^[^"\\\p{Cc}]+$/u;
@@ -70,7 +73,7 @@ const SECOND_MS = 1000;
 /** A search that names a user or a repository that does not exist fails as a whole. */
 const FALLIBLE = /(?:^|[ (-])(?:author|assignee|repo):/;
 
-/** Returns the translator of an object. Source: "Searching issues and pull requests", "Understanding the search syntax". */
+/** Returns the translator of an object. Source: "Searching issues and pull requests", and "Building advanced filters for issues". */
 export function searchBy({ ranges, words, missing = {}, reserved }: Qualifiers): Translator<Search> {
   return {
     compare: (field, operator, value) => {
@@ -84,9 +87,11 @@ export function searchBy({ ranges, words, missing = {}, reserved }: Qualifiers):
       words: [`(${operands.map(groupOf).join(' OR ')})`],
       ranges: {},
       operators: operands.length - 1 + operands.reduce((sum, { operators }) => sum + operators, 0),
+      depth: 1 + Math.max(...operands.map((operand) => operand.depth + Number(termsIn(operand) > 1))),
     }),
     fault: (search) => {
       if (search.operators > MOST_OPERATORS) return `GitHub accepts at most ${MOST_OPERATORS} operators in a search`;
+      if (search.depth > MOST_LEVELS) return `GitHub accepts at most ${MOST_LEVELS} levels of parentheses in a search`;
       if (printSearch(search).length > LONGEST_QUERY - reserved)
         return `GitHub accepts at most ${LONGEST_QUERY} characters in a search`;
       if (search.words.some((word) => word.startsWith('(') && FALLIBLE.test(word)))
@@ -99,7 +104,7 @@ export function searchBy({ ranges, words, missing = {}, reserved }: Qualifiers):
   };
 }
 
-const NOTHING: Search = { words: [], ranges: {}, operators: 0 };
+const NOTHING: Search = { words: [], ranges: {}, operators: 0, depth: 0 };
 
 const wordsOf = (...words: readonly string[]): Search => ({ ...NOTHING, words });
 
@@ -131,6 +136,7 @@ function joinSearches(one: Search, other: Search): Search {
     words: [...one.words, ...other.words],
     ranges: Object.fromEntries(names.map((name) => [name, joinRanges(one.ranges[name], other.ranges[name])])),
     operators: one.operators + other.operators,
+    depth: Math.max(one.depth, other.depth),
   };
 }
 
@@ -149,7 +155,11 @@ function printSearch({ words, ranges }: Search): string {
 /** Returns an operand of OR. Terms without an operator between them are joined by AND. */
 function groupOf(search: Search): string {
   const text = printSearch(search);
-  return search.words.length + Object.keys(search.ranges).length > 1 ? `(${text})` : text;
+  return termsIn(search) > 1 ? `(${text})` : text;
+}
+
+function termsIn({ words, ranges }: Search): number {
+  return words.length + Object.keys(ranges).length;
 }
 
 export function instantText(ms: number): string {
