@@ -264,6 +264,7 @@ function readPage(source: Source, response: ProviderResponse, input: ListInput<S
   const position = readPosition(input);
   const records = rows.filter((row) => source.isRow?.(row, input) !== false).map(source.toRecord);
   const url = nextLink(response);
+  if (url !== undefined && url === position.url) throw unusable('GitHub returned the same page as the next one.');
   if (isWhole) return url === undefined ? { records } : { records, next: JSON.stringify({ url } satisfies Position) };
   const total = json.count(json.at(body, 'total_count'), 'the number of results');
   const reached = reachedBy(source, records, { input, position });
