@@ -38,7 +38,11 @@ describeConnector(stripe, createSimulator, {
       freeTexts: ['description'],
       alteredTexts,
     },
-    products: { create: (number) => ({ name: `New ${number}`, active: true }), freeTexts: ['description'], alteredTexts },
+    products: {
+      create: (number) => ({ name: `New ${number}`, active: true }),
+      freeTexts: ['description'],
+      alteredTexts,
+    },
     prices: {
       create: (number) => ({ currency: 'usd', unit_amount: number, product: 'prod_Sim0000000001' }),
       freeTexts: ['nickname'],
