@@ -23,6 +23,9 @@ const FILTERS: readonly (readonly [filter: Filter, finds: (properties: Propertie
   [['tier', 'EQ', 'Gold'], () => false],
   [['tier', 'EQ', 'Silver'], ({ tier }) => tier === 'Silver'],
   [['score', 'EQ', '1.0'], ({ score }) => score === '1'],
+  [['score', 'LTE', '0.1'], ({ score }) => holds(score, (text) => Number(text) <= 0.1)],
+  [['score', 'GTE', '0.1'], ({ score }) => holds(score, (text) => Number(text) >= 0.1)],
+  [['score', 'GT', '0.1'], ({ score }) => holds(score, (text) => Number(text) > 0.1)],
   [['score', 'LT', '0.3'], ({ score }) => holds(score, (text) => Number(text) < 0.3)],
   [
     ['score', 'BETWEEN', '0.1', '0.3'],

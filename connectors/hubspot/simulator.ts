@@ -2,6 +2,7 @@ import {
   changesOf,
   createMovableClock,
   createOfficialJudges,
+  createSearchIndex,
   type Deviation,
   type Simulator,
   type SimulatorOptions,
@@ -11,7 +12,6 @@ import {
 import official from './official.json' with { type: 'json' };
 import { createAccountRoutes } from './simulator/account.ts';
 import { print } from './simulator/faults.ts';
-import { createIndex } from './simulator/index-lag.ts';
 import { createLogin } from './simulator/login.ts';
 import { createObjectRoutes } from './simulator/objects.ts';
 import { createRates } from './simulator/rates.ts';
@@ -91,7 +91,7 @@ export function createSimulator(options: HubSpotSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const login = createLogin(shareMemory(memory, 'login'), clock);
   const webhooks = createWebhooks(send, clock.now);
-  const index = createIndex(clock, indexLagMs);
+  const index = createSearchIndex({ clock, lagMs: indexLagMs });
   const records = createRecords(clock, rows, (name, change) => {
     index.note(name, change);
     webhooks.report(name, change);

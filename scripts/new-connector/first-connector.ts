@@ -9,7 +9,7 @@ import { isObject, type JsonSchema } from './schemas.ts';
 export interface FirstConnector {
   /** The source of `index.ts`. */
   readonly source: string;
-  /** What the description does not say, one sentence each. */
+  /** Facts that the description lacks, one sentence each. */
   readonly unknown: readonly string[];
 }
 

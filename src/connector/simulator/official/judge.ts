@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { Fault, fault } from '../fault.ts';
+import { nestedValues } from '../nested.ts';
 import type { SimulatedResponse } from '../response.ts';
 import { type Call, createRouteFinder } from '../route.ts';
 import { closeSchemas, type JsonSchema, type OfficialDescription } from './description.ts';
@@ -90,7 +91,7 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
     if (key === undefined) return 'it has no such operation.';
     const { query = {}, body, content = 'application/json' } = official.operations[key] ?? {};
     if (isJudged(key, 'query')) {
-      const values = valuesOf(call.query, query);
+      const values = nestedValues(call.query, query);
       const reason = validators.text(`${key} query`, () => schemaOfQuery(query))(values);
       if (reason !== undefined) return `query: ${reason}`;
     }
@@ -98,7 +99,7 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
     if (body === undefined) return call.body.bytes.length === 0 ? undefined : 'it has no body.';
     if (call.body.type !== content) return `the body is not ${content}.`;
     const isForm = content === 'application/x-www-form-urlencoded';
-    const sent = isForm ? valuesOf(call.body.form(), {}) : call.body.json();
+    const sent = isForm ? nestedValues(call.body.form(), {}) : call.body.json();
     const reason = validators[isForm ? 'text' : 'json'](`${key} body ${isForm}`, () => body)(sent);
     return reason === undefined ? undefined : `body: ${reason}`;
   }
@@ -132,7 +133,8 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
 type Validators = (id: string, schemaOf: () => JsonSchema) => (value: unknown) => string | undefined;
 
 function createValidators(schemas: OfficialDescription['schemas'], coerceTypes: false | 'array'): Validators {
-  const ajv = new Ajv2020({ strict: false, coerceTypes, validateSchema: false });
+  // Descriptions have formats of their own, such as `decimal`, which are not checked.
+  const ajv = new Ajv2020({ strict: false, coerceTypes, validateSchema: false, logger: false });
   addFormats.default(ajv);
   ajv.addSchema({ schemas }, ROOT);
   const compiled = new Map<string, ValidateFunction>();
@@ -166,45 +168,6 @@ function schemaOfQuery(query: Readonly<Record<string, JsonSchema>>): JsonSchema 
   const properties = Object.entries(query).map(([name, { required: _, ...schema }]) => [name, schema]);
   const required = Object.entries(query).flatMap(([name, schema]) => (schema.required === true ? [name] : []));
   return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
-}
-
-function isList(schema: JsonSchema | undefined): boolean {
-  return schema?.type === 'array';
-}
-
-/** Returns the value of each name. A name that is sent more than once has a list. */
-function valuesOf(pairs: URLSearchParams, described: Readonly<Record<string, JsonSchema>>): Record<string, unknown> {
-  const values: Record<string, unknown> = { __proto__: null };
-  for (const name of new Set(pairs.keys())) {
-    const all = pairs.getAll(name);
-    if (Object.hasOwn(described, name)) values[name] = isList(described[name]) || all.length > 1 ? all : all[0];
-    else putAt(values, keysIn(name), all.length > 1 ? all : all[0]);
-  }
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toLists(value)]));
-}
-
-/** Returns the keys of a name with brackets, which OpenAPI calls `deepObject`: `items[0][price]`. The last pair may be empty: `ids[]`. */
-function keysIn(name: string): readonly string[] {
-  const [, outer = name, inner = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? [];
-  return [outer, ...[...inner.matchAll(/\[([^[\]]*)\]/g)].map(([, key = '']) => key)];
-}
-
-function putAt(values: Record<string, unknown>, [key = '', ...inner]: readonly string[], value: unknown): void {
-  if (inner.length === 0) values[key] = value;
-  else if (inner.length === 1 && inner[0] === '') values[key] = [value].flat();
-  else {
-    const below: Record<string, unknown> = Object(values[key] ?? {});
-    values[key] = below;
-    putAt(below, inner, value);
-  }
-}
-
-/** Returns a value whose objects with the keys 0, 1, 2 … are lists. */
-function toLists(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const entries = Object.entries(value).map(([key, each]) => [key, toLists(each)] as const);
-  const isNumbered = entries.length > 0 && entries.every(([key], index) => key === String(index));
-  return isNumbered ? entries.map(([, each]) => each) : Object.fromEntries(entries);
 }
 
 function readJson(body: SimulatedResponse['body']): unknown {
