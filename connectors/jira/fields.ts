@@ -109,7 +109,7 @@ function kindOf({ type, items, custom, system }: Json, { names }: Site): FieldSp
       type: 'string',
       collation: 'ci',
       domain,
-      filter: EQUAL,
+      filter: { ...can.null, ...can.equal('superset') },
       ...member(named),
       values: known && [...known],
     });
@@ -181,6 +181,16 @@ export const OWN_FIELDS: Readonly<Record<string, FieldSpec>> = {
     domain: KEY_DOMAIN,
     filter: can.equal('exact'),
   },
+};
+
+/** The category of the status: `new`, `indeterminate` or `done`. */
+export const STATUS_CATEGORY: FieldSpec = {
+  type: 'string',
+  native: 'status',
+  nullable: false,
+  label: 'Status category',
+  values: ['new', 'indeterminate', 'done', 'undefined'],
+  read: (status) => json.at(status, 'statusCategory', 'key') ?? null,
 };
 
 /** The schema of the parent: the list of fields has none. */

@@ -17,7 +17,7 @@ import {
   rejected,
   type UpdateInput,
 } from '#connector';
-import { clauseOf, OWN_FIELDS, type Site, toFieldSpec } from './fields.ts';
+import { clauseOf, OWN_FIELDS, type Site, STATUS_CATEGORY, toFieldSpec } from './fields.ts';
 import { createTranslator, type Jql, type Name, printQuery } from './jql.ts';
 import { comments, worklogs } from './parts.ts';
 import { readProjectKeys } from './projects.ts';
@@ -60,7 +60,7 @@ async function describeIssues(context: DiscoveryContext): Promise<ObjectSpec> {
     return field === undefined ? [] : [field];
   });
   const clauses = new Map(listed.map((details) => [json.findText(details.id), clauseOf(details)]));
-  const all = { ...OWN_FIELDS, ...Object.fromEntries(described) };
+  const all = { ...OWN_FIELDS, ...Object.fromEntries(described), statusCategory: STATUS_CATEGORY };
   const has = (name: string) => (Object.hasOwn(all, name) ? name : undefined);
   return defineObject<Jql>({
     ...issues,
