@@ -50,7 +50,10 @@ const NUMBER: FieldSpec = {
   domain: { digits: { significant: 15 } },
   filter: { ...can.null, ...can.only('superset', '=', '<', '<=', '>', '>=') },
 };
-const ACCOUNT: Domain = { text: { nonEmpty: true, longest: 128, askable: (id) => /^[A-Za-z0-9:_-]+$/.test(id) } };
+/** Source: the schema `User`. */
+const ACCOUNT: Domain = { text: { nonEmpty: true, longest: 128 } };
+/** Jira also finds an issue by a key that it had in another project, so rows are checked again, and negations are not sent. */
+const KEY_FILTER = can.only('superset', '=', 'IN');
 
 /** `2026-01-31T09:30:00.000+0000`: Jira does not accept `Z`. */
 export function writeInstant(value: unknown): unknown {
@@ -128,7 +131,13 @@ function kindOf({ type, items, custom, system }: Json, { names }: Site): FieldSp
     case 'option':
       return { type: 'string', filter: can.null, ...member('value') };
     case 'issuelink':
-      return { type: 'string', nativeType: 'issue', domain: KEY_DOMAIN, filter: EQUAL, ...member('key') };
+      return {
+        type: 'string',
+        nativeType: 'issue',
+        domain: KEY_DOMAIN,
+        filter: { ...can.null, ...KEY_FILTER },
+        ...member('key'),
+      };
     case 'array':
       return listOf(String(items));
     default:
@@ -152,7 +161,6 @@ function isDocument(custom: unknown, system: unknown): boolean {
   return system === 'description' || system === 'environment' || /:textarea$/.test(String(custom));
 }
 
-/** Keys in their own spelling. Jira would also find an issue by a key that it had in another project, so such names are looked up. */
 const KEY_DOMAIN: Domain = { text: { nonEmpty: true, possible: (key) => /^[A-Z][A-Z0-9_]*-\d+$/.test(key) } };
 
 /** Fields of issues that Jira sets itself, or that only a transition sets. */
@@ -179,7 +187,7 @@ export const OWN_FIELDS: Readonly<Record<string, FieldSpec>> = {
     nullable: false,
     label: 'Key',
     domain: KEY_DOMAIN,
-    filter: can.equal('exact'),
+    filter: KEY_FILTER,
   },
 };
 
