@@ -136,14 +136,17 @@ function projectRoutes(site: Site): Routes {
       const { query } = call;
       const text = query.get('query')?.toLowerCase() ?? '';
       const within = (name: string, value: unknown) => !query.has(name) || query.getAll(name).includes(String(value));
+      const types = query.get('typeKey')?.split(',');
+      const isType = (value: unknown) => types?.includes(String(value)) !== false;
+      if (query.getAll('id').length > 50 || query.getAll('keys').length > 50)
+        throw refuse('Up to 50 projects can be named.');
       const [, sign, member = 'key'] = /^([+-]?)(key|name)$/.exec(query.get('orderBy')?.trim() ?? 'key') ?? [];
       const found = site.projects
         .rows()
         .filter(({ name, key }) => `${name}\n${key}`.toLowerCase().includes(text))
-        .filter(
-          ({ id, key, projectTypeKey }) => within('id', id) && within('keys', key) && within('typeKey', projectTypeKey),
-        )
+        .filter(({ id, key, projectTypeKey }) => within('id', id) && within('keys', key) && isType(projectTypeKey))
         .toSorted((a, b) => (String(a[member]) < String(b[member]) ? -1 : 1) * (sign === '-' ? -1 : 1));
+      if (found.length === 0) throw refuse('No projects match the search criteria.', 404);
       const style = { kind: 'offset', offset: 'startAt', size: 'maxResults', usual: 50, most: 100 } as const;
       const { rows, total, start, size, next } = takePage(found, style, call);
       const expand = query.get('expand')?.split(',') ?? [];

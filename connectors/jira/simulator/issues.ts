@@ -16,8 +16,8 @@ export function createIssueRoutes(site: Site, directory: Directory): Routes {
     [`POST ${ROOT}/search/jql`]: (call) => search(site, directory, call),
     [`POST ${ROOT}/issue/bulkfetch`]: ({ body }) => {
       const { issueIdsOrKeys, fields } = body.object();
-      const wanted = Array.isArray(issueIdsOrKeys) ? issueIdsOrKeys.map(String) : [];
-      if (wanted.length > MOST_RECORDS) throw refuse('At most 100 issues can be requested.');
+      const wanted = Array.isArray(issueIdsOrKeys) ? issueIdsOrKeys.map((each) => String(each).toUpperCase()) : [];
+      if (wanted.length < 1 || wanted.length > MOST_RECORDS) throw refuse('From 1 to 100 issues can be requested.');
       const rows = site.issues
         .rows()
         .filter(({ id, key }) => wanted.includes(String(id)) || wanted.includes(String(key)));
@@ -181,8 +181,11 @@ function readWorklog(body: TableRow, isNew: boolean): TableRow {
   const isGiven = timeSpent !== undefined || timeSpentSeconds !== undefined;
   if ((isNew || isGiven) && !(Number(seconds) >= 60))
     throw refuseFields({ timeLogged: 'You must indicate the time spent working.' });
-  const startedMs = started === undefined && isNew ? Date.now() : parseTime(started);
-  if (started !== undefined && startedMs === undefined) throw refuseFields({ started: 'Error parsing date string' });
+  if (timeSpent !== undefined && timeSpentSeconds !== undefined)
+    throw refuse('Only one of timeSpent and timeSpentSeconds can be given.');
+  const startedMs = parseTime(started);
+  if ((started !== undefined || isNew) && startedMs === undefined)
+    throw refuseFields({ started: 'Error parsing date string' });
   return {
     ...(comment !== undefined && { comment: comment === null ? null : readDocument(comment, 'comment') }),
     ...(startedMs !== undefined && { started: startedMs }),
