@@ -31,6 +31,8 @@ export interface Search {
   /** Number of operators OR inside the words, and how deep their parentheses are. */
   readonly operators: number;
   readonly depth: number;
+  /** Whether a range inside the words is one whose meaning GitHub does not document. */
+  readonly isOdd: boolean;
 }
 
 /** Maximum number of results of a search. Source: "REST API endpoints for search", "About search". */
@@ -87,6 +89,7 @@ export function searchBy({ ranges, words, missing = {}, reserved }: Qualifiers):
       words: [`(${operands.map(groupOf).join(' OR ')})`],
       ranges: {},
       operators: operands.length - 1 + operands.reduce((sum, { operators }) => sum + operators, 0),
+      isOdd: operands.some(isOdd),
       depth: 1 + Math.max(...operands.map((operand) => operand.depth + Number(termsIn(operand) > 1))),
     }),
     fault: (search) => {
@@ -96,15 +99,12 @@ export function searchBy({ ranges, words, missing = {}, reserved }: Qualifiers):
         return `GitHub accepts at most ${LONGEST_QUERY} characters in a search`;
       if (search.words.some((word) => word.startsWith('(') && FALLIBLE.test(word)))
         return 'GitHub rejects a whole search because of one user or repository that it does not know';
-      const isEmpty = ({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: Range) => from > to;
-      return Object.values(search.ranges).some(isEmpty)
-        ? 'GitHub does not document a range that ends before it begins'
-        : undefined;
+      return isOdd(search) ? 'GitHub does not document a range that ends before it begins, or before 0' : undefined;
     },
   };
 }
 
-const NOTHING: Search = { words: [], ranges: {}, operators: 0, depth: 0 };
+const NOTHING: Search = { words: [], ranges: {}, operators: 0, depth: 0, isOdd: false };
 
 const wordsOf = (...words: readonly string[]): Search => ({ ...NOTHING, words });
 
@@ -137,6 +137,7 @@ function joinSearches(one: Search, other: Search): Search {
     ranges: Object.fromEntries(names.map((name) => [name, joinRanges(one.ranges[name], other.ranges[name])])),
     operators: one.operators + other.operators,
     depth: Math.max(one.depth, other.depth),
+    isOdd: one.isOdd || other.isOdd,
   };
 }
 
@@ -150,6 +151,14 @@ function printSearch({ words, ranges }: Search): string {
     return to === undefined ? `${name}:>=${print(from)}` : `${name}:${print(from)}..${print(to)}`;
   });
   return [...words, ...printed].join(' ');
+}
+
+function isOdd(search: Search): boolean {
+  const ranges = Object.entries(search.ranges).map(
+    ([name, { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }]) =>
+      from > to || (NUMBERS.has(name) && to < 0),
+  );
+  return search.isOdd || ranges.includes(true);
 }
 
 /** Returns an operand of OR. Terms without an operator between them are joined by AND. */
@@ -193,6 +202,8 @@ interface Position {
   /** The last instant of the page before, and the ids of the rows with it, which a search that continues finds again. */
   readonly last?: number | undefined;
   readonly seen?: readonly string[];
+  /** Number of rows of the search so far. */
+  readonly count?: number;
 }
 
 /** Returns the list of an object. Pages are at the addresses of the header `Link`. */
@@ -268,10 +279,10 @@ function readPage(source: Source, response: ProviderResponse, input: ListInput<S
   if (isWhole) return url === undefined ? { records } : { records, next: JSON.stringify({ url } satisfies Position) };
   const total = json.count(json.at(body, 'total_count'), 'the number of results');
   const reached = reachedBy(source, records, { input, position });
+  const count = (position.count ?? 0) + rows.length;
+  const isCut = rows.length > 0 && total > count && (source.continues || count >= MOST_RESULTS);
   const next =
-    url === undefined
-      ? continueAfter(source, total > MOST_RESULTS && rows.length > 0, { position, reached })
-      : { ...position, ...reached, url };
+    url === undefined ? continueAfter(source, isCut, { position, reached }) : { ...position, ...reached, count, url };
   const fresh = records.filter(({ id }) => position.seen?.includes(String(id)) !== true);
   return {
     records: fresh,
