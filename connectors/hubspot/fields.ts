@@ -18,7 +18,13 @@ const TEXT: FieldSpec = {
   likeExcept: ' \t\n\r!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
 };
 /** The search is case-sensitive for enumerations. */
-const CHOICE: FieldSpec = { type: 'string', filter: { ...can.null, ...can.equal('exact') } };
+const CHOICE: FieldSpec = {
+  type: 'string',
+  domain: { text: { nonEmpty: true } },
+  filter: { ...can.null, ...can.equal('exact') },
+};
+/** How many digits HubSpot compares is not documented. This many are exact as a double. */
+const NUMBERS: Domain = { digits: { significant: 15 } };
 const COMPARED = { ...can.null, ...can.compare('exact') };
 
 const SHOWN: Shown = { type: 'string' };
@@ -32,7 +38,13 @@ const kindOf = kinds<string, Json>({
     string: (property) => (isPhone(property) ? { type: 'string', filter: can.null } : TEXT),
     phone_number: { type: 'string', filter: can.null },
     enumeration: choices,
-    number: { type: 'number', sortable: true, filter: COMPARED, read: codec.blank(codec.decimal).read },
+    number: {
+      type: 'number',
+      sortable: true,
+      domain: NUMBERS,
+      filter: COMPARED,
+      read: codec.blank(codec.decimal).read,
+    },
     date: { type: 'date', sortable: true, filter: COMPARED },
     datetime: {
       type: 'datetime',

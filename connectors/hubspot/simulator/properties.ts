@@ -60,7 +60,7 @@ const KINDS: Readonly<Record<string, readonly [typeId: string, properties: strin
   ],
   tickets: [
     '0-5',
-    'subject:text content:area hs_pipeline:one(0) hs_pipeline_stage:one(1,2,3,4) hs_ticket_priority:one(LOW,MEDIUM,HIGH) hs_ticket_category:many(PRODUCT_ISSUE,BILLING_ISSUE) createdate*:time hs_lastmodifieddate*:time | closed_date*:time hubspot_owner_id:one',
+    'subject:text content:area hs_pipeline:one(0) hs_pipeline_stage:one(1,2,3,4) hs_ticket_priority:one(LOW,MEDIUM,HIGH,URGENT) hs_ticket_category:many(PRODUCT_ISSUE,BILLING_ISSUE) createdate*:time hs_lastmodifieddate*:time | closed_date*:time hubspot_owner_id:one',
   ],
   products: [
     '0-7',
