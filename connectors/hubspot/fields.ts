@@ -23,7 +23,7 @@ const CHOICE: FieldSpec = {
   domain: { text: { nonEmpty: true } },
   filter: { ...can.null, ...can.equal('exact') },
 };
-/** How many digits HubSpot compares is not documented. This many are exact as a double. */
+/** Numbers that a double represents exactly. HubSpot does not document how many digits it compares. */
 const NUMBERS: Domain = { digits: { significant: 15 } };
 const COMPARED = { ...can.null, ...can.compare('exact') };
 
