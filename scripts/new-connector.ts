@@ -4,12 +4,13 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CHOICES, type Choices } from './new-connector/choices.ts';
 import { connectorSource } from './new-connector/connector.ts';
+import { describeConnector } from './new-connector/describe.ts';
 import { simulatorSource } from './new-connector/simulator.ts';
 import { MOCHA_TEXT, packageText, readmeText, suiteSource, TYPESCRIPT_TEXT } from './new-connector/texts.ts';
 
 /**
  * `npm run new-connector -- <key>`: writes a folder with a connector of one toy object, its simulator, README and suite. All of its
- * tests pass.
+ * tests pass. With `--openapi` or `--odata`, it writes the facts of the provider's description to `official.json`, and a first connector of them.
  */
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -18,25 +19,43 @@ const USAGE = `npm run new-connector -- <key> ${Object.entries(CHOICES)
   .map(([name, values]) => `[--${name} ${values.join('|')}]`)
   .join(' ')} [--out folder]
   <key>: lower-case letters and digits, beginning with a letter; the name of the element and its folder
-  --out: an empty or new folder for a package of its own; the default is connectors/<key>`;
+  --out: an empty or new folder for a package of its own; the default is connectors/<key>
+
+npm run new-connector -- <key> --openapi <file or folder> | --odata <file> [--operations "GET /path, POST /path"] [--source text] [--version text] [--out folder]
+  --openapi: the provider's description (OpenAPI or Swagger, JSON or YAML); its facts go to official.json. Run it again with a newer
+    description to see what changed
+  --odata: the $metadata of an OData 4 service, as XML
+  --operations: the operations that the connector uses; the default is those of official.json, or of a new connector all of them
+  --source, --version: what official.json names; the defaults are those of official.json, or the titles and versions of the documents`;
 
 interface Command {
   readonly choices: Choices;
   /** Folder to write to. Undefined: inside this repository. */
   readonly out: string | undefined;
+  /** File or folder of the provider's description. Undefined: there is none. */
+  readonly openapi: string | undefined;
+  /** File of the $metadata of an OData service. Undefined: there is none. */
+  readonly odata: string | undefined;
+  readonly operations: readonly string[] | undefined;
+  readonly source: string | undefined;
+  readonly version: string | undefined;
 }
 
 /** Reads the command line. @throws Error that says what was expected */
 function readCommand(args: readonly string[]): Command {
   const text = { type: 'string' } as const;
-  const options = { paging: text, filter: text, auth: text, out: text };
+  const described = { openapi: text, odata: text, operations: text, source: text, version: text };
+  const options = { paging: text, filter: text, auth: text, out: text, ...described };
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [key = '', ...more] = positionals;
   if (!/^[a-z][a-z0-9]*$/.test(key) || more.length > 0) throw new Error(`'${positionals.join(' ')}' is not a key.`);
   const paging = choose('paging', values.paging, CHOICES.paging);
   const filter = choose('filter', values.filter, CHOICES.filter);
   const auth = choose('auth', values.auth, CHOICES.auth);
-  return { choices: { key, paging, filter, auth }, out: values.out };
+  const { out, openapi, odata, source, version } = values;
+  if (openapi !== undefined && odata !== undefined) throw new Error('Name either --openapi or --odata.');
+  const operations = values.operations?.split(',').map((operation) => operation.trim());
+  return { choices: { key, paging, filter, auth }, out, openapi, odata, operations, source, version };
 }
 
 function choose<const Value extends string>(name: string, given: string | undefined, values: readonly Value[]): Value {
@@ -45,34 +64,51 @@ function choose<const Value extends string>(name: string, given: string | undefi
   return chosen;
 }
 
-/** Writes the files. @returns the folder. @throws Error if the folder is not empty */
-async function write({ choices, out }: Command): Promise<string> {
-  const folder = resolve(out ?? join(ROOT, 'connectors', choices.key));
+/** Writes the files of a connector without a description. @throws Error if the folder is not empty */
+async function write(command: Command, folder: string): Promise<void> {
+  const { choices } = command;
   if (existsSync(folder) && (await readdir(folder)).length > 0) throw new Error(`${folder} is not empty.`);
   await mkdir(folder, { recursive: true });
-  const causeway = relative(await realpath(folder), ROOT);
   const files = {
     'index.ts': connectorSource(choices),
     'simulator.ts': simulatorSource(choices),
     'suite.test.ts': suiteSource(choices),
     'README.md': readmeText(choices),
-    ...(out !== undefined && {
-      'package.json': packageText(choices, causeway),
-      'tsconfig.json': TYPESCRIPT_TEXT,
-      '.mocharc.json': MOCHA_TEXT,
-    }),
+    ...(await packageFiles(command, folder)),
   };
   await Promise.all(Object.entries(files).map(([name, source]) => writeFile(join(folder, name), source)));
-  return folder;
+}
+
+/** Returns the files that make the folder a package of its own. Inside this repository there are none. */
+async function packageFiles({ choices, out }: Command, folder: string): Promise<Readonly<Record<string, string>>> {
+  if (out === undefined) return {};
+  const causeway = relative(await realpath(folder), ROOT);
+  return {
+    'package.json': packageText(choices, causeway),
+    'tsconfig.json': TYPESCRIPT_TEXT,
+    '.mocharc.json': MOCHA_TEXT,
+  };
+}
+
+function testOf({ out }: Command, here: string): string {
+  return out === undefined ? `npm run suite -- ${here}/suite.test.ts` : `cd ${here} && npm install && npm test`;
 }
 
 try {
   const command = readCommand(process.argv.slice(2));
-  const folder = await write(command);
+  const folder = resolve(command.out ?? join(ROOT, 'connectors', command.choices.key));
   const here = relative(process.cwd(), folder) || '.';
-  const test =
-    command.out === undefined ? `npm run suite -- ${here}/suite.test.ts` : `cd ${here} && npm install && npm test`;
-  console.log(`Written: ${here}\nTest it: ${test}\nThen replace the notes with the objects of the provider.`);
+  if (command.openapi === undefined && command.odata === undefined) {
+    await write(command, folder);
+    console.log(
+      `Written: ${here}\nTest it: ${testOf(command, here)}\nThen replace the notes with the objects of the provider.`,
+    );
+  } else {
+    await mkdir(folder, { recursive: true });
+    const files = await packageFiles(command, folder);
+    const lines = await describeConnector({ ...command, folder, root: ROOT, files });
+    console.log(`Written: ${here}\n${lines.join('\n')}`);
+  }
 } catch (error) {
   console.error(`${error instanceof Error ? error.message : error}\n${USAGE}`);
   process.exitCode = 1;

@@ -29,6 +29,12 @@ export interface ServedSimulator {
   readonly command: (path: string, body?: object, method?: 'POST' | 'DELETE') => Promise<unknown>;
   /** Restores the initial data. */
   readonly reset: () => void;
+  /** Returns the requests and responses so far that contradict the provider's official description, and forgets them. */
+  readonly takeContradictions: () => readonly string[];
+  /**
+   * Ends the simulator.
+   * @throws Error when requests or responses contradict the provider's official description
+   */
   readonly stop: () => Promise<void>;
 }
 
@@ -46,6 +52,8 @@ export async function serveSimulator(key: string, create: CreateSimulator): Prom
   const simulatorsUrl = `http://127.0.0.1:${address.port}`;
   const url = `${simulatorsUrl}/${key}`;
   let simulator = create({ baseUrl: url });
+  const earlier: string[] = [];
+  const takeContradictions = () => [...earlier.splice(0), ...(simulator.takeContradictions?.() ?? [])];
   return {
     simulatorsUrl,
     url,
@@ -58,11 +66,26 @@ export async function serveSimulator(key: string, create: CreateSimulator): Prom
       return text === '' ? undefined : JSON.parse(text);
     },
     reset: () => {
+      earlier.push(...(simulator.takeContradictions?.() ?? []));
       simulator = create({ baseUrl: url });
     },
-    stop: () => stopServer(server),
+    takeContradictions,
+    stop: async () => {
+      await stopServer(server);
+      const contradictions = takeContradictions();
+      if (contradictions.length > 0) throw contradicted(key, contradictions);
+    },
   };
 }
+
+function contradicted(key: string, contradictions: readonly string[]): Error {
+  const lines = [...new Set(contradictions)].slice(0, MOST_SHOWN);
+  return new Error(
+    `${contradictions.length} requests or responses contradict the official description of '${key}':\n${lines.join('\n')}`,
+  );
+}
+
+const MOST_SHOWN = 20;
 
 function seenOf({ method = 'GET', url = '/', headers }: IncomingMessage): SeenRequest {
   const host = /host="?([^";,]+)/.exec(String(headers.forwarded ?? ''))?.[1];

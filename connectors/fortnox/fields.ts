@@ -1,4 +1,4 @@
-import { can, codec, type FieldSpec, type Fields } from '#connector';
+import { can, codec, type FieldSpec } from '#connector';
 
 const BLANK = codec.blank();
 
@@ -52,13 +52,3 @@ export const DOCUMENT = {
 export const SEARCHED_DAY = { ...DAY, filter: { ...can.only('superset', '='), ...can.order('superset') } } as const;
 
 export const oneOf = (...values: readonly string[]) => ({ ...TEXT, values }) as const satisfies FieldSpec;
-
-/** Returns fields with the same specification, by Fortnox's names, which are separated by blanks. */
-export function each(spec: FieldSpec, names: string): Fields {
-  return Object.fromEntries(
-    names
-      .trim()
-      .split(/\s+/)
-      .map((name) => [name, spec]),
-  );
-}

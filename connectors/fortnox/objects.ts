@@ -1,9 +1,8 @@
-import { defineObject, type Fields, type Inputs, json } from '#connector';
+import { defineObject, each, type Fields, type Inputs, json } from '#connector';
 import {
   ARRAY,
   DAY,
   DOCUMENT,
-  each,
   FLAG,
   INTEGER,
   KEY,

@@ -89,7 +89,7 @@ export default defineConnector({
 `;
 }
 
-const SETTINGS: Readonly<Record<Choices['auth'], string>> = {
+export const SETTINGS: Readonly<Record<Choices['auth'], string>> = {
   basic: `
 const CONFIGURATION = [
   {
@@ -128,7 +128,7 @@ const setting = settings(CONFIGURATION);
   oauth2: '',
 };
 
-const AUTH: Readonly<Record<Choices['auth'], string>> = {
+export const AUTH: Readonly<Record<Choices['auth'], string>> = {
   basic: `{
     type: 'basic',
     credentials: (config) => ({ username: setting(config, 'username'), password: setting(config, 'password') }),

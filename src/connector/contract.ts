@@ -836,6 +836,11 @@ export type Fields = Readonly<Record<string, FieldSpec>>;
 export interface Simulator {
   /** Responds to a request. `request.url` is the provider's path. The `forwarded` header (`host=…`) has the host that the caller meant. */
   readonly handle: (request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void;
+  /**
+   * Returns the requests and responses that contradict the provider's official description since the last call. Tests fail by them.
+   * Undefined for a simulator without a description.
+   */
+  readonly takeContradictions?: () => readonly string[];
 }
 
 /** The options of a simulator. */

@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { chooseOfficial } from '../../scripts/new-connector/official.ts';
+import { readOpenApi } from '../../scripts/new-connector/openapi.ts';
 import * as kit from '../../src/connector/index.ts';
+import { createRegistry } from '../../src/connector/registry.ts';
 import { startTestApp } from '../support/app.ts';
 import { codeBlocks } from '../support/code-blocks.ts';
 import { createTemporaryFolder } from '../support/database.ts';
@@ -74,6 +78,27 @@ describe('a connector in a package of its own', function packages() {
     }
   });
 
+  it('is made of an official description, again and again', async () => {
+    const out = join(folder, 'desk');
+    const description = join(folder, 'desk.yaml');
+    const text = await readFile(join(import.meta.dirname, 'descriptions/desk.yaml'), 'utf8');
+    await writeFile(description, text);
+    const make = () => scaffold(['desk', '--openapi', description, '--auth', 'key', '--out', out]);
+    expect((await make()).stdout).to.include('official.json: 6 operations, 4 schemas');
+    await run(process.execPath, [join(ROOT, 'node_modules/typescript-7/bin/tsc')], { cwd: out });
+    const { default: desk } = await import(pathToFileURL(join(out, 'index.ts')).href);
+    expect(createRegistry([desk]).connectors).to.have.length(1);
+    expect((await make()).stdout).to.include('official.json: nothing changed');
+    await writeFile(
+      description,
+      text.replace("version: '2026-01'", "version: '2026-02'").replace('maximum: 100', 'maximum: 50'),
+    );
+    expect((await make()).stdout)
+      .to.include('~ version: "2026-01" → "2026-02"')
+      .and.include('~ operation GET /tickets.query.limit.maximum: 100 → 50')
+      .and.not.include('a first connector');
+  });
+
   for (const [what, args, message] of [
     ['a key that is none', ['Acme'], "'Acme' is not a key."],
     [
@@ -91,6 +116,19 @@ describe('a connector in a package of its own', function packages() {
   it('does not overwrite what is there', async () => {
     const failure = await scaffold(['acme', '--out', folder]).catch((error: unknown) => error);
     expect(failure).to.have.property('stderr').that.includes(`${folder} is not empty.`);
+  });
+});
+
+describe('an official description in several files', () => {
+  it('is read together with the files that it refers to', async () => {
+    const documents = await readOpenApi(join(import.meta.dirname, 'descriptions/parts/whole.yaml'));
+    const Ticket = { type: 'object', properties: { parent: { $ref: '#/schemas/Ticket' } } };
+    expect(chooseOfficial(documents, { operations: ['GET /tickets'] })).to.deep.equal({
+      source: 'Parts',
+      version: '1',
+      operations: { 'GET /tickets': { responses: { 200: { $ref: '#/schemas/Ticket' } } } },
+      schemas: { Ticket },
+    });
   });
 });
 

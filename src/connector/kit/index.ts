@@ -2,6 +2,7 @@
 
 export { can, type OperatorSet } from './can.ts';
 export { type Codec, codec } from './codec.ts';
+export { type ConditionParts, type ConditionTable, conditions } from './conditions.ts';
 export { csvRows } from './csv.ts';
 export { type ErrorOptions, errors } from './errors.ts';
 export { type InfixTable, infix, type LikeWriter, plainText, quoteDoubled } from './infix.ts';
@@ -9,6 +10,7 @@ export { type Input, type InputOperator, type InputOptions, type Inputs, inputs 
 export { type Json, json } from './json.ts';
 export { defined, type Kind, type KindsOptions, kinds, type Shown } from './kinds.ts';
 export { type ListOptions, type ListQuery, list, type Order } from './list.ts';
+export { each, type FieldsOfOptions, fieldsOf, type OfficialSchemas } from './official.ts';
 export {
   type CursorPaging,
   type LinkPaging,

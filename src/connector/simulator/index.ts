@@ -46,6 +46,13 @@ export {
   type RegisteredClient,
   type TokenRotation,
 } from './oauth.ts';
+export {
+  type JsonSchema,
+  type OfficialDescription,
+  type OfficialOperation,
+  schemaMembers,
+} from './official/description.ts';
+export { CONTRADICTS_DESCRIPTION, createOfficialJudges, type Deviation, type OfficialJudge } from './official/judge.ts';
 export { type RowOrder, sortRows } from './order.ts';
 export { createResults, type Page, type PagedCall, type PageStyle, type Results, takePage } from './paging.ts';
 export { empty, escapeMarkup, html, json, redirect, type SimulatedResponse, typed, xml } from './response.ts';
@@ -63,6 +70,7 @@ export {
   times,
   writeSeconds,
 } from './rows.ts';
+export { createSearchIndex, type SearchIndex } from './search-index.ts';
 export { type SimulatedProvider, simulate } from './simulate.ts';
 export { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
 export {

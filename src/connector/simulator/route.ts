@@ -32,10 +32,13 @@ export type RouteHandler = (call: Call) => SimulatedResponse | Promise<Simulated
  */
 export type Routes = Readonly<Record<string, RouteHandler>>;
 
-interface Route {
+interface Template {
   readonly method: string;
   readonly pattern: RegExp;
   readonly names: readonly string[];
+}
+
+interface Route extends Template {
   readonly handler: RouteHandler;
 }
 
@@ -67,7 +70,23 @@ export function createRouter(routes: Routes): Router {
   return { has, dispatch };
 }
 
+/**
+ * Returns a function that finds the key (`GET /employees/{id}`) that matches a request. Where several match, it is the one with the fewest
+ * braces.
+ */
+export function createRouteFinder(
+  keys: readonly string[],
+): (request: Pick<Call, 'method' | 'path'>) => string | undefined {
+  const templates = keys.map((key) => ({ key, ...compileTemplate(key) }));
+  templates.sort((a, b) => a.names.length - b.names.length);
+  return ({ method, path }) => templates.find((each) => each.method === method && each.pattern.test(path))?.key;
+}
+
 function compileRoute([key, handler]: [string, RouteHandler]): Route {
+  return { ...compileTemplate(key), handler };
+}
+
+function compileTemplate(key: string): Template {
   const [method = '', template = ''] = key.split(' ');
   const names: string[] = [];
   const source = template.split(/(\{\w+\*?\})/).map((piece) => {
@@ -76,7 +95,7 @@ function compileRoute([key, handler]: [string, RouteHandler]): Route {
     names.push(name + star);
     return star === '*' ? '(.*)' : '([^/]+)';
   });
-  return { method, names, handler, pattern: new RegExp(`^${source.join('')}/?$`, 's') };
+  return { method, names, pattern: new RegExp(`^${source.join('')}/?$`, 's') };
 }
 
 function readParams(names: readonly string[], values: readonly string[]): Call['params'] {

@@ -8,6 +8,7 @@ import { createBody, type RequestLimits, readBody } from './body.ts';
 import type { RequestBudget } from './budget.ts';
 import { createMovableClock, type MovableClock } from './clock.ts';
 import { Fault, fault, KIT_CODES } from './fault.ts';
+import type { OfficialJudge } from './official/judge.ts';
 import { empty, html, json, type SimulatedResponse } from './response.ts';
 import { type Call, createRouter, type Router, type Routes } from './route.ts';
 import { createTroublePlan, readTrouble, type Trouble, type TroublePlan } from './trouble.ts';
@@ -20,6 +21,8 @@ export interface SimulatedProvider {
   readonly authenticate?: Guard;
   /** Returns an error in the provider's form. */
   readonly print: (fault: Fault, request: Pick<Call, 'method' | 'path'>) => SimulatedResponse;
+  /** Judges all requests and responses of routes, also of open ones, by the provider's official description. */
+  readonly official?: OfficialJudge;
   readonly budget?: RequestBudget;
   readonly limits?: RequestLimits & { readonly urlCharacters?: number };
   /** Headers of every response. */
@@ -47,6 +50,7 @@ export function simulate(provider: SimulatedProvider, { baseUrl }: Pick<Simulato
     commands: createRouter({ ...createCommands(plan, clock), ...provider.commands }),
   };
   return {
+    ...(provider.official && { takeContradictions: provider.official.takeContradictions }),
     handle: (request, response) => {
       serve(server, request, response).catch((error: unknown) => {
         // An error of the connection, or of the provider's own printing. Only the log can report it.
@@ -96,7 +100,7 @@ async function serve(server: Server, request: IncomingMessage, response: ServerR
     const simulated = await responseOf(server, { request, address, trouble });
     send(response, { ...simulated, headers: { ...commonHeaders, ...simulated.headers } }, trouble?.kind === 'cut');
   } catch (error) {
-    const simulated = provider.print(asFault(error), address);
+    const simulated = judgedError(server, address, asFault(error));
     send(response, { ...simulated, headers: { ...commonHeaders, ...simulated.headers } });
   } finally {
     // An unread body would prevent the connection from being used again.
@@ -132,7 +136,7 @@ interface SimulatedRequest {
 
 async function responseOf(server: Server, received: SimulatedRequest): Promise<SimulatedResponse> {
   const { request, address, trouble } = received;
-  const { provider, open, routes, commands } = server;
+  const { provider, commands } = server;
   const { urlCharacters = Number.POSITIVE_INFINITY } = provider.limits ?? {};
   if ((request.url?.length ?? 0) > urlCharacters) throw fault(414, 'The address is too long.');
   if (trouble?.kind === 'slow') await sleep(server.clock, trouble.ms);
@@ -140,9 +144,27 @@ async function responseOf(server: Server, received: SimulatedRequest): Promise<S
   if (instead !== undefined) return instead;
   const call = await readCall(server, received);
   if (isCommand(address)) return commands.dispatch(call);
-  if (open.has(address.path)) return open.dispatch(call);
+  provider.official?.judgeRequest(call);
+  const response = await respond(server, call);
+  provider.official?.judgeResponse(call, response);
+  return response;
+}
+
+async function respond({ provider, open, routes }: Server, call: Call): Promise<SimulatedResponse> {
+  if (open.has(call.path)) return open.dispatch(call);
   provider.authenticate?.(call);
   return routes.dispatch(call);
+}
+
+/** Returns the response with an error. If the description does not know its form, the response says so instead. */
+function judgedError({ provider }: Server, address: Address, error: Fault): SimulatedResponse {
+  const response = provider.print(error, address);
+  try {
+    if (!isCommand(address)) provider.official?.judgeResponse(address, response);
+    return response;
+  } catch (contradiction) {
+    return provider.print(asFault(contradiction), address);
+  }
 }
 
 const EMPTY = createBody(Buffer.alloc(0));

@@ -1,0 +1,200 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { Fault, fault } from '../fault.ts';
+import type { SimulatedResponse } from '../response.ts';
+import { type Call, createRouteFinder } from '../route.ts';
+import { closeSchemas, type JsonSchema, type OfficialDescription } from './description.ts';
+
+/** A place where the provider differs from its own description, as far as sources show. */
+export type Deviation = { readonly reason: string } & (
+  | {
+      /** A method and a path template. Those that the description has, or one that it lacks. */
+      readonly operation: string;
+      readonly unjudged: readonly JudgedPart[];
+    }
+  | {
+      readonly schema: string;
+      /** Returns the schema as the provider follows it. */
+      readonly change: (schema: JsonSchema) => JsonSchema;
+    }
+);
+
+/** A part of an exchange. `errors` are responses from 400 on, and `response` is any. */
+export type JudgedPart = 'query' | 'body' | 'response' | 'errors';
+
+/** The judge of a simulator: the official description of its provider, which knows neither the connector nor the simulator. */
+export interface OfficialJudge {
+  /**
+   * Checks the operation, the query and the body.
+   * @throws Fault 400 that names the contradiction
+   */
+  readonly judgeRequest: (call: Call) => void;
+  /**
+   * Checks the status and the body.
+   * @throws Fault 500 that names the contradiction, which is a defect of the simulator
+   */
+  readonly judgeResponse: (call: Pick<Call, 'method' | 'path'>, response: SimulatedResponse) => void;
+  /** Returns the contradictions since the last call. */
+  readonly takeContradictions: () => readonly string[];
+}
+
+/** The code of a request that the official description does not allow. */
+export const CONTRADICTS_DESCRIPTION = 'CONTRADICTS_OFFICIAL_DESCRIPTION';
+
+const ROOT = 'https://official.invalid/';
+
+/**
+ * Returns a function that creates judges. Objects may have only the members that the description names. Each schema is compiled when a
+ * judge first uses it, for all judges.
+ * @throws Error (the function) for a deviation from a schema that does not exist
+ */
+export function createOfficialJudges(
+  official: OfficialDescription,
+  deviations: readonly Deviation[] = [],
+): () => OfficialJudge {
+  let prepared: Prepared | undefined;
+  return () => {
+    prepared ??= prepare(official, deviations);
+    return createJudge(official, prepared);
+  };
+}
+
+type Prepared = ReturnType<typeof prepare>;
+
+function prepare(official: OfficialDescription, deviations: readonly Deviation[]) {
+  const schemas = closeSchemas(deviate(official.schemas, deviations));
+  const unjudged = new Map(
+    deviations.flatMap((each) => ('operation' in each ? [[each.operation, each.unjudged] as const] : [])),
+  );
+  const find = createRouteFinder([...new Set([...Object.keys(official.operations), ...unjudged.keys()])]);
+  // Values of a query and of a form are texts.
+  const validators = { json: createValidators(schemas, false), text: createValidators(schemas, 'array') } as const;
+  return { unjudged, find, validators };
+}
+
+function createJudge(official: OfficialDescription, { unjudged, find, validators }: Prepared): OfficialJudge {
+  const contradictions: string[] = [];
+
+  function contradict(what: string, why: string): string {
+    const message = `${what} contradicts the official description (${official.version}): ${why}`;
+    contradictions.push(message);
+    return message;
+  }
+
+  function isJudged(key: string, part: JudgedPart): boolean {
+    return unjudged.get(key)?.includes(part) !== true;
+  }
+
+  function reasonAgainst(call: Call): string | undefined {
+    const key = find(call);
+    if (key === undefined) return 'it has no such operation.';
+    const { query = {}, body, content = 'application/json' } = official.operations[key] ?? {};
+    if (isJudged(key, 'query')) {
+      const values = valuesOf(call.query, (name) => isList(query[name]));
+      const reason = validators.text(`${key} query`, () => schemaOfQuery(query))(values);
+      if (reason !== undefined) return `query: ${reason}`;
+    }
+    if (!isJudged(key, 'body')) return undefined;
+    if (body === undefined) return call.body.bytes.length === 0 ? undefined : 'it has no body.';
+    if (call.body.type !== content) return `the body is not ${content}.`;
+    const isForm = content === 'application/x-www-form-urlencoded';
+    const sent = isForm ? valuesOf(call.body.form(), () => false) : call.body.json();
+    const reason = validators[isForm ? 'text' : 'json'](`${key} body ${isForm}`, () => body)(sent);
+    return reason === undefined ? undefined : `body: ${reason}`;
+  }
+
+  return {
+    judgeRequest: (call) => {
+      const reason = reasonAgainst(call);
+      if (reason === undefined) return;
+      const message = contradict(`The request ${call.method} ${call.path}${call.search}`, reason);
+      throw new Fault(400, CONTRADICTS_DESCRIPTION, message);
+    },
+    judgeResponse: (call, { status = 200, body, stream }) => {
+      const key = find(call);
+      const { responses } = (key === undefined ? undefined : official.operations[key]) ?? {};
+      if (key === undefined || responses === undefined || stream !== undefined || !isJudged(key, 'response')) return;
+      if (status >= 400 && !isJudged(key, 'errors')) return;
+      const what = `The simulator's response ${status} to ${call.method} ${call.path}`;
+      const name = [String(status), 'default'].find((each) => Object.hasOwn(responses, each));
+      // Some descriptions have no errors.
+      if (name === undefined && status >= 400) return;
+      if (name === undefined) throw fault(500, contradict(what, 'it has no such status.'));
+      const schema = responses[name] ?? {};
+      if (Object.keys(schema).length === 0) return;
+      const reason = validators.json(`${key} ${name}`, () => schema)(readJson(body));
+      if (reason !== undefined) throw fault(500, contradict(what, reason));
+    },
+    takeContradictions: () => contradictions.splice(0),
+  };
+}
+
+type Validators = (id: string, schemaOf: () => JsonSchema) => (value: unknown) => string | undefined;
+
+function createValidators(schemas: OfficialDescription['schemas'], coerceTypes: false | 'array'): Validators {
+  const ajv = new Ajv2020({ strict: false, coerceTypes, validateSchema: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ schemas }, ROOT);
+  const compiled = new Map<string, ValidateFunction>();
+  return (id, schemaOf) => (value) => {
+    const validate = compiled.get(id) ?? ajv.compile(rooted(schemaOf()));
+    compiled.set(id, validate);
+    return validate(value) ? undefined : printError(validate.errors?.[0]);
+  };
+}
+
+/** Returns a schema whose references are those of the description. */
+function rooted(schema: JsonSchema): JsonSchema {
+  const { inline } = closeSchemas({ inline: schema });
+  return JSON.parse(JSON.stringify(inline), (name, value) =>
+    name === '$ref' && typeof value === 'string' ? ROOT + value : value,
+  );
+}
+
+function deviate(schemas: OfficialDescription['schemas'], deviations: readonly Deviation[]) {
+  const changed: Record<string, JsonSchema> = { ...schemas };
+  for (const deviation of deviations) {
+    if (!('schema' in deviation)) continue;
+    const schema = changed[deviation.schema];
+    if (schema === undefined) throw new Error(`The official description has no schema '${deviation.schema}'.`);
+    changed[deviation.schema] = deviation.change(schema);
+  }
+  return changed;
+}
+
+function schemaOfQuery(query: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const properties = Object.entries(query).map(([name, { required: _, ...schema }]) => [name, schema]);
+  const required = Object.entries(query).flatMap(([name, schema]) => (schema.required === true ? [name] : []));
+  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
+}
+
+function isList(schema: JsonSchema | undefined): boolean {
+  return schema?.type === 'array';
+}
+
+/** Returns the value of each name. A name that is sent more than once has a list. */
+function valuesOf(pairs: URLSearchParams, isListed: (name: string) => boolean): Record<string, unknown> {
+  const names = [...new Set(pairs.keys())];
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = pairs.getAll(name);
+      return [name, isListed(name) || values.length > 1 ? values : values[0]];
+    }),
+  );
+}
+
+function readJson(body: SimulatedResponse['body']): unknown {
+  if (body === undefined || body.length === 0) return undefined;
+  try {
+    return JSON.parse(Buffer.from(body).toString());
+  } catch {
+    return Buffer.from(body).toString();
+  }
+}
+
+function printError(error: ErrorObject | undefined): string {
+  const { instancePath = '', message = 'it is not valid', params = {} } = error ?? {};
+  const { unevaluatedProperty, additionalProperty = unevaluatedProperty, allowedValues } = params;
+  const details = additionalProperty ?? (Array.isArray(allowedValues) ? allowedValues.join(', ') : undefined);
+  return `${instancePath === '' ? 'it' : instancePath} ${message}${details === undefined ? '' : `: ${details}`}`;
+}
