@@ -10,7 +10,7 @@ export interface ElementUse {
   readonly formulaName: string;
   readonly formulaInstanceId: number;
   readonly formulaInstanceName: string;
-  /** Names of the objects that its trigger and its steps name, as far as they don't depend on a run. */
+  /** Names of the objects and children that its trigger and its steps name, as far as they don't depend on a run. */
   readonly objectNames: readonly string[];
   /** The fields that its steps name. */
   readonly named: NamedFields;
@@ -54,16 +54,8 @@ export function useOf(
     type === 'event' ? listOf(properties.objectTypes) : [],
   );
   const requests = new Map(users.map((node) => [node, objectOf(node.properties.api, resolve)] as const));
-  const objects = [...requests.values()].flatMap((found) => found?.name ?? []);
-  const named = findNamedFields({
-    trigger,
-    steps,
-    objectsOfEvents,
-    objectOf: (node) => {
-      const found = requests.get(node);
-      return found?.isChild === true ? undefined : found?.name;
-    },
-  });
+  const objects = [...requests.values()].flatMap((name) => name ?? []);
+  const named = findNamedFields({ trigger, steps, objectsOfEvents, objectOf: (node) => requests.get(node) });
   return {
     formulaId: instance.formula.id,
     formulaName: instance.formulaName,
@@ -74,21 +66,17 @@ export function useOf(
   };
 }
 
-interface RequestedObject {
-  readonly name: string;
-  /** Whether the path leads to a child of the object. */
-  readonly isChild: boolean;
-}
-
-/** Returns the object that a path of this API begins with. Undefined where a run decides it. */
-function objectOf(api: unknown, resolve: (value: unknown) => string): RequestedObject | undefined {
+/** Returns the object that a path of this API leads to, or a child of it, such as `orders/lines`. Undefined where a run decides it. */
+function objectOf(api: unknown, resolve: (value: unknown) => string): string | undefined {
   if (typeof api !== 'string') return undefined;
   const [path = ''] = api.split('?', 1);
   const segments = path.replace(/^\/?/, '').split('/');
-  const [segment = '', , child] = segments[0] === 'hubs' ? segments.slice(2) : segments;
-  if (segment === '') return undefined;
-  const name = listReferences(segment).length === 0 ? decodeSegment(segment) : resolve(segment);
-  return name === '' ? undefined : { name, isChild: child !== undefined && child !== '' };
+  const [first, , second] = segments[0] === 'hubs' ? segments.slice(2) : segments;
+  const nameIn = (segment = '') => (listReferences(segment).length === 0 ? decodeSegment(segment) : resolve(segment));
+  const [object, child] = [nameIn(first), nameIn(second)];
+  if (object === '') return undefined;
+  if (second === undefined || second === '') return object;
+  return child === '' ? undefined : `${object}/${child}`;
 }
 
 /** Returns a segment of a path without its escapes. A segment that is not escaped correctly names no object. */

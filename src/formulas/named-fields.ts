@@ -16,7 +16,7 @@ type Node = Trigger | Step;
 export interface NamedFieldsInput {
   readonly trigger: Trigger | undefined;
   readonly steps: readonly Step[];
-  /** Returns the object whose records the requests of a node read or write; undefined for a child, and where a run decides it. */
+  /** Returns the object whose records the requests of a node read or write; undefined where a run decides it. */
   readonly objectOf: (node: Node) => string | undefined;
   /** Returns the objects whose events start the formula. */
   readonly objectsOfEvents: readonly string[];

@@ -31,7 +31,7 @@ describeInBrowser('the configuration of agents in a browser', () => {
         .getByRole('button', { name: `Copy the configuration of ${name}` })
         .getByText('Copied')
         .waitFor();
-      copied.set(name, await page.evaluate(() => navigator.clipboard.readText()));
+      copied.set(name, await page.evaluate<string>('navigator.clipboard.readText()'));
       expect(copied.get(name), name).to.contain(key);
     }
     const url = `${service.app.url}/mcp`;

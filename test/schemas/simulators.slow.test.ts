@@ -131,4 +131,63 @@ describe('the fields of providers that describe themselves', function discoverin
     const events = await receiver.waitFor(url, 2);
     expect(events.map(({ body: { data } }) => data.objectName).toSorted()).to.deep.equal(['incident', 'problem']);
   });
+
+  it('below a record are watched, too: those of a poll, of a formula and of a request', async () => {
+    const [id, url] = await create('salesforce', CONNECTED, '');
+    const account = '0015g0000000001AAA';
+    await ask(service, `/instances/${id}`, 'PATCH', {
+      configuration: {
+        'event.poller.configuration': JSON.stringify({
+          contacts: {
+            url: `/hubs/crm/accounts/${account}/contacts?where=LastModifiedDate>='\${gmtDate:yyyy-MM-dd'T'HH:mm:ss'Z'}'`,
+          },
+        }),
+      },
+    });
+    const formula = await ask(service, '/formulas', 'POST', {
+      name: 'Tasks',
+      configuration: [{ key: 'crm', type: 'elementInstance', required: true }],
+      triggers: [{ type: 'manual', onSuccess: ['read', 'odd'] }],
+      steps: ['/Account/${trigger.args.id}/Tasks?fields=Subject', '/Account/1/Nothing'].map((api, at) => ({
+        name: at === 0 ? 'read' : 'odd',
+        type: 'elementRequest',
+        properties: { elementInstanceId: '${config.crm}', method: 'GET', api },
+      })),
+    });
+    await ask(service, `/formulas/${formula.id}/instances`, 'POST', { name: 'x', configuration: { crm: String(id) } });
+    const requested = await ask(service, `/instances/${id}/watches/accounts%2Fopportunities`, 'PUT');
+    expect(requested).to.include({ objectName: 'Account/Opportunities', requested: true });
+    for (const name of ['Account/Contacts', 'Account/Tasks', 'Account/Opportunities'])
+      await untilWatched(service, id, name);
+    expect(await watchOf(service, id, 'Account/Contacts')).to.deep.include({ polls: ['contacts'] });
+    const watches = await ask(service, `/instances/${id}/watches`);
+    expect(watches.map(({ objectName }: { readonly objectName: string }) => objectName)).to.have.members([
+      ...['Account/Contacts', 'Account/Tasks', 'Account/Opportunities'],
+    ]);
+    const unknown = await service.call(`/instances/${id}/watches/Account%2FContactz`, { method: 'PUT' });
+    expect([unknown.status, unknown.body.message]).to.satisfy(
+      ([status, message]: [number, string]) => status === 404 && message.includes("Did you mean 'Contacts'?"),
+    );
+
+    simulators.change(/\/sobjects\/(?:Contact|Task)\/describe$/, (body) => {
+      const described: { readonly fields: readonly Field[] } = Object(body);
+      const lost = ['LastModifiedDate', 'Subject'];
+      return { ...described, fields: described.fields.filter(({ name }) => !lost.includes(name)) };
+    });
+    await checkNow(service, id);
+    await checkNow(service, id);
+    const changes = await changesOf(service, id);
+    const byObject = new Map<string, Record<string, unknown>>(
+      changes.map((change: { readonly objectName: string }) => [change.objectName, change]),
+    );
+    expect([...byObject.keys()].toSorted()).to.deep.equal(['Account/Contacts', 'Account/Tasks']);
+    expect(byObject.get('Account/Contacts')).to.deep.nested.include({
+      removed: ['LastModifiedDate'],
+      'breaks.polls': [{ resource: 'contacts', fields: ['LastModifiedDate'] }],
+    });
+    expect(byObject.get('Account/Tasks')).to.deep.nested.include({ 'breaks.formulas[0].fields': ['Subject'] });
+    await receiver.waitFor(url, 2);
+    await ask(service, `/instances/${id}/watches/Account%2FOpportunities`, 'DELETE');
+    expect(await watchOf(service, id, 'Account/Opportunities')).to.equal(undefined);
+  });
 });
