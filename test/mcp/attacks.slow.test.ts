@@ -65,6 +65,9 @@ describe('attacks on /mcp', function attacks() {
         { object: 'Orders', nextPage: `0.200.${long}` },
       ])
         expect(await errorOf('query_records', args)).to.match(tooLong);
+      // As long as the API takes it.
+      const where = `Code = '${'é'.repeat(7000)}'`;
+      expect((await agent.use('query_records', { object: 'Orders', where })).text).to.contain('"returned":0');
       const noText = 'The argument object must be valid Unicode.';
       expect(await errorOf('query_records', { object: 'a\ud800' })).to.equal(`REQUEST_INVALID: ${noText}`);
       expect(await errorOf('create_record', { object: 'Orders', record: [] })).to.contain('must be a JSON object');
