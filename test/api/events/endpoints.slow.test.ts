@@ -151,6 +151,50 @@ describe('endpoints', () => {
     expect(unfiltered.map(({ body }) => body.data.unfiltered)).to.deep.equal([true, true]);
   });
 
+  it('say in a redelivery, too, that an event is unfiltered', async () => {
+    const instance = await newShop({ 'event.notification.hydrate': false });
+    const from = new Date(Date.now() - 1000).toISOString();
+    const endpoint = await createEndpoint({ where: 'object.size = 1' });
+    await happen(instance, shopEvent(undefined, 'gone', 'deleted'), shopEvent({ size: 1 }, 'plain'));
+    await receiver.waitFor(endpoint.url, 2);
+    const of = `subscriptionId = ${endpoint.id}`;
+    await until(async () => (await listDeliveries(service, `${of} AND status = 'delivered'`)).length === 2);
+    const marks = async (count: number) => {
+      const events = await receiver.waitFor(endpoint.url, count);
+      return events.map(({ body: { data } }) => `${data.objectId} ${data.unfiltered === true}`).toSorted();
+    };
+    const twice = ['gone true', 'gone true', 'plain false', 'plain false'];
+
+    for (const { id } of await listDeliveries(service, of)) {
+      const { status } = await service.call(`${DELIVERIES}/${id}/redelivery`, { method: 'POST' });
+      expect(status).to.equal(200);
+    }
+    expect(await marks(4), 'single').to.deep.equal(twice);
+    const redeliver = async (more: object) => {
+      const body = { from, to: new Date(Date.now() + 1000).toISOString(), subscriptionId: endpoint.id, ...more };
+      const { body: answer } = await service.call('/notifications/subscriptions/redeliveries', {
+        method: 'POST',
+        body,
+      });
+      expect(answer).to.deep.equal({ redelivered: 2 });
+    };
+    await redeliver({});
+    expect(await marks(6), 'of a period').to.deep.equal([...twice, 'gone true', 'plain false'].toSorted());
+    await until(async () => (await listDeliveries(service, `${of} AND status = 'delivered'`)).length === 6);
+    await redeliver({ status: 'delivered' });
+    expect(await marks(8), 'of a status').to.deep.equal([...twice, ...twice].toSorted());
+
+    // A delivery that was not delivered yet has it in its own row.
+    await patch(endpoint.id, { state: 'deactivated' });
+    await redeliver({ status: 'delivered' });
+    const [queued] = await listDeliveries(service, `${of} AND status = 'queued'`);
+    await service.call(`${DELIVERIES}/${queued.id}/redelivery`, { method: 'POST' });
+    await patch(endpoint.id, { state: 'active' });
+    const all = await marks(11);
+    const again = queued.record.id === 'gone' ? 'gone true' : 'plain false';
+    expect(all, 'of a queued one').to.deep.equal([...twice, ...twice, 'gone true', 'plain false', again].toSorted());
+  });
+
   it('send CloudEvents that the official SDK accepts, signed over the raw body', async () => {
     const instance = await newShop();
     const endpoint = await createEndpoint({ format: 'cloudevents' });
