@@ -3,6 +3,7 @@ import type { Registry } from '../connector/registry.ts';
 import type { Platform } from '../platform.ts';
 import { createAcceptStore } from './accept/accept-store.ts';
 import { createDeliveries } from './deliveries/deliveries.ts';
+import { createRateStore } from './dispatch/rate-store.ts';
 import { createEndpoints } from './endpoints/endpoints.ts';
 import { createKnownObjects } from './endpoints/known-objects.ts';
 import { createRecordReading, type RecordReadingNeighbours } from './endpoints/records.ts';
@@ -70,6 +71,7 @@ export function composeEvents(platform: Platform, neighbours: EngineNeighbours, 
     claims: createClaimStore(knex),
     outcomes: createOutcomeStore(knex),
     owners: createOwnerStore(knex),
+    rates: createRateStore(knex),
   };
   const partitions = createEventPartitions(platform, options);
   const engine = createEngine(platform, stores, neighbours, options);

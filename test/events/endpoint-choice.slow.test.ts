@@ -220,7 +220,9 @@ describe('endpoints, by a model', () => {
         expect(await bench.knex('event').select('id')).to.have.length(wantedEvents.size);
         expect(await attemptsOf(bench.knex)).to.have.length(expected.length);
         await engine.events.stop(100);
-        await bench.knex.raw('truncate delivery, delivery_attempt, event, event_owner, endpoint, subscription');
+        await bench.knex.raw(
+          'truncate delivery, delivery_attempt, event, event_owner, endpoint_rate, endpoint, subscription',
+        );
       }),
       { numRuns: 60 },
     );

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createEgress } from '../../src/egress/index.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
+import { createRateStore } from '../../src/events/dispatch/rate-store.ts';
 import { createEngine, type EngineNeighbours, type EnginePlatform, type EngineRole } from '../../src/events/engine.ts';
 import { hostOf } from '../../src/events/lease.ts';
 import type { DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../../src/events/model.ts';
@@ -40,6 +41,7 @@ export function createStores(knex: Knex) {
     claims: createClaimStore(knex),
     outcomes: createOutcomeStore(knex),
     owners: createOwnerStore(knex),
+    rates: createRateStore(knex),
   };
 }
 
