@@ -32,6 +32,7 @@ interface TestEngineInput extends Partial<EngineRole> {
   readonly clock?: Clock;
   readonly egress?: EnginePlatform['egress'];
   readonly findEndpoints?: EngineNeighbours['findEndpoints'];
+  readonly subscriptions?: EngineNeighbours['subscriptions'];
 }
 
 /** Creates the stores of the service. */
@@ -53,7 +54,7 @@ function createTestEngine(input: TestEngineInput) {
   const urls = new Map<number, string>();
   const sources = new Map<number, Partial<EventSource>>();
   const told: Told[] = [];
-  const subscriptions = createTestSubscriptions(knex);
+  const { subscriptions = createTestSubscriptions(knex) } = input;
   let settings: DeliverySettings = { failurePolicy: 'retry', retryCount: 5 };
 
   const platform: EnginePlatform = {
@@ -239,7 +240,7 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
 }
 
 /** Creates a notifier within one process, which receives its own messages. */
-function silentNotifier(): EnginePlatform['notifier'] {
+export function silentNotifier(): EnginePlatform['notifier'] {
   const handlers = new Map<string, Set<(payload: string) => void>>();
   return {
     publish: async (topic, payload) => handlers.get(topic)?.forEach((handler) => void handler(payload)),
