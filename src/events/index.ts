@@ -83,6 +83,6 @@ export function composeEvents(platform: Platform, neighbours: EngineNeighbours, 
       await engine.start();
     },
     stop: engine.stop,
-    keep: createUpkeep(platform, partitions),
+    keep: createUpkeep(platform, partitions, options),
   };
 }

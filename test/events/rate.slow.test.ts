@@ -108,6 +108,20 @@ describe('the rate of an endpoint', () => {
     expect(arrivals).to.have.length(6);
   });
 
+  it('holds nothing back when the endpoint is deactivated', async () => {
+    const { id, arrivals, start } = await addEndpoint('/deactivated', 4);
+    const engine = await start();
+    await engine.events.accept(events(40));
+    await until(async () => arrivals.length === 1);
+    await bench.knex('subscription').where({ id }).update({ state: 'deactivated' });
+    const states = async () => (await deliveries(bench.knex)).map(({ state }) => state);
+    const startedMs = performance.now();
+    await until(async () => (await states()).every((state) => state === 'queued'));
+    expect(performance.now() - startedMs, 'forty at four a second take ten seconds').to.be.below(4_000);
+    expect(arrivals.length).to.be.below(8);
+    expect(arrivals.length + (await states()).length).to.equal(40);
+  });
+
   it('gives each time to one process only, however many reserve at once', async () => {
     const { id } = await addEndpoint('/reserved', 200);
     const { id: other } = await addEndpoint('/other', 0.5);
@@ -143,6 +157,9 @@ describe('the rate of an endpoint', () => {
     expect(await store.reserve([{ accountId: ACCOUNT_ID + 1, subscriptionId: id, count: 1 }])).to.deep.equal([]);
     await bench.knex('subscription').where({ id }).update({ max_per_second: null });
     expect(await store.reserve([{ accountId: ACCOUNT_ID, subscriptionId: id, count: 1 }])).to.deep.equal([]);
+    await bench.knex('subscription').where({ id }).update({ state: 'deactivated' });
+    const [none] = await store.reserve([{ accountId: ACCOUNT_ID, subscriptionId: id, count: 1 }]);
+    expect(none).to.deep.include({ subscriptionId: id, count: 0 });
   });
 });
 

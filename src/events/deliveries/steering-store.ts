@@ -89,6 +89,9 @@ export interface RedeliveryPeriod {
   readonly status?: 'queued' | 'delivering' | 'retrying' | 'delivered' | undefined;
 }
 
+/** Nothing is sent to a removed endpoint again, and nobody could release it. A callback URL can be used again. */
+const IS_THERE = `not (s.is_endpoint and s.deleted_at is not null)`;
+
 /** The state of a delivery that is made by hand: pushed, whatever the policy, unless nothing may be pushed there. */
 const STATE = `case s.state when 'active' then 'waiting' else 'queued' end`;
 const DUE = `case s.state when 'active' then cast(:now as timestamptz) end`;
@@ -103,7 +106,7 @@ export function createRedeliveryStore(knex: Knex) {
   return {
     /**
      * Creates a new delivery of an event.
-     * @returns its id; undefined if there is no such delivery, or its event is no longer kept
+     * @returns its id; undefined if there is no such delivery, its event is no longer kept, or its endpoint was removed
      */
     redeliver: async (accountId: number, id: number, now: Date): Promise<number | undefined> => {
       const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'id'>[] }>(
@@ -115,7 +118,7 @@ export function createRedeliveryStore(knex: Knex) {
          ), target as (
            select o.*, s.account_id, s.state from (select * from original limit 1) o
              join event e on e.account_id = :accountId and e.id = o.event_id and e.created_at = o.event_at
-             join subscription s on s.account_id = :accountId and s.id = o.subscription_id
+             join subscription s on s.account_id = :accountId and s.id = o.subscription_id and ${IS_THERE}
            for share of s
          )
          ${INSERT}
@@ -152,10 +155,12 @@ export function createRedeliveryStore(knex: Knex) {
              bool_or(o.unfiltered) as unfiltered
            from original o
              join event e on e.account_id = :accountId and e.id = o.event_id and e.created_at = o.event_at
+             join subscription s on s.account_id = :accountId and s.id = o.subscription_id and ${IS_THERE}
            group by o.subscription_id, o.event_id, o.event_at, o.instance_id, o.type
            limit :limit + 1
          ), target as materialized (
-           select account_id, id, state from subscription where account_id = :accountId and id in (select subscription_id from chosen)
+           select account_id, id, state from subscription
+           where account_id = :accountId and id in (select subscription_id from chosen)
            order by id for share
          ), inserted as (
            ${INSERT}

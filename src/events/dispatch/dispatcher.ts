@@ -21,6 +21,9 @@ export interface SweepRoom {
  */
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 
+/** A push that failed. */
+type EndedPush = Pick<Extract<DeliveryOutcome, { readonly kind: 'failed' }>, 'isHard' | 'isElsewhere'>;
+
 export interface DispatchFigures {
   readonly lanes: number;
   readonly blockedLanes: number;
@@ -93,7 +96,10 @@ export function createDispatcher(
     return requests;
   }
 
-  /** Notes the times that were reserved. A lane that got none has no rate any more. Undefined: the request failed. */
+  /**
+   * Notes the times that were reserved. A lane without an entry has no rate any more. To one that got none nothing may be sent, so its
+   * deliveries are released. Undefined: the request failed.
+   */
   function setReserved(
     requests: readonly RateRequest[],
     reserved: readonly ReservedTimes[] | undefined,
@@ -105,7 +111,8 @@ export function createDispatcher(
       if (lane === undefined) continue;
       lane.isReserving = false;
       const times = timesOf.get(subscriptionId);
-      if (times !== undefined) lane.rate.set(times, nowMs);
+      if (times?.count === 0) releaseAll(lane, nowMs);
+      else if (times !== undefined) lane.rate.set(times, nowMs);
       else if (reserved !== undefined) lane.maxPerSecond = undefined;
       join(lane);
     }
@@ -157,7 +164,7 @@ export function createDispatcher(
     const wasFull = lane.inFlight >= lane.concurrency.limit();
     if (!slots.leave(lane, lease)) return;
     if (outcome.kind === 'delivered') noteDelivered(lane, outcome.attempt.durationMs, wasFull, nowMs);
-    else if (outcome.kind !== 'released') noteFailed(lane, outcome.isHard, startedMs, nowMs);
+    else if (outcome.kind !== 'released') noteFailed(lane, outcome, startedMs, nowMs);
     free(lane, lease);
     const unblocked = isRetry(lease) ? slots.unblock(lane.accountId) : undefined;
     if (unblocked !== undefined) join(unblocked);
@@ -171,9 +178,10 @@ export function createDispatcher(
     if (!noteResponse(lane, nowMs) && closesLane) agenda.callBack([lane]);
   }
 
-  function noteFailed(lane: Lane, isHard: boolean, startedMs: number, nowMs: number): void {
+  function noteFailed(lane: Lane, { isHard, isElsewhere }: EndedPush, startedMs: number, nowMs: number): void {
     lane.concurrency.fail();
     if (lane.breaker.fail(nowMs, isHard)) parkUntilRetry(lane, nowMs);
+    if (isElsewhere === true) return;
     if (!isHard) noteResponse(lane, nowMs);
     else if (hosts.fail(lane, startedMs, nowMs)) parkHost(lane.host, nowMs);
   }
@@ -207,6 +215,10 @@ export function createDispatcher(
   function giveBack(lane: Lane, lease: DeliveryLease, dueAtMs: number): void {
     free(lane, lease);
     release(lease, dueAtMs);
+  }
+
+  function releaseAll(lane: Lane, nowMs: number): void {
+    for (const lease of [...lane.firsts.drain(), ...lane.retries.drain()]) giveBack(lane, lease, nowMs);
   }
 
   function release(lease: DeliveryLease, dueAtMs: number): void {

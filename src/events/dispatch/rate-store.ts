@@ -7,7 +7,10 @@ export interface RateRequest extends RowOf<'delivery', 'account_id' | 'subscript
   readonly count: number;
 }
 
-/** Times that belong to this process alone: `count` of them, `spacingMs` apart, the first in `delayMs`. */
+/**
+ * Times that belong to this process alone: `count` of them, `spacingMs` apart, the first in `delayMs`. None (`count` is 0) if nothing may be sent
+ * to the subscription now.
+ */
 export interface ReservedTimes extends RowOf<'delivery', 'subscription_id'> {
   readonly count: number;
   readonly delayMs: number;
@@ -45,12 +48,19 @@ const RESERVE = `
     from requested q
     join endpoint_rate r on r.account_id = q.account_id and r.subscription_id = q.subscription_id
     join subscription s on s.account_id = q.account_id and s.id = q.subscription_id
-    where s.max_per_second is not null
+    where s.max_per_second is not null and s.state = 'active'
     order by r.account_id, r.subscription_id
     for update of r
+  ),
+  reserved as (
+    update endpoint_rate r
+    set next_at = greatest(r.next_at, clock_timestamp()) + l.count * l.spacing_ms * interval '1 millisecond'
+    from locked l where r.account_id = l.account_id and r.subscription_id = l.subscription_id
+    returning r.subscription_id, l.count, l.spacing_ms,
+      1000 * extract(epoch from r.next_at - clock_timestamp())::float8 - l.count * l.spacing_ms as delay_ms
   )
-  update endpoint_rate r
-  set next_at = greatest(r.next_at, clock_timestamp()) + l.count * l.spacing_ms * interval '1 millisecond'
-  from locked l where r.account_id = l.account_id and r.subscription_id = l.subscription_id
-  returning r.subscription_id as "subscriptionId", l.count, l.spacing_ms as "spacingMs",
-    1000 * extract(epoch from r.next_at - clock_timestamp())::float8 - l.count * l.spacing_ms as "delayMs"`;
+  select subscription_id as "subscriptionId", count, spacing_ms as "spacingMs", delay_ms as "delayMs" from reserved
+  union all
+  select q.subscription_id, 0, 0, 0 from requested q
+  join subscription s on s.account_id = q.account_id and s.id = q.subscription_id
+  where s.state <> 'active'`;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
 import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { change, differences } from '../../db/change.ts';
@@ -19,6 +20,7 @@ import {
 } from './choose.ts';
 import {
   assertHeaders,
+  assertSecretsSent,
   changeSecrets,
   type EndpointChoice,
   type EndpointInput,
@@ -37,7 +39,7 @@ export interface EndpointPlatform extends EndpointReaderPlatform {
 }
 
 export interface EndpointNeighbours {
-  readonly subscriptions: Pick<Subscriptions, 'insertEndpoint' | 'updateEndpoint' | 'get' | 'find'>;
+  readonly subscriptions: Pick<Subscriptions, 'insertEndpoint' | 'updateEndpoint'>;
   /** Returns the objects that are known without a request to a provider. */
   readonly knownObjects: (accountId: number) => Promise<readonly KnownObject[]>;
   /** Whether an element has this key, and a hub this name. */
@@ -162,32 +164,31 @@ export function createEndpoints(
 
     /**
      * Changes an endpoint: members that are undefined stay, and null removes one.
-     * @throws AppError REQUEST_INVALID, WHERE_SYNTAX, WHERE_INVALID, NOT_FOUND
+     * @throws AppError REQUEST_INVALID, WHERE_SYNTAX, WHERE_INVALID, NOT_FOUND; CONFLICT when another request changes it at the same time
      */
     update: async (accountId: number, id: number, input: EndpointInput): Promise<void> => {
-      const before = await createEndpointStore(knex).find(accountId, id);
-      const subscription = await subscriptions.get(accountId, id);
+      const before = await createEndpointStore(knex).findWhole(accountId, id, { isLocked: false });
       if (before === undefined) throw missing('subscription', id);
       const secretsBefore = reader.open(before);
-      const secrets = changeSecrets(secretsBefore, input);
+      const isMoved = input.url !== undefined && originOf(input.url) !== originOf(before.url);
+      if (isMoved) assertSecretsSent(secretsBefore, input);
+      const secrets = changeSecrets(isMoved ? {} : secretsBefore, input);
       await assertGood(accountId, input, secrets);
-      const url = input.url ?? subscription.url;
-      const eventTypes = input.eventTypes ?? subscription.eventTypes;
-      const rateBefore = subscription.endpoint?.maxPerSecond ?? null;
-      const maxPerSecond = input.maxPerSecond === undefined ? rateBefore : input.maxPerSecond;
+      const { url = before.url, eventTypes = before.eventTypes } = input;
+      const maxPerSecond = input.maxPerSecond === undefined ? before.maxPerSecond : input.maxPerSecond;
       const name = input.name === undefined ? before.name : input.name;
       const choice = await complete(accountId, changeChoice(before.choice, input), eventTypes);
       const sealed = reader.seal(accountId, id, secrets);
       const row: EndpointRow = { accountId, subscriptionId: id, name, choice, secrets: sealed };
       const work = async (via: Knex) => {
+        const now = await createEndpointStore(via).findWhole(accountId, id, { isLocked: true });
+        if (now === undefined) throw missing('subscription', id);
+        if (!isDeepStrictEqual(now, before)) throw changedMeanwhile(id);
         await subscriptions.updateEndpoint(via, { accountId, id, url, eventTypes, maxPerSecond });
         await createEndpointStore(via).update(row);
         await changed(accountId, via);
       };
-      const was = auditOf({
-        ...{ url: subscription.url, name: before.name, eventTypes: subscription.eventTypes },
-        ...{ maxPerSecond: rateBefore, choice: before.choice, secrets: secretsBefore },
-      });
+      const was = auditOf({ ...before, secrets: secretsBefore });
       const is = auditOf({ url, name, eventTypes, maxPerSecond, choice, secrets });
       await change(knex, work, () => ({ changes: differences(was, is, hideSecrets) }));
       await changed(accountId);
@@ -254,6 +255,14 @@ function changeChoice(before: EndpointChoice, input: EndpointInput): EndpointCho
   const entries = Object.entries({ ...before, ...changes, ...where }).filter(([, value]) => value !== null);
   // The spec checked the types of the members.
   return Object.fromEntries(entries) as unknown as EndpointChoice;
+}
+
+function changedMeanwhile(id: number): AppError {
+  return new AppError('CONFLICT', `Endpoint ${id} was changed by another request at the same time. Read it again.`);
+}
+
+function originOf(url: string): string | undefined {
+  return URL.parse(url)?.origin;
 }
 
 function tooMany(most: number): AppError {

@@ -141,6 +141,8 @@ export function createSubscriptionStore(knex: Knex) {
         deleted_at: knex.fn.now(),
         updated_at: knex.fn.now(),
       });
+      // Nothing is sent there any more, and nothing brings an endpoint back.
+      await via('endpoint').where({ account_id: accountId, subscription_id: id }).update({ secrets: null });
     },
 
     /** Removes queued deliveries of a deleted account. */
