@@ -76,6 +76,10 @@ const ISSUES: Qualifiers = {
   assignee: named((row) => some(row, 'assignees', 'login')),
   label: named((row) => some(row, 'labels', 'name')),
   milestone: named((row) => some(row, 'milestone', 'title')),
+  mentions: (value) => (row) =>
+    String(row.body ?? '')
+      .toLowerCase()
+      .includes(`@${valuesOf(value).join().toLowerCase()}`),
   no: oneOf({
     label: (row) => some(row, 'labels', 'name').length === 0,
     assignee: (row) => some(row, 'assignees', 'login').length === 0,
@@ -371,7 +375,7 @@ export function createLists(
       search(
         call,
         all(),
-        { qualifiers: withUsers(ISSUES, ['author', 'assignee', 'user', 'org', 'repo']), texts },
+        { qualifiers: withUsers(ISSUES, ['author', 'assignee', 'mentions', 'user', 'org', 'repo']), texts },
         { created: 'created_at', updated: 'updated_at', comments: 'comments' },
         'issue-search-result-item',
       ),
