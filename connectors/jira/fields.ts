@@ -28,11 +28,11 @@ const NEEDED: Readonly<Partial<Record<Operator, string>>> = {
   'IS NOT NULL': 'is not',
 };
 
-const EQUAL = { ...can.null, ...can.equal('exact') };
 /** Texts are found by their words, so JQL can only be asked for words, and Causeway checks the rows again. */
 const TEXT: FieldSpec = {
   type: 'string',
   nativeType: 'text',
+  likeForms: ['literal', 'prefix', 'suffix', 'contains'],
   filter: { ...can.null, ...can.only('superset', '=', 'IN', 'LIKE') },
 };
 /** JQL compares instants by the minute. */
@@ -52,8 +52,8 @@ const NUMBER: FieldSpec = {
 };
 /** Source: the schema `User`. */
 const ACCOUNT: Domain = { text: { nonEmpty: true, longest: 128 } };
-/** Jira also finds an issue by a key that it had in another project, so rows are checked again, and negations are not sent. */
-const KEY_FILTER = can.only('superset', '=', 'IN');
+/** Jira finds more than the name says, so rows are checked again, and negations are not sent. */
+const NAME_FILTER = can.only('superset', '=', 'IN');
 
 /** `2026-01-31T09:30:00.000+0000`: Jira does not accept `Z`. */
 export function writeInstant(value: unknown): unknown {
@@ -127,15 +127,23 @@ function kindOf({ type, items, custom, system }: Json, { names }: Site): FieldSp
     case 'datetime':
       return INSTANT;
     case 'user':
-      return { type: 'string', nativeType: 'user', domain: ACCOUNT, filter: EQUAL, ...member('accountId') };
+      // Jira also finds users by their names, so rows are checked again, and negations are not sent.
+      return {
+        type: 'string',
+        nativeType: 'user',
+        domain: ACCOUNT,
+        filter: { ...can.null, ...NAME_FILTER },
+        ...member('accountId'),
+      };
     case 'option':
       return { type: 'string', filter: can.null, ...member('value') };
     case 'issuelink':
+      // Jira also finds an issue by a key that it had in another project.
       return {
         type: 'string',
         nativeType: 'issue',
         domain: KEY_DOMAIN,
-        filter: { ...can.null, ...KEY_FILTER },
+        filter: { ...can.null, ...NAME_FILTER },
         ...member('key'),
       };
     case 'array':
@@ -187,7 +195,7 @@ export const OWN_FIELDS: Readonly<Record<string, FieldSpec>> = {
     nullable: false,
     label: 'Key',
     domain: KEY_DOMAIN,
-    filter: KEY_FILTER,
+    filter: NAME_FILTER,
   },
 };
 

@@ -17,7 +17,9 @@ export const WRITES = {
       lead: '5b10a2844c20165700ede210',
       projectTypeKey: 'software',
     }),
-    freeTexts: ['name', 'description'],
+    freeTexts: ['description'],
+    // Jira has no empty descriptions of projects.
+    alteredTexts: [''],
   },
   comments: { create: (number: number) => ({ issueId: '30001', body: `New ${number}\nO'Neil` }) },
   worklogs: {
