@@ -117,16 +117,13 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   );
 }
 
+/** Returns a field as `jql/autocompletedata` shows it. Custom fields are listed by their name. */
 function showNames(field: (typeof FIELDS)[number]): TableRow {
   const { name, clauses, isCustom } = field;
-  return compact({
-    ...{
-      value: clauses[0],
-      displayName: isCustom ? `${name} - ${clauses[0]}` : clauses[0],
-      cfid: isCustom ? clauses[0] : null,
-    },
-    ...{ orderable: 'true', searchable: 'true', operators: operatorsOf(field), types: [] },
-  });
+  const own = isCustom
+    ? { value: name, displayName: `${name} - ${clauses[0]}`, cfid: clauses[0] }
+    : { value: clauses[0], displayName: clauses[0] };
+  return { ...own, orderable: 'true', searchable: 'true', operators: operatorsOf(field), types: [] };
 }
 
 function projectRoutes(site: Site): Routes {
