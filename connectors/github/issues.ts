@@ -103,9 +103,9 @@ function baseOf(word: string, config: Config, { parameters }: ListInput<Search>)
 }
 
 /** Returns the beginning of the changes of a filter that a list without a search has too; undefined for any other filter. */
-function sinceOf({ words, ranges, operators }: Search = { words: [], ranges: {}, operators: 0 }): number | undefined {
+function sinceOf({ words, ranges }: Pick<Search, 'words' | 'ranges'> = { words: [], ranges: {} }): number | undefined {
   const { updated: { from = 0, to } = {}, ...others } = ranges;
-  const isPlain = words.length === 0 && operators === 0 && Object.keys(others).length === 0 && to === undefined;
+  const isPlain = words.length === 0 && Object.keys(others).length === 0 && to === undefined;
   return isPlain ? from : undefined;
 }
 

@@ -49,7 +49,7 @@ const repositories = defineObject<Search>({
   description: 'Repositories of the owner. Their names are their ids.',
   aliases: ['repos'],
   fields: fieldsOf(official, 'full-repository', {
-    pick: 'id node_id name full_name description homepage html_url clone_url private visibility fork archived disabled is_template default_branch language topics size stargazers_count forks_count watchers_count open_issues_count has_issues has_wiki has_projects created_at updated_at pushed_at parent.full_name subscribers_count',
+    pick: 'id node_id name full_name description homepage html_url clone_url private visibility fork archived disabled is_template default_branch language topics size stargazers_count forks_count watchers_count open_issues_count has_issues has_wiki has_projects created_at updated_at pushed_at subscribers_count',
     but: {
       id: { type: 'string', format: undefined },
       name: { ...MADE, required: true },
@@ -114,32 +114,6 @@ const repositories = defineObject<Search>({
     },
     remove: (id, config) => ({ method: 'DELETE', path: repositoryPath(config, id) }),
   }),
-  changes: {
-    reports: ['created', 'updated'],
-    created: 'created_at',
-    // The search has no word for the time of the last change, but the list is sorted by it.
-    feed: {
-      request: ({ cursor }, config) => {
-        if (cursor !== undefined) return { url: cursor };
-        const { query, ...request } = repositoriesOf(config);
-        return { ...request, query: { ...query, sort: 'updated', direction: 'desc', per_page: 100 } };
-      },
-      read: (response, { since }) => {
-        const rows = rowsOf(response.body).map((row) => ({
-          row,
-          at: json.text(row.updated_at, 'the time of a change'),
-        }));
-        const changed = rows.filter(({ at }) => Date.parse(at) >= Date.parse(since));
-        const next = changed.length < rows.length ? undefined : nextLink(response);
-        const changes = changed.map(({ row, at }) => ({
-          id: json.text(row.name, 'the name of a repository'),
-          action: Date.parse(String(row.created_at)) >= Date.parse(since) ? ('created' as const) : ('updated' as const),
-          at,
-        }));
-        return next === undefined ? { changes } : { changes, next };
-      },
-    },
-  },
 });
 
 const users = defineObject({
@@ -184,8 +158,9 @@ const commentPath = (config: Config, id: string) => {
   return path`/repos/${ownerOf(config)}/${repository}/issues/comments/${key}`;
 };
 
-/** Comments of a repository, or of one issue. Without either, GitHub has no list. */
-function comments(config: Config): ObjectSpec {
+/** Comments of a repository, or of one issue. Without either, GitHub has no list. Those below an issue need no filter. */
+function comments(config: Config, isChild: boolean): ObjectSpec {
+  const isListed = !isChild && repositoryOf(config) !== undefined;
   const options: ListOptions<Inputs> = {
     request: ({ filter: { issue, ...filter } = {}, page, parentId }, given) => {
       const of = parentId ?? issue;
@@ -216,7 +191,7 @@ function comments(config: Config): ObjectSpec {
       }),
       author: { type: 'string', native: 'user.login' },
     },
-    ...(repositoryOf(config) === undefined && { requiredFilters: ['issue_id'] }),
+    ...(!isChild && !isListed && { requiredFilters: ['issue_id'] }),
     translator: inputs({ issue_id: 'issue', updated_at: { from: 'since', to: 'until' } }, ',', {
       text: (value) =>
         value.kind === 'datetime' ? new Date(value.epochMs - 1000).toISOString() : String(Object(value).value),
@@ -238,7 +213,7 @@ function comments(config: Config): ObjectSpec {
       },
       remove: (id, given) => ({ method: 'DELETE', path: commentPath(given, id) }),
     }),
-    ...(repositoryOf(config) !== undefined && { changes: { updated: 'updated_at', created: 'created_at' } }),
+    ...(isListed && { changes: { updated: 'updated_at', created: 'created_at' } }),
   });
 }
 
@@ -309,13 +284,13 @@ const milestones = defineObject<Inputs>({
 
 /** Returns the objects of an owner. Labels and milestones belong to one repository, so they need `github.repository`. */
 export function objectsOf(config: Config): Objects {
-  const thread = comments(config);
+  const children = { comments: comments(config, true) };
   const isFixed = repositoryOf(config) !== undefined;
   return {
     repositories,
-    issues: issues(isFixed, { comments: thread }),
-    pull_requests: pullRequests(isFixed, { comments: thread }),
-    comments: thread,
+    issues: issues(isFixed, children),
+    pull_requests: pullRequests(isFixed, children),
+    comments: comments(config, false),
     users,
     ...(isFixed && { labels, milestones }),
   };

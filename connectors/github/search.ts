@@ -28,8 +28,11 @@ export interface Search {
   readonly words: readonly string[];
   /** Ranges by qualifier. Two bounds of the same qualifier become one range. */
   readonly ranges: Readonly<Record<string, Range>>;
-  /** Number of operators OR inside the words. */
+  /** Number of operators OR inside the words, and how deep their parentheses are. */
   readonly operators: number;
+  readonly depth: number;
+  /** Whether a range inside the words is one whose meaning GitHub does not document. */
+  readonly isOdd: boolean;
 }
 
 /** Maximum number of results of a search. Source: "REST API endpoints for search", "About search". */
@@ -38,6 +41,8 @@ const MOST_ROWS = 100;
 /** Source: the same page, "Limitations on query length". */
 const LONGEST_QUERY = 256;
 const MOST_OPERATORS = 5;
+/** Source: "Filtering and searching issues and pull requests", "Using parentheses for more complicated filters". */
+const MOST_LEVELS = 5;
 
 /** Texts that need no quotes inside quotes. GitHub does not document how to write others. */
 const QUOTABLE = /^[^"\\\p{Cc}]+$/u;
@@ -70,7 +75,7 @@ const SECOND_MS = 1000;
 /** A search that names a user or a repository that does not exist fails as a whole. */
 const FALLIBLE = /(?:^|[ (-])(?:author|assignee|repo):/;
 
-/** Returns the translator of an object. Source: "Searching issues and pull requests", "Understanding the search syntax". */
+/** Returns the translator of an object. Source: "Searching issues and pull requests", and "Building advanced filters for issues". */
 export function searchBy({ ranges, words, missing = {}, reserved }: Qualifiers): Translator<Search> {
   return {
     compare: (field, operator, value) => {
@@ -84,22 +89,22 @@ export function searchBy({ ranges, words, missing = {}, reserved }: Qualifiers):
       words: [`(${operands.map(groupOf).join(' OR ')})`],
       ranges: {},
       operators: operands.length - 1 + operands.reduce((sum, { operators }) => sum + operators, 0),
+      isOdd: operands.some(isOdd),
+      depth: 1 + Math.max(...operands.map((operand) => operand.depth + Number(termsIn(operand) > 1))),
     }),
     fault: (search) => {
       if (search.operators > MOST_OPERATORS) return `GitHub accepts at most ${MOST_OPERATORS} operators in a search`;
+      if (search.depth > MOST_LEVELS) return `GitHub accepts at most ${MOST_LEVELS} levels of parentheses in a search`;
       if (printSearch(search).length > LONGEST_QUERY - reserved)
         return `GitHub accepts at most ${LONGEST_QUERY} characters in a search`;
       if (search.words.some((word) => word.startsWith('(') && FALLIBLE.test(word)))
         return 'GitHub rejects a whole search because of one user or repository that it does not know';
-      const isEmpty = ({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: Range) => from > to;
-      return Object.values(search.ranges).some(isEmpty)
-        ? 'GitHub does not document a range that ends before it begins'
-        : undefined;
+      return isOdd(search) ? 'GitHub does not document a range that ends before it begins, or before 0' : undefined;
     },
   };
 }
 
-const NOTHING: Search = { words: [], ranges: {}, operators: 0 };
+const NOTHING: Search = { words: [], ranges: {}, operators: 0, depth: 0, isOdd: false };
 
 const wordsOf = (...words: readonly string[]): Search => ({ ...NOTHING, words });
 
@@ -131,6 +136,8 @@ function joinSearches(one: Search, other: Search): Search {
     words: [...one.words, ...other.words],
     ranges: Object.fromEntries(names.map((name) => [name, joinRanges(one.ranges[name], other.ranges[name])])),
     operators: one.operators + other.operators,
+    depth: Math.max(one.depth, other.depth),
+    isOdd: one.isOdd || other.isOdd,
   };
 }
 
@@ -146,10 +153,22 @@ function printSearch({ words, ranges }: Search): string {
   return [...words, ...printed].join(' ');
 }
 
+function isOdd(search: Search): boolean {
+  const ranges = Object.entries(search.ranges).map(
+    ([name, { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }]) =>
+      from > to || (NUMBERS.has(name) && to < 0),
+  );
+  return search.isOdd || ranges.includes(true);
+}
+
 /** Returns an operand of OR. Terms without an operator between them are joined by AND. */
 function groupOf(search: Search): string {
   const text = printSearch(search);
-  return search.words.length + Object.keys(search.ranges).length > 1 ? `(${text})` : text;
+  return termsIn(search) > 1 ? `(${text})` : text;
+}
+
+function termsIn({ words, ranges }: Search): number {
+  return words.length + Object.keys(ranges).length;
 }
 
 export function instantText(ms: number): string {
@@ -183,6 +202,8 @@ interface Position {
   /** The last instant of the page before, and the ids of the rows with it, which a search that continues finds again. */
   readonly last?: number | undefined;
   readonly seen?: readonly string[];
+  /** Number of rows of the search so far. */
+  readonly count?: number;
 }
 
 /** Returns the list of an object. Pages are at the addresses of the header `Link`. */
@@ -254,13 +275,14 @@ function readPage(source: Source, response: ProviderResponse, input: ListInput<S
   const position = readPosition(input);
   const records = rows.filter((row) => source.isRow?.(row, input) !== false).map(source.toRecord);
   const url = nextLink(response);
+  if (url !== undefined && url === position.url) throw unusable('GitHub returned the same page as the next one.');
   if (isWhole) return url === undefined ? { records } : { records, next: JSON.stringify({ url } satisfies Position) };
   const total = json.count(json.at(body, 'total_count'), 'the number of results');
   const reached = reachedBy(source, records, { input, position });
+  const count = (position.count ?? 0) + rows.length;
+  const isCut = rows.length > 0 && total > count && (source.continues || count >= MOST_RESULTS);
   const next =
-    url === undefined
-      ? continueAfter(source, total > MOST_RESULTS && rows.length > 0, { position, reached })
-      : { ...position, ...reached, url };
+    url === undefined ? continueAfter(source, isCut, { position, reached }) : { ...position, ...reached, count, url };
   const fresh = records.filter(({ id }) => position.seen?.includes(String(id)) !== true);
   return {
     records: fresh,

@@ -28,11 +28,11 @@ const NEEDED: Readonly<Partial<Record<Operator, string>>> = {
   'IS NOT NULL': 'is not',
 };
 
-const EQUAL = { ...can.null, ...can.equal('exact') };
 /** Texts are found by their words, so JQL can only be asked for words, and Causeway checks the rows again. */
 const TEXT: FieldSpec = {
   type: 'string',
   nativeType: 'text',
+  likeForms: ['literal', 'prefix', 'suffix', 'contains'],
   filter: { ...can.null, ...can.only('superset', '=', 'IN', 'LIKE') },
 };
 /** JQL compares instants by the minute. */
@@ -50,7 +50,10 @@ const NUMBER: FieldSpec = {
   domain: { digits: { significant: 15 } },
   filter: { ...can.null, ...can.only('superset', '=', '<', '<=', '>', '>=') },
 };
-const ACCOUNT: Domain = { text: { nonEmpty: true, longest: 128, askable: (id) => /^[A-Za-z0-9:_-]+$/.test(id) } };
+/** Source: the schema `User`. */
+const ACCOUNT: Domain = { text: { nonEmpty: true, longest: 128 } };
+/** Jira finds more than the name says, so rows are checked again, and negations are not sent. */
+const NAME_FILTER = can.only('superset', '=', 'IN');
 
 /** `2026-01-31T09:30:00.000+0000`: Jira does not accept `Z`. */
 export function writeInstant(value: unknown): unknown {
@@ -109,7 +112,7 @@ function kindOf({ type, items, custom, system }: Json, { names }: Site): FieldSp
       type: 'string',
       collation: 'ci',
       domain,
-      filter: EQUAL,
+      filter: { ...can.null, ...can.equal('superset') },
       ...member(named),
       values: known && [...known],
     });
@@ -124,11 +127,25 @@ function kindOf({ type, items, custom, system }: Json, { names }: Site): FieldSp
     case 'datetime':
       return INSTANT;
     case 'user':
-      return { type: 'string', nativeType: 'user', domain: ACCOUNT, filter: EQUAL, ...member('accountId') };
+      // Jira also finds users by their names, so rows are checked again, and negations are not sent.
+      return {
+        type: 'string',
+        nativeType: 'user',
+        domain: ACCOUNT,
+        filter: { ...can.null, ...NAME_FILTER },
+        ...member('accountId'),
+      };
     case 'option':
       return { type: 'string', filter: can.null, ...member('value') };
     case 'issuelink':
-      return { type: 'string', nativeType: 'issue', domain: KEY_DOMAIN, filter: EQUAL, ...member('key') };
+      // Jira also finds an issue by a key that it had in another project.
+      return {
+        type: 'string',
+        nativeType: 'issue',
+        domain: KEY_DOMAIN,
+        filter: { ...can.null, ...NAME_FILTER },
+        ...member('key'),
+      };
     case 'array':
       return listOf(String(items));
     default:
@@ -152,7 +169,6 @@ function isDocument(custom: unknown, system: unknown): boolean {
   return system === 'description' || system === 'environment' || /:textarea$/.test(String(custom));
 }
 
-/** Keys in their own spelling. Jira would also find an issue by a key that it had in another project, so such names are looked up. */
 const KEY_DOMAIN: Domain = { text: { nonEmpty: true, possible: (key) => /^[A-Z][A-Z0-9_]*-\d+$/.test(key) } };
 
 /** Fields of issues that Jira sets itself, or that only a transition sets. */
@@ -179,8 +195,18 @@ export const OWN_FIELDS: Readonly<Record<string, FieldSpec>> = {
     nullable: false,
     label: 'Key',
     domain: KEY_DOMAIN,
-    filter: can.equal('exact'),
+    filter: NAME_FILTER,
   },
+};
+
+/** The category of the status: `new`, `indeterminate` or `done`. */
+export const STATUS_CATEGORY: FieldSpec = {
+  type: 'string',
+  native: 'status',
+  nullable: false,
+  label: 'Status category',
+  values: ['new', 'indeterminate', 'done', 'undefined'],
+  read: (status) => json.at(status, 'statusCategory', 'key') ?? null,
 };
 
 /** The schema of the parent: the list of fields has none. */
@@ -192,7 +218,7 @@ export function toFieldSpec(details: Json, site: Site): readonly [name: string, 
   const schema = details.schema ?? (name === 'parent' ? PARENT : undefined);
   if (!json.isObject(schema) || Object.hasOwn(OWN_FIELDS, name)) return undefined;
   const { filter, ...kind } = kindOf(schema, site);
-  const clause = clauseOf(details);
+  const clause = clauseOf(details, site);
   const isCustom = details.custom === true;
   const isWritten = !UNWRITTEN.has(name) && kind.onDemand !== true;
   const canClear = !ALWAYS.has(name);
@@ -215,10 +241,13 @@ export function toFieldSpec(details: Json, site: Site): readonly [name: string, 
   ];
 }
 
-/** Returns the name of a field in JQL: `cf[10010]` for a custom field. Names of custom fields need not be unique. */
-export function clauseOf({ id, clauseNames }: Json): string {
+/**
+ * Returns the name of a field in JQL: `cf[10010]` for a custom field, whose other names need not be unique, otherwise the one of its names
+ * that the site lists.
+ */
+export function clauseOf({ id, clauseNames }: Json, { operators }: Site): string {
   const names = (Array.isArray(clauseNames) ? clauseNames : []).flatMap((name) => json.findText(name) ?? []);
-  return names.find((name) => /^cf\[\d+\]$/.test(name)) ?? names.find((name) => name === id) ?? names[0] ?? String(id);
+  return names.find((name) => /^cf\[\d+\]$/.test(name)) ?? names.find((name) => operators.has(name)) ?? String(id);
 }
 
 /** Returns the operators that the site has for a field. */

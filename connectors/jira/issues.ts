@@ -4,6 +4,8 @@ import {
   type DiscoveryContext,
   defined,
   defineObject,
+  isDenied,
+  isUnauthorized,
   type Json,
   json,
   type ListInput,
@@ -17,7 +19,7 @@ import {
   rejected,
   type UpdateInput,
 } from '#connector';
-import { clauseOf, OWN_FIELDS, type Site, toFieldSpec } from './fields.ts';
+import { clauseOf, OWN_FIELDS, type Site, STATUS_CATEGORY, toFieldSpec } from './fields.ts';
 import { createTranslator, type Jql, type Name, printQuery } from './jql.ts';
 import { comments, worklogs } from './parts.ts';
 import { readProjectKeys } from './projects.ts';
@@ -34,7 +36,12 @@ export const issues = defineObject<Jql>({
   list: listIssues(),
   ...recordsOfIssues(),
   changes: { reports: ['created', 'updated'] },
-  children: { comments, worklogs, transitions: transitionsOfIssue() },
+  // Below an issue, a list needs no filter.
+  children: {
+    comments: { ...comments, requiredFilters: [] },
+    worklogs: { ...worklogs, requiredFilters: [] },
+    transitions: transitionsOfIssue(),
+  },
   describe: describeIssues,
 });
 
@@ -59,8 +66,8 @@ async function describeIssues(context: DiscoveryContext): Promise<ObjectSpec> {
     const field = toFieldSpec(details, site);
     return field === undefined ? [] : [field];
   });
-  const clauses = new Map(listed.map((details) => [json.findText(details.id), clauseOf(details)]));
-  const all = { ...OWN_FIELDS, ...Object.fromEntries(described) };
+  const clauses = new Map(listed.map((details) => [json.findText(details.id), clauseOf(details, site)]));
+  const all = { ...OWN_FIELDS, ...Object.fromEntries(described), statusCategory: STATUS_CATEGORY };
   const has = (name: string) => (Object.hasOwn(all, name) ? name : undefined);
   return defineObject<Jql>({
     ...issues,
@@ -100,12 +107,13 @@ function toRecord(issue: unknown): Json {
   return {
     ...json.object(fields ?? {}, 'the fields of the issue'),
     id: json.text(id, 'the id of the issue'),
-    key: json.text(key, 'the key of the issue'),
+    // A search for ids returns no keys.
+    key: key ?? null,
   };
 }
 
 function fieldsFor(natives: readonly string[]): readonly string[] {
-  const wanted = natives.filter((native) => !Object.hasOwn(OWN_FIELDS, native));
+  const wanted = natives.filter((native) => native !== 'id');
   return wanted.length === 0 ? ['id'] : wanted;
 }
 
@@ -138,19 +146,29 @@ function listIssues(): ListOperation<Jql> {
   return { ...pages, run: async (context, input) => searchKnown(context, input, pages) };
 }
 
-/** Searches with a filter that names only issues and users that Jira has. */
+/**
+ * Searches. Jira rejects a filter that names an issue or a user that it does not have, so the names of a rejected filter are looked up, and
+ * those that do not exist are replaced by what they mean.
+ */
 async function searchKnown(
   context: ConnectorContext,
   input: ListInput<Jql>,
   { request, read }: ReturnType<typeof list<Jql>>,
 ): Promise<ListPage> {
   const { filter } = input;
-  const known = filter === undefined ? new Set<string>() : await findKnown(context, filter.names);
-  const asked = filter && { ...input, filter: { names: [], print: () => filter.print((name) => known.has(name)) } };
-  return read(await context.send(request(asked ?? input, context.config)), input);
+  try {
+    return read(await context.send(request(input, context.config)), input);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (filter === undefined || isUnauthorized(error) || !isDenied(error)) throw error;
+    const known = await findKnown(context, filter.names);
+    if (filter.names.every(({ name }) => known.has(name))) throw error;
+    const asked = { ...filter, print: () => filter.print((name) => known.has(name)) };
+    return read(await context.send(request({ ...input, filter: asked }, context.config)), input);
+  }
 }
 
-/** Returns the names of issues and users that exist. A key that an issue had in another project is not known. */
+/** Returns the names of issues and users that exist. */
 async function findKnown({ send }: ConnectorContext, names: readonly Name[]): Promise<ReadonlySet<string>> {
   const of = (kind: Name['of']) => [...new Set(names.flatMap((each) => (each.of === kind ? [each.name] : [])))];
   const issueCalls = chunk(of('issue')).map(async (issueIdsOrKeys) => {
@@ -158,7 +176,7 @@ async function findKnown({ send }: ConnectorContext, names: readonly Name[]): Pr
       method: 'POST',
       path: `${ISSUE}/bulkfetch`,
       idempotent: true,
-      json: { issueIdsOrKeys, fields: ['id'] },
+      json: { issueIdsOrKeys, fields: ['key'] },
     });
     return json.objects(json.at(body, 'issues'), 'the issues').flatMap(({ id, key }) => [id, key]);
   });

@@ -3,8 +3,8 @@ import {
   codec,
   defineObject,
   type FieldSpec,
-  fieldsOf,
   type Fields,
+  fieldsOf,
   type Inputs,
   inputs,
   type Json,
@@ -68,19 +68,27 @@ export const worklogs = partsOf({
     description: 'Time that was spent on issues. A list needs the issue: `issueId`, or the path of the issue.',
     aliases: ['time-entries'],
   },
-  fields: fieldsOf(official, 'Worklog', {
-    pick: 'author comment created started timeSpent timeSpentSeconds updateAuthor updated',
-    but: {
-      author: USER,
-      updateAuthor: USER,
-      comment: { type: 'string', ...WRITTEN, ...DOCUMENT },
-      created: TIME,
-      updated: TIME,
-      started: { ...TIME, ...WRITTEN, required: true },
-      timeSpentSeconds: { type: 'integer', required: true, ...WRITTEN, clearable: false },
-    },
-  }),
+  fields: {
+    ...fieldsOf(official, 'Worklog', {
+      pick: 'author comment created started timeSpent timeSpentSeconds updateAuthor updated',
+      but: {
+        author: USER,
+        updateAuthor: USER,
+        comment: { type: 'string', ...WRITTEN, ...DOCUMENT },
+        created: TIME,
+        updated: TIME,
+        started: { ...TIME, ...WRITTEN, required: true },
+        timeSpentSeconds: { type: 'integer', required: true, ...WRITTEN, clearable: false },
+      },
+    }),
+    hours: { type: 'number', native: 'timeSpentSeconds', label: 'Hours', read: toHours },
+  },
 });
+
+/** Returns seconds as hours with two decimals. */
+function toHours(seconds: unknown): unknown {
+  return typeof seconds === 'number' ? Math.round(seconds / 36) / 100 : seconds;
+}
 
 interface Part {
   readonly segment: 'comment' | 'worklog';

@@ -92,7 +92,6 @@ export function changesOf(objectName: string): Changes {
   const [noun = ''] = Object.keys(OBJECTS).filter((each) => OBJECTS[each] === objectName);
   return {
     created: 'created',
-    // A canceled subscription is not deleted, and payments stay for ever.
     reports: reportsOf(objectName),
     feed: {
       request: ({ since, cursor }) => ({
@@ -131,12 +130,16 @@ const EVENT_TYPES = official.schemas.WebhookEndpointCreateParams.properties.enab
   (type) => kindOf(type) !== undefined,
 );
 
+/** Returns the actions that always have an event. A payment intent whose description changes has none. */
 function reportsOf(objectName: string): readonly ChangeAction[] {
-  const kinds = EVENT_TYPES.flatMap((type) => kindOf(type) ?? []).filter((kind) => kind.objectName === objectName);
-  const isCharge = objectName === 'charges';
-  return (['created', 'updated', 'deleted'] as const).filter(
-    (action) => kinds.some((kind) => kind.action === action) || (isCharge && action === 'created'),
-  );
+  const has = (verb: string) =>
+    EVENT_TYPES.some((type) => type.endsWith(`.${verb}`) && kindOf(type)?.objectName === objectName);
+  const isKept = objectName === 'subscriptions';
+  return [
+    ...(has('created') || objectName === 'charges' ? (['created'] as const) : []),
+    ...(has('updated') ? (['updated'] as const) : []),
+    ...(has('deleted') && !isKept ? (['deleted'] as const) : []),
+  ];
 }
 
 const TIMESTAMP = /(?:^|,)t=(\d+)/;

@@ -24,10 +24,9 @@ const EQUAL = { ...can.null, ...can.only('superset', '=', 'IN') };
 /** A token, which is compared as a whole and without regard to case. */
 export const TOKEN = { type: 'string', domain: TEXTS, filter: EQUAL } as const satisfies FieldSpec;
 
-/** A text: `=` finds each text that contains its words in their order, so Causeway checks the rows again. */
+/** A text: `=` finds each text that contains its words in their order, in any case, so Causeway checks the rows again. */
 export const WORDS = {
   ...TOKEN,
-  collation: 'ci',
   filter: { ...EQUAL, ...can.only('superset', 'LIKE') },
   likeForms: ['prefix', 'suffix', 'contains'],
   likeExcept: '\\\t\r\n',
@@ -48,17 +47,17 @@ export const CURRENCY = {
   filter: can.equal('exact'),
 } as const satisfies FieldSpec;
 
-/** One of the values of an enumeration. Requests contain only documented values. */
-export function choice(schema: keyof typeof official.schemas, member: string): FieldSpec {
+/** One of the values of an enumeration, of which Stripe may return others. Requests contain only documented values. */
+export function choice(
+  schema: SchemaName,
+  member: string,
+  filter: FieldSpec['filter'] = can.equal('superset'),
+): FieldSpec {
   const listed = json.at(official.schemas[schema], 'properties', member, 'enum');
   const values = json.array(listed, `the values of ${member}`).filter((each) => typeof each === 'string');
   const isKnown = (text: string) => values.includes(text);
-  return {
-    type: 'string',
-    values,
-    domain: { text: { nonEmpty: true, askable: isKnown, certain: isKnown } },
-    filter: can.equal('exact'),
-  };
+  const domain = { text: { nonEmpty: true, askable: isKnown, certain: isKnown } } as const;
+  return { type: 'string', values, domain, filter };
 }
 
 /** The id of another record, by which a list can be filtered. */

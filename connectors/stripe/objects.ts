@@ -55,6 +55,8 @@ interface Described extends Filtering, Pick<Source, 'expand' | 'always'> {
 
 /** A list inside a record that only a request for it includes. */
 const EXPANDED = { ...INNER_LIST, onDemand: true } as const;
+/** A list can be filtered by one value. */
+const LISTED = can.only('superset', '=');
 const SHOWN_ID = { format: 'id' } as const;
 const SEARCHED_ID = { ...TOKEN, format: 'id' } as const;
 
@@ -134,7 +136,7 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
       but: {
         status: choice('Subscription', 'status'),
         customer: REFERENCE,
-        collection_method: choice('Subscription', 'collection_method'),
+        collection_method: choice('Subscription', 'collection_method', LISTED),
         items: INNER_LIST,
         ...all(TIME, 'cancel_at canceled_at ended_at start_date billing_cycle_anchor trial_start trial_end'),
         ...all(SHOWN_ID, 'latest_invoice default_payment_method default_source schedule'),
@@ -159,11 +161,11 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
         pick: 'number status customer customer_name customer_email currency total subtotal amount_due amount_paid amount_remaining starting_balance ending_balance attempt_count attempted auto_advance automatically_finalizes_at billing_reason collection_method default_payment_method default_source description due_date effective_at footer hosted_invoice_url invoice_pdf next_payment_attempt period_start period_end receipt_number statement_descriptor lines payments',
         but: {
           ...all(WORDS, 'number receipt_number'),
-          status: { ...choice('Invoice', 'status'), filter: { ...can.null, ...can.equal('exact') } },
+          status: choice('Invoice', 'status', { ...can.null, ...can.equal('superset') }),
           customer: SEARCHED_ID,
           currency: CURRENCY,
           total: AMOUNT,
-          collection_method: choice('Invoice', 'collection_method'),
+          collection_method: choice('Invoice', 'collection_method', LISTED),
           due_date: BOUNDED_TIME,
           ...all(TIME, 'automatically_finalizes_at effective_at next_payment_attempt period_start period_end'),
           ...all(SHOWN_ID, 'default_payment_method default_source'),

@@ -1,4 +1,5 @@
 import {
+  type ComparisonOperator,
   type Input,
   type Inputs,
   inputs,
@@ -19,7 +20,7 @@ import {
  * and is up to a minute behind. The list is used where its parameters are enough.
  */
 export interface Filter {
-  readonly inputs?: Inputs;
+  readonly inputs?: Inputs | undefined;
   readonly query?: string;
   /** The word that joins the clauses of the search. Stripe accepts one of them in a query. */
   readonly joined?: 'AND' | 'OR';
@@ -61,12 +62,16 @@ function createTranslator(
   table: Filtering['inputs'],
 ): Translator<Filter> & Required<Pick<Translator<Filter>, 'and' | 'compare' | 'in'>> {
   const lists = inputs(table, ',', { text: printValue });
-  const join = lists.and ?? (([first = {}]) => first);
+  // A parameter has one value, so two values are left to the search.
+  const join: Join = (operands) => {
+    const joined = lists.and?.(operands) ?? {};
+    return lists.fault?.(joined) === undefined ? joined : undefined;
+  };
   const isSearched = ({ name }: PushedField) => searched?.includes(name) === true || name.startsWith('metadata.');
   const clause = (field: PushedField, print: (name: string) => string): Partial<Filter> =>
     searched !== undefined && isSearched(field) ? { query: print(searchName(field)) } : {};
 
-  const inputsOf: NonNullable<Translator<Inputs>['compare']> = (field, operator, value) => {
+  const inputsOf = (field: PushedField, operator: ComparisonOperator, value: Value) => {
     const isRange = operator === '=' && Object.hasOwn(Object(table[field.name]), 'by');
     const ends = isRange ? (['>=', '<='] as const) : [operator];
     return join(ends.map((end) => lists.compare?.(field, end, value) ?? {}));
@@ -90,7 +95,7 @@ function createTranslator(
           values.map((each) => printClause(name, negated ? '!=' : '=', each)).join(negated ? ' AND ' : ' OR '),
         ),
         ...(values.length > 1 && { joined: negated ? 'AND' : 'OR' }),
-        ...(isListed && { inputs: join(values.map((value) => inputsOf(field, '=', value))) }),
+        ...(isListed && { inputs: join(values.map((value) => inputsOf(field, '=', value) ?? {})) }),
       };
     },
     like: (field, { text }) => ({
@@ -100,18 +105,17 @@ function createTranslator(
     isNull: (field, negated) => ({ clauses: 1, ...clause(field, (name) => `${negated ? '-' : ''}${name}:null`) }),
     terms: ({ clauses }) => clauses,
     fault: (native) => {
-      if (native.inputs !== undefined && lists.fault?.(native.inputs) === undefined) return undefined;
+      if (native.inputs !== undefined) return undefined;
       if (native.query === undefined) return 'neither the list nor the search of the provider has this combination';
       return native.query.length > LONGEST_QUERY ? 'the query is too long' : undefined;
     },
   };
 }
 
-function joinBy(
-  word: 'AND' | 'OR',
-  operands: readonly Filter[],
-  join: (operands: readonly Inputs[]) => Inputs,
-): Filter {
+/** Joins parameters. It returns undefined where one of them would need two values. */
+type Join = (operands: readonly Inputs[]) => Inputs | undefined;
+
+function joinBy(word: 'AND' | 'OR', operands: readonly Filter[], join: Join): Filter {
   const [first] = operands;
   if (first !== undefined && operands.length === 1) return first;
   const queries = operands.flatMap(({ query, joined = word }) => (query !== undefined && joined === word ? query : []));

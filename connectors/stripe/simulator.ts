@@ -29,7 +29,7 @@ export const DEMO_SECRET_KEY = 'sk_test_demo';
 export const DEMO_RESTRICTED_KEY = 'rk_test_demo';
 
 /** The configuration of an instance on this simulator. */
-export const DEMO_CONFIGURATION = { 'stripe.key': DEMO_SECRET_KEY };
+export const DEMO_CONFIGURATION = { 'api.key': DEMO_SECRET_KEY, 'metadata.keys': 'order_id, tier' };
 
 export interface StripeSimulatorOptions extends SimulatorOptions {
   /** The time until a search finds a change. Stripe's is under a minute. Default 0. */

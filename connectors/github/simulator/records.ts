@@ -290,6 +290,7 @@ export function createRecords(clock: MovableClock, report: (name: Name, change: 
   const changed = (member: string) => (number: number) => ({ [member]: `Changed ${number}` });
   return {
     repositories: create('repositories', repositories, {
+      key: ({ name }) => String(name),
       create: (number) => ({
         ...repositoryOf(500 + number, `new-${number}`),
         created_at: stamp(),
@@ -297,12 +298,18 @@ export function createRecords(clock: MovableClock, report: (name: Name, change: 
       }),
       change: changed('description'),
     }),
-    issues: create('issues', issueRows, { create: (number) => newIssue(number, 'issues'), change: changed('title') }),
+    issues: create('issues', issueRows, {
+      key: placeOf,
+      create: (number) => newIssue(number, 'issues'),
+      change: changed('title'),
+    }),
     pull_requests: create('pull_requests', pullRows, {
+      key: placeOf,
       create: (number) => newIssue(number, 'pulls'),
       change: changed('title'),
     }),
     comments: create('comments', commentRows, {
+      key: ({ repository, id }) => `${String(repository).split('/')[1]}-${id}`,
       create: (number) => commentOf(hello, 1, { body: `New ${number}`, user: USERS[0] }),
       change: changed('body'),
     }),
@@ -323,8 +330,17 @@ export function createRecords(clock: MovableClock, report: (name: Name, change: 
       change: changed('title'),
       key: ({ number }) => String(number),
     }),
-    users: create('users', USERS, { create: (number) => userOf(`new-${number}`), change: changed('name') }),
+    users: create('users', USERS, {
+      key: ({ login }) => String(login),
+      create: (number) => userOf(`new-${number}`),
+      change: changed('name'),
+    }),
   };
+}
+
+/** Returns the id that the platform gives to an issue: its repository and its number. */
+function placeOf({ repository, number }: TableRow): string {
+  return `${String(repository).split('/')[1]}-${number}`;
 }
 
 export function milestoneOf(repository: string, number: number, values: TableRow): TableRow {
