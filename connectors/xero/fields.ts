@@ -19,15 +19,22 @@ export const GUID = {
   type: 'string',
   format: 'uuid',
   domain: { text: { nonEmpty: true, possible: (text) => UUID.test(text) } },
-  filter: can.equal('exact'),
+  // How a missing identifier is compared is not documented, so only records with the right one are requested.
+  filter: can.only('exact', '=', 'IN'),
 } as const satisfies FieldSpec;
-export const ID = { ...GUID, nullable: false } as const;
+export const ID = { ...GUID, nullable: false, filter: can.equal('exact') } as const;
 
 /** A choice that every record has made. */
 export const CHOICE = {
   nullable: false,
   domain: { closed: true },
   filter: can.equal('exact'),
+} as const satisfies Partial<FieldSpec>;
+
+/** A choice that a record may not have made. */
+export const OPTION = {
+  domain: { closed: true },
+  filter: can.only('exact', '=', 'IN'),
 } as const satisfies Partial<FieldSpec>;
 
 const NUMBERS: Domain = { digits: { significant: 15 } };

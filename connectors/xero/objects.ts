@@ -6,10 +6,12 @@ import {
   defineObject,
   type FieldSpec,
   type Fields,
+  type Json,
   json,
   type ListQuery,
   list,
   notFound,
+  type ObjectSpec,
   type Objects,
   type Operation,
   type ProviderRequest,
@@ -17,7 +19,7 @@ import {
   path,
   records,
 } from '#connector';
-import { all, CHOICE, DAY, describedFields, FLAG, GUID, ID, NUMBER, part, TEXT } from './fields.ts';
+import { all, CHOICE, DAY, describedFields, FLAG, GUID, ID, NUMBER, OPTION, part, TEXT } from './fields.ts';
 import { createTranslator, type Filter, SINCE } from './filter.ts';
 
 /** The path of the accounting API. */
@@ -34,6 +36,8 @@ interface Described {
   readonly native: string;
   readonly id: string;
   readonly fields: Fields;
+  /** Members that every change must send, because the description requires them. */
+  readonly needed?: string;
   /** Parameters of every list. */
   readonly always?: Readonly<Record<string, string | boolean>>;
   /** A condition of every list. */
@@ -99,11 +103,13 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
       ...describedFields({
         schema: 'Invoice',
         computed: 'InvoiceID RepeatingInvoiceID',
-        required: 'Type Contact LineItems',
+        required: 'Type LineItems',
         but: {
           ...DOCUMENT,
           InvoiceID: ID,
           InvoiceNumber: TEXT,
+          CurrencyCode: OPTION,
+          SentToContact: FLAG,
           ...all({ ...DAY, ...WRITTEN }, 'ExpectedPaymentDate PlannedPaymentDate'),
           FullyPaidOnDate: DAY,
           ...all(NUMBER, 'AmountDue AmountPaid AmountCredited'),
@@ -152,7 +158,8 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
         AccountID: ID,
         Name: { ...TEXT, nullable: false },
         Code: TEXT,
-        ...all(CHOICE, 'Type Class Status'),
+        ...all(CHOICE, 'Type Status'),
+        ...all(OPTION, 'Class CurrencyCode'),
         EnablePaymentsToAccount: FLAG,
       },
     }),
@@ -177,6 +184,7 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
         ...all(FLAG, 'IsSold IsPurchased'),
       },
     }),
+    needed: 'Code',
     isWhole: true,
     verbs: 'update, remove',
   },
@@ -192,7 +200,7 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
         schema: 'CreditNote',
         computed:
           'CreditNoteID SubTotal TotalTax Total RemainingCredit AppliedAmount Allocations Payments FullyPaidOnDate HasAttachments',
-        required: 'Type Contact LineItems',
+        required: 'Type LineItems',
         but: {
           ...DOCUMENT,
           CreditNoteID: ID,
@@ -228,6 +236,7 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
       ContactID: part('Contact.ContactID', GUID),
       BankAccountID: part('BankAccount.AccountID'),
     },
+    needed: 'Type LineItems BankAccount',
     verbs: 'update',
   },
 };
@@ -293,7 +302,7 @@ function listRequest(
   };
 }
 
-function operationsOn({ native, id, verbs, isBare }: Described) {
+function operationsOn({ native, id, verbs, isBare, needed }: Described) {
   const one = (key: string) => `${API}/${native}${path`/${key}`}`;
   const write = (method: 'PUT' | 'POST', target: string, body: unknown): ProviderRequest => ({
     method,
@@ -305,18 +314,33 @@ function operationsOn({ native, id, verbs, isBare }: Described) {
   });
   const listed = (values: object) => ({ [native]: [values] });
   const record = (response: ProviderResponse) => readRecord(response, native);
-  return records({
+  const change = (key: string, values: object) => write('POST', one(key), listed({ [id]: key, ...values }));
+  /** Adds the members that Xero requires, as they are now. */
+  const update: NonNullable<ObjectSpec['update']> = {
+    run: async ({ send }, { id: key, values }) => {
+      const missing = needed?.split(' ').filter((name) => !Object.hasOwn(values, name)) ?? [];
+      const before: Json = missing.length === 0 ? {} : record(await send({ path: one(key) }));
+      const kept = Object.fromEntries(missing.map((name) => [name, before[name]]));
+      return record(await send(change(key, { ...kept, ...values })));
+    },
+  };
+  const operations = records({
     get: (key) => ({ path: one(key) }),
     record,
     create: {
       request: (values) => write('PUT', `${API}/${native}`, isBare === true ? values : listed(values)),
     },
-    update: { request: (key, values) => write('POST', one(key), listed({ [id]: key, ...values })), record },
-    remove: (key) =>
-      verbs === 'delete by status'
-        ? write('POST', one(key), { Status: 'DELETED' })
-        : { method: 'DELETE', path: one(key) },
+    remove: (key) => ({ method: 'DELETE', path: one(key) }),
   });
+  if (verbs !== 'delete by status') return { ...operations, update };
+  const remove: NonNullable<ObjectSpec['remove']> = {
+    run: async ({ send }, { id: key }) => {
+      // A payment can be deleted once.
+      record(await send({ path: one(key) }));
+      await send(write('POST', one(key), { Status: 'DELETED' }));
+    },
+  };
+  return { ...operations, update, remove };
 }
 
 /** Returns the only record of a response. Xero still shows payments and accounts that were deleted. */

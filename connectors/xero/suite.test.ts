@@ -40,7 +40,7 @@ describeConnector(xero, createSimulator, {
       () => ({
         Type: 'SPEND',
         Contact: { ContactID: CONTACT },
-        BankAccount: { Code: '090' },
+        BankAccount: { Code: '200' },
         Date: '2024-02-29',
         LineItems: LINES,
       }),

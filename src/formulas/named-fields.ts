@@ -37,20 +37,35 @@ export function findNamedFields(input: NamedFieldsInput): NamedFields {
     const known = ofObjects.get(object) ?? new Set();
     ofObjects.set(object, known.add(path));
   };
-  const sources = listSources(input);
+  // Formulas of hundreds of steps have many of both.
+  const sources = new Map(listSources(input).map(({ begin, objects }) => [keyOf(begin), objects]));
   for (const node of nodes) {
     const object = objectOf(node);
     if (object !== undefined) for (const path of namesOfRequest(node)) add(object, path);
     for (const reference of referencesOf(node)) {
       const path = pathOf(reference);
-      for (const { begin, objects } of sources) {
-        const field = fieldBehind(path, begin);
-        if (field !== undefined) for (const each of objects) add(each, field);
+      for (const length of BEGIN_LENGTHS) {
+        const objects = path.length > length ? (sources.get(keyOf(path.slice(0, length))) ?? []) : [];
+        for (const each of objects) add(each, path.slice(length).join('.'));
       }
     }
   }
-  const scripts = nodes.flatMap((node) => (isScript(node) ? namesInScript(String(node.properties.body ?? '')) : []));
-  return { ofObjects, inScripts: scripts.join('\n') };
+  return { ofObjects, inScripts: namesInScripts(nodes) };
+}
+
+/** Numbers of names with which references to a record begin. */
+const BEGIN_LENGTHS = [3, 4] as const;
+/** Maximum number of characters of the scripts of a formula that are parsed: it takes some milliseconds. Of more, every word counts. */
+const MOST_PARSED = 128 * 1024;
+
+function keyOf(begin: readonly string[]): string {
+  return begin.join('\n');
+}
+
+function namesInScripts(nodes: readonly Node[]): string {
+  const bodies = nodes.flatMap((node) => (isScript(node) ? [String(node.properties.body ?? '')] : []));
+  const isLong = bodies.reduce((sum, { length }) => sum + length, 0) > MOST_PARSED;
+  return (isLong ? bodies : bodies.flatMap(namesInScript)).join('\n');
 }
 
 function listSources({ trigger, steps, objectOf, objectsOfEvents }: NamedFieldsInput): readonly Source[] {
@@ -86,11 +101,6 @@ function pathOf(reference: string): readonly string[] {
   const path = (parsePath(reference) ?? []).filter((name) => !/^\d+$/.test(name));
   const [root = ''] = path;
   return ['trigger', 'steps', 'config', 'info'].includes(root) ? path : ['steps', ...path];
-}
-
-function fieldBehind(path: readonly string[], begin: readonly string[]): string | undefined {
-  if (path.length <= begin.length || begin.some((part, at) => path[at] !== part)) return undefined;
-  return path.slice(begin.length).join('.');
 }
 
 function referencesOf(node: Node): readonly string[] {

@@ -150,6 +150,19 @@ describe('what a change of an object breaks', () => {
         expect(of(formula([CONTACTS, step]), ...all)).to.deep.equal([['status']]);
       });
 
+    it('of many steps, whose scripts count by their words', () => {
+      const long = script(`// firstName ${' '.repeat(60 * 1024)}`);
+      const uses = Array.from({ length: 300 }, () => [CONTACTS, long] as const).flat();
+      const use = formula(uses);
+      expect(of(use, ...all)).to.deep.equal([['firstName']]);
+      const body = '${steps.a.response.body.status}'.repeat(2000);
+      const references = Array.from(
+        { length: 100 },
+        () => ['httpRequest', { url: 'https://a.example', body }] as const,
+      );
+      expect(of(formula([...uses, ...references]), ...all)).to.deep.equal([['firstName', 'status']]);
+    });
+
     it('that names the field of an entry of a loop over records', () => {
       const loop = ['loop', { list: '${steps.a.response.body}' }] as const;
       const end = ['httpRequest', { url: 'https://a.example', body: { text: '${steps.b.entry.status}' } }] as const;

@@ -27,7 +27,7 @@ interface Kindred extends CollectionSpec {
 
 export type Records = Readonly<Record<string, Collection<Kindred>>>;
 
-const ROWS = 140;
+const ROWS = 36;
 const CHANGED = 'UpdatedDateUTC';
 const idOf = (kind: number) => (index: number) =>
   `${kind}f3c2b1a-0000-4000-8000-${(index * 7 + 1).toString(16).padStart(12, '0')}`;
