@@ -176,8 +176,10 @@ function comments(config: Config, isChild: boolean): ObjectSpec {
     description: 'Comments on issues and pull requests.',
     fields: {
       issue_id: {
-        ...{ type: 'string', nullable: false, createable: true, required: true, filter: can.only('exact', '=') },
-        domain: { text: { nonEmpty: true, askable: (text) => /^[\w.-]{1,100}-\d{1,15}$/.test(text) } },
+        ...{ type: 'string', nullable: false, createable: true, required: true },
+        // GitHub ignores the case of repositories.
+        filter: can.only('superset', '='),
+        domain: { text: { nonEmpty: true, possible: (text) => /^[\w.-]{1,100}-\d{1,15}$/.test(text) } },
       },
       ...fieldsOf(official, 'issue-comment', {
         pick: 'id node_id body html_url author_association created_at updated_at',
@@ -192,7 +194,7 @@ function comments(config: Config, isChild: boolean): ObjectSpec {
       author: { type: 'string', native: 'user.login' },
     },
     ...(!isChild && !isListed && { requiredFilters: ['issue_id'] }),
-    translator: inputs({ issue_id: 'issue', updated_at: { from: 'since', to: 'until' } }, ',', {
+    translator: inputs({ issue_id: 'issue', updated_at: { by: { '>=': 'since' } } }, ',', {
       text: (value) =>
         value.kind === 'datetime' ? new Date(value.epochMs - 1000).toISOString() : String(Object(value).value),
     }),

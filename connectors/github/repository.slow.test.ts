@@ -25,7 +25,11 @@ describeSubject('github of one repository', async () => ({
         freeTexts: ['body'],
         alteredTexts: ['', ' '],
       },
-      labels: { create: (number) => ({ name: `new ${number}`, color: 'd73a4a' }), freeTexts: ['description'] },
+      labels: {
+        create: (number) => ({ name: `new ${number}`, color: 'd73a4a' }),
+        freeTexts: ['description'],
+        alteredTexts: [''],
+      },
       milestones: {
         create: (number) => ({ title: `Milestone ${number}`, due_on: '2026-03-02T09:00:00Z' }),
         freeTexts: ['description'],
