@@ -33,7 +33,7 @@ import {
   WRITTEN,
 } from './fields.ts';
 import official from './official.json' with { type: 'json' };
-import { instantText, listOf, quote, type Search, searchBy } from './search.ts';
+import { instantText, listOf, quote, type Search, searchBy, searchedLogin } from './search.ts';
 
 /** The two kinds of a search for issues. */
 interface Work {
@@ -67,8 +67,8 @@ const translator = searchBy({
     state: (text) => `state:${text}`,
     locked: (text) => (text === 'true' ? 'is:locked' : 'is:unlocked'),
     draft: (text) => `draft:${text}`,
-    'user.login': (text) => `author:${text}`,
-    'assignee.login': (text) => `assignee:${text}`,
+    'user.login': (text) => `author:${searchedLogin(text)}`,
+    'assignee.login': (text) => `assignee:${searchedLogin(text)}`,
     'milestone.title': (text) => `milestone:${quote(text)}`,
   },
   missing: {

@@ -49,8 +49,15 @@ const QUOTABLE = /^[^"\\\p{Cc}]+$/u;
 export const QUOTED: Domain = {
   text: { nonEmpty: true, askable: (text) => QUOTABLE.test(text) && text.trim() === text },
 };
-/** Logins of people. Those of applications are written in another way. */
-export const LOGINS: Domain = { text: { nonEmpty: true, askable: (text) => /^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(text) } };
+/** Logins of people, and of applications with `[bot]` at their end. */
+export const LOGINS: Domain = {
+  text: { nonEmpty: true, possible: (text) => /^[A-Za-z0-9][A-Za-z0-9_-]*(?:\[bot\])?$/.test(text) },
+};
+
+/** Returns a login as a search has it. Source: "Searching issues and pull requests", "Search by author". */
+export function searchedLogin(login: string): string {
+  return login.endsWith('[bot]') ? `app/${login.slice(0, -'[bot]'.length)}` : login;
+}
 
 /** Returns a text in quotes. @throws AppError PROVIDER_REJECTED for a text that cannot be written */
 export function quote(text: string): string {
@@ -99,7 +106,7 @@ export function searchBy({ ranges, words, missing = {}, reserved }: Qualifiers):
         return `GitHub accepts at most ${LONGEST_QUERY} characters in a search`;
       if (search.words.some((word) => word.startsWith('(') && FALLIBLE.test(word)))
         return 'GitHub rejects a whole search because of one user or repository that it does not know';
-      return isOdd(search) ? 'GitHub does not document a range that ends before it begins, or before 0' : undefined;
+      return isOdd(search) ? 'GitHub does not document a range that ends before it begins' : undefined;
     },
   };
 }
@@ -147,18 +154,16 @@ const NUMBERS: ReadonlySet<string> = new Set(['comments', 'stars', 'forks', 'siz
 function printSearch({ words, ranges }: Search): string {
   const printed = Object.entries(ranges).map(([name, { from, to }]) => {
     const print = (at: number) => (NUMBERS.has(name) ? String(at) : instantText(at));
+    if (to !== undefined && to < 0 && NUMBERS.has(name)) return `${name}:<0`;
     if (from === undefined) return `${name}:<=${print(to ?? 0)}`;
     return to === undefined ? `${name}:>=${print(from)}` : `${name}:${print(from)}..${print(to)}`;
   });
   return [...words, ...printed].join(' ');
 }
 
-function isOdd(search: Search): boolean {
-  const ranges = Object.entries(search.ranges).map(
-    ([name, { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }]) =>
-      from > to || (NUMBERS.has(name) && to < 0),
-  );
-  return search.isOdd || ranges.includes(true);
+function isOdd({ isOdd: isOddInside, ranges }: Search): boolean {
+  const isEmpty = ({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: Range) => from > to;
+  return isOddInside || Object.values(ranges).some(isEmpty);
 }
 
 /** Returns an operand of OR. Terms without an operator between them are joined by AND. */

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { sign } from '@octokit/webhooks-methods';
 import { expect } from 'chai';
 import { describeConnector, loggedIn } from '#connector/suite';
 import { type Connection, type CreateSimulator, type Provider, startProvider } from '#connector/testing';
@@ -23,10 +23,12 @@ describeConnector(github, createSimulator, {
     issues: {
       create: (number) => ({ title: `Issue ${number}`, body: "It's broken", labels: ['bug'], repository }),
       freeTexts: ['body'],
+      alteredTexts: [''],
     },
     pull_requests: {
       create: (number) => ({ title: `Change ${number}`, head: `topic-${number}`, base: 'main', repository }),
       freeTexts: ['body'],
+      alteredTexts: [''],
     },
     comments: {
       create: (number) => ({ issue_id: `${repository}-1`, body: `Comment ${number}: "O'Neil" 😀` }),
@@ -72,7 +74,8 @@ describe('GitHub', () => {
     ["state = 'open' AND author = 'hubot'", 'state:open author:hubot'],
     ["state != 'open' AND assignee IS NULL", '-state:open no:assignee'],
     ['comments > 3 AND comments < 7', 'comments:4..6'],
-    ['comments < 0', ''],
+    ['comments < 0', 'comments:<0'],
+    ["author = 'dependabot[bot]'", 'author:app/dependabot'],
     ["created_at > '2024-02-01T00:00:00Z'", 'created:>=2024-02-01T00:00:01Z'],
     ["updated_at <= '2024-02-01T00:00:00.5Z'", 'updated:<=2024-02-01T00:00:00Z'],
     ["comments = 1 OR (locked = true AND milestone_title = 'v1 β')", '(comments:1..1 OR (is:locked milestone:"v1 β"))'],
@@ -117,11 +120,14 @@ describe('webhooks of GitHub', () => {
       ? 'unsigned'
       : hooks.verify(call(body, { 'x-hub-signature-256': signature }), { secret, now: 0, config });
 
-  it('verifies the signature of the documentation, and rejects others', () => {
+  it("verifies the signatures of the documentation and of GitHub's own library, and rejects others", async () => {
     expect(verify('Hello, World!', documented)).to.equal('genuine');
     expect(verify('Hello, World?', documented)).to.equal('forged');
-    const bare = createHmac('sha256', secret).update('Hello, World!').digest('hex');
-    expect(verify('Hello, World!', `sha1=${bare}`)).to.equal('forged');
+    const body = '{"action":"opened","title":"Zoë’s ☃"}';
+    const signature = await sign(secret, body);
+    expect(verify(body, signature)).to.equal('genuine');
+    expect(verify(body, signature.replace('sha256=', 'sha1='))).to.equal('forged');
+    expect(verify(body, await sign('another', body))).to.equal('forged');
     expect(verify('Hello, World!', '')).to.equal('unsigned');
   });
 

@@ -217,7 +217,7 @@ export function createLists(
       throw new Fault(422, 'UNPROCESSABLE', `Only the first ${searchWindow} search results are available`);
     const member = order[query.get('sort') ?? ''] ?? 'created_at';
     const ordered = sorted(found, member, query.get('order') !== 'asc').slice(0, searchWindow);
-    const show = (row: TableRow) => conform({ ...asIssue(row), score: 1 }, schema);
+    const show = (row: TableRow) => conform(asIssue(row), schema);
     const type = schema === 'issue-search-result-item' ? { search_type: 'lexical' } : {};
     return page(
       call,

@@ -25,11 +25,21 @@ const MILESTONES = ['v1.0', 'v1.0 beta', 'Später'];
 const FIRST_MS = Date.parse('2024-01-30T22:10:00Z');
 const HOUR_MS = 3_600_000;
 
-/** Brings a record into the form of the description. Addresses that nothing else reads are made from their names. */
-export const conform = createConform(official, {
+const bring = createConform(official, {
   textOf: (name, { format }) =>
     format === 'uri' || name.endsWith('_url') ? `${API}/${name}` : format === 'date-time' ? writeSeconds(FIRST_MS) : '',
 });
+const brought = new WeakMap<TableRow, Map<string, TableRow>>();
+
+/** Brings a record into the form of the description. Addresses that nothing else reads are made from their names. */
+export function conform(given: TableRow | undefined, schema: string): TableRow {
+  const row = given ?? {};
+  const known = brought.get(row) ?? new Map<string, TableRow>();
+  brought.set(row, known);
+  const found = known.get(schema) ?? bring(row, schema);
+  known.set(schema, found);
+  return found;
+}
 
 export type Name = 'repositories' | 'issues' | 'pull_requests' | 'comments' | 'labels' | 'milestones' | 'users';
 export type Records = Readonly<Record<Name, Changeable & { readonly table: Table }>>;
@@ -374,11 +384,19 @@ export function commentOf(repository: string, number: number, values: TableRow):
   };
 }
 
+const asIssues = new WeakMap<TableRow, TableRow>();
+
 /** Returns an issue as lists of issues show it: a pull request with its addresses. */
 export function asIssue(row: TableRow): TableRow {
-  if (row.head === undefined) return row;
+  const known = asIssues.get(row) ?? makeIssue(row);
+  asIssues.set(row, known);
+  return known;
+}
+
+function makeIssue(row: TableRow): TableRow {
+  if (row.head === undefined) return { ...row, score: 1 };
   const { url, html_url, merged_at } = row;
   const web = String(html_url);
   const pull_request = { url, html_url, merged_at, diff_url: `${web}.diff`, patch_url: `${web}.patch` };
-  return { ...row, url: row.issue_url, pull_request };
+  return { ...row, url: row.issue_url, pull_request, score: 1 };
 }
