@@ -39,6 +39,7 @@ export {
   valueAt,
 } from './members.ts';
 export { shareMemory } from './memory.ts';
+export { nestedValues } from './nested.ts';
 export {
   createOAuthServer,
   type OAuthOptions,
@@ -54,7 +55,6 @@ export {
 } from './official/description.ts';
 export { CONTRADICTS_DESCRIPTION, createOfficialJudges, type Deviation, type OfficialJudge } from './official/judge.ts';
 export { type RowOrder, sortRows } from './order.ts';
-export { nestedValues } from './nested.ts';
 export { createResults, type Page, type PagedCall, type PageStyle, type Results, takePage } from './paging.ts';
 export { empty, escapeMarkup, html, json, redirect, type SimulatedResponse, typed, xml } from './response.ts';
 export { atHosts, type Call, createRouter, decode, type RouteHandler, type Router, type Routes } from './route.ts';
