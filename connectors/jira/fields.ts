@@ -218,7 +218,7 @@ export function toFieldSpec(details: Json, site: Site): readonly [name: string, 
   const schema = details.schema ?? (name === 'parent' ? PARENT : undefined);
   if (!json.isObject(schema) || Object.hasOwn(OWN_FIELDS, name)) return undefined;
   const { filter, ...kind } = kindOf(schema, site);
-  const clause = clauseOf(details);
+  const clause = clauseOf(details, site);
   const isCustom = details.custom === true;
   const isWritten = !UNWRITTEN.has(name) && kind.onDemand !== true;
   const canClear = !ALWAYS.has(name);
@@ -241,10 +241,13 @@ export function toFieldSpec(details: Json, site: Site): readonly [name: string, 
   ];
 }
 
-/** Returns the name of a field in JQL: `cf[10010]` for a custom field. Names of custom fields need not be unique. */
-export function clauseOf({ id, clauseNames }: Json): string {
+/**
+ * Returns the name of a field in JQL: `cf[10010]` for a custom field, whose other names need not be unique, otherwise the one of its names
+ * that the site lists.
+ */
+export function clauseOf({ id, clauseNames }: Json, { operators }: Site): string {
   const names = (Array.isArray(clauseNames) ? clauseNames : []).flatMap((name) => json.findText(name) ?? []);
-  return names.find((name) => /^cf\[\d+\]$/.test(name)) ?? names.find((name) => name === id) ?? names[0] ?? String(id);
+  return names.find((name) => /^cf\[\d+\]$/.test(name)) ?? names.find((name) => operators.has(name)) ?? String(id);
 }
 
 /** Returns the operators that the site has for a field. */

@@ -66,7 +66,7 @@ async function describeIssues(context: DiscoveryContext): Promise<ObjectSpec> {
     const field = toFieldSpec(details, site);
     return field === undefined ? [] : [field];
   });
-  const clauses = new Map(listed.map((details) => [json.findText(details.id), clauseOf(details)]));
+  const clauses = new Map(listed.map((details) => [json.findText(details.id), clauseOf(details, site)]));
   const all = { ...OWN_FIELDS, ...Object.fromEntries(described), statusCategory: STATUS_CATEGORY };
   const has = (name: string) => (Object.hasOwn(all, name) ? name : undefined);
   return defineObject<Jql>({

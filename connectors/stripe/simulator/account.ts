@@ -134,7 +134,7 @@ const VARIED: Readonly<Record<Name, Readonly<Record<string, Column>>>> = {
   refunds: { charge: refer('charges', 5), payment_intent: refer('payment_intents', 5), amount: (index) => 10 + index },
 };
 
-const ROWS = 120;
+const ROWS = 48;
 /** Times that only some rows have. */
 const TIMES =
   /^(?:due_date|effective_at|canceled_at|cancel_at|ended_at|trial_(?:start|end)|next_payment_attempt|automatically_finalizes_at|webhooks_delivered_at|next_pending_invoice_item_invoice)$/;
