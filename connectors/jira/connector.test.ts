@@ -25,11 +25,11 @@ const CASES: readonly (readonly [where: string, jql: string])[] = [
   ["created < '2026-07-01T08:30:15Z'", 'created <= "2026-07-01 10:31"'],
   // The clocks in Berlin go back at 01:00 UTC.
   ["created >= '2026-10-25T00:30:00Z'", 'created >= "2026-10-25 00:30"'],
-  ["duedate >= '2026-02-28'", 'duedate >= "2026-02-28"'],
+  ["duedate >= '2026-02-28'", 'due >= "2026-02-28"'],
   ['customfield_10010 > -2.5', 'cf[10010] > "-2.5"'],
   [
     'resolution IS NULL OR resolution IS NOT NULL AND duedate IS NULL',
-    '(resolution is EMPTY OR (resolution is not EMPTY AND duedate is EMPTY))',
+    '(resolution is EMPTY OR (resolution is not EMPTY AND due is EMPTY))',
   ],
 ];
 
@@ -44,7 +44,9 @@ describe('Jira', () => {
   after(() => provider.stop());
 
   const asked = (where: string) =>
-    (prepareQuery({ where }, issues).plan.queries ?? []).map(({ native }) => (native as Jql).print(() => true));
+    (prepareQuery({ where }, issues).plan.queries ?? []).map(
+      ({ native }) => (native as Jql | undefined)?.print(() => true) ?? '',
+    );
   const errorsIn = (jql: string) => new JastBuilder().build(jql).errors;
 
   for (const [where, jql] of CASES) {
@@ -64,7 +66,7 @@ describe('Jira', () => {
     for (const text of HOSTILE_TEXTS) {
       const literal = `'${text.replaceAll("'", "''")}'`;
       for (const where of [`assignee = ${literal}`, `summary = ${literal}`, `id IN ('7', ${literal})`]) {
-        for (const jql of asked(where)) expect(errorsIn(jql), jql).to.deep.equal([]);
+        for (const jql of asked(where).filter((jql) => jql !== '')) expect(errorsIn(jql), jql).to.deep.equal([]);
       }
     }
   });

@@ -19,16 +19,23 @@ export interface Name {
   readonly name: string;
 }
 
-/** The kind of field that a native type stands for in JQL: names of issues and of users, texts, and instants. */
-export const JQL_TYPES = { issue: 'issue', user: 'user', text: 'text', instant: 'instant' } as const;
-
 /** A restriction that every issue meets, because Jira rejects unrestricted queries, and one that none meets. */
 const EVERY = 'created is not EMPTY';
 const NONE = 'created is EMPTY';
 
-/** Returns a text in double quotes. Quotes and backslashes in it have a backslash. Source: "JQL", characters. */
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/**
+ * Returns a text in double quotes. Quotes and backslashes in it have a backslash, and the grammar has its own signs for control characters.
+ * Source: "Search using JQL", special characters.
+ */
 export function quote(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+  const escaped = text.replace(/["\\]/g, '\\$&').replace(/\p{Cc}/gu, (sign) => ESCAPES[sign] ?? printUnicode(sign));
+  return `"${escaped}"`;
+}
+
+function printUnicode(sign: string): string {
+  return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Returns the whole query: the condition, or a restriction that every issue meets, and the order. */
