@@ -130,7 +130,7 @@ describe('Stripe', () => {
   after(() => provider.stop());
 
   it('sends a creation again after a failure, with the same idempotency key', async () => {
-    const connection = provider.connect({ retry: true });
+    const connection = provider.connect({}, { retry: true });
     await provider.command('/simulate/trouble', { trouble: '503; retry-after=0', times: 1, method: 'POST' });
     const created = await connection.run(CUSTOMERS.create, { values: { name: 'Once' }, fields: [] });
     expect(created).to.include({ name: 'Once' });
