@@ -5901,6 +5901,7 @@ export interface components {
             config: components["schemas"]["DeliveryTarget"];
             matches: boolean;
             unfiltered: boolean;
+            warnings?: components["schemas"]["EndpointWarning"][];
         };
         DeliveryStatus: "queued" | "delivering" | "retrying" | "delivered";
         DeliveryInstance: {

@@ -371,6 +371,8 @@ export interface DeliveryAttemptColumns {
   readonly delivery_created_at: Date;
   /** As they were sent, redacted; null: of a release that did not store them. */
   readonly request_headers: unknown;
+  /** Whether the filter of the endpoint could not be decided, so that a redelivery says so too. */
+  readonly unfiltered: boolean;
 }
 
 /** Of a subscription that was made by itself: which events it wants, and how they are sent. */
@@ -382,6 +384,14 @@ export interface EndpointColumns {
   readonly choice: unknown;
   /** Ciphertext of a JSON object: headers and authentication. */
   readonly secrets: string | null;
+}
+
+/** Of an endpoint with a rate: the times that processes have reserved for their pushes. */
+export interface EndpointRateColumns {
+  readonly account_id: number;
+  readonly subscription_id: number;
+  /** The first time that no process has reserved. */
+  readonly next_at: Date;
 }
 
 /** What was accepted; payload is the body as it is signed and sent. One partition a day (UTC). */
@@ -1029,6 +1039,7 @@ export interface Tables {
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;
   readonly endpoint: EndpointColumns;
+  readonly endpoint_rate: EndpointRateColumns;
   readonly event: EventColumns;
   readonly event_key: EventKeyColumns;
   readonly event_owner: EventOwnerColumns;

@@ -23,6 +23,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ['shared-errors'],
   // Simulators evaluate filters with the evaluator that the platform has for rows.
   ['where', 'pairs'],
+  // Token endpoints of providers, and of receivers of events.
+  ['oauth-tokens'],
   ['connector', 'scripts', 'db', 'egress'],
   ['platform'],
   // What reads records asks it for the mappings in force.
@@ -61,7 +63,7 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
   chevrotain: (file) => file.startsWith('src/where/'),
   'ajv/dist/2020.js': (file) => file === 'src/connector/simulator/official/judge.ts',
   undici: (file) => file.startsWith('src/egress/'),
-  oauth4webapi: (file) => file.startsWith('src/instances/oauth/'),
+  oauth4webapi: (file) => file === 'src/oauth-tokens.ts',
   'prom-client': (file) => file === 'src/metrics.ts',
   '@opentelemetry/api': isTelemetry,
   '@opentelemetry/core': isTelemetry,

@@ -104,7 +104,7 @@ describe('a newcomer', () => {
       ]),
     ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
-    const [, , query = '', , , told = '', gone = '', authorized = ''] = stdout.split(marker);
+    const [, , query = '', keyed = '', , , told = '', gone = '', authorized = ''] = stdout.split(marker);
 
     const [headers = '', body = ''] = query.split('\r\n\r\n');
     expect(headers)
@@ -114,6 +114,8 @@ describe('a newcomer', () => {
     const rows: { hireDate: string }[] = JSON.parse(body);
     expect(rows).to.have.length(5);
     expect(rows.every(({ hireDate }) => hireDate >= '2024-01-01')).to.equal(true);
+
+    expect(Object.keys(JSON.parse(keyed)[0])).to.deep.equal(['id', 'firstName']);
 
     const instance = JSON.parse(authorized);
     expect(instance.element.key).to.equal('salesforce');

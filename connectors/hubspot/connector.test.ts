@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { Signature } from '@hubspot/api-client/lib/src/utils/signature.js';
 import { expect } from 'chai';
 import { defineObject, type ProviderResponse, rejected, type WebhookCall } from '#connector';
 import { type Connection, objectOf, type Provider, startProvider } from '#connector/testing';
@@ -132,12 +132,18 @@ const EVENT = {
   objectId: 123,
 };
 
-/** Signs as "Validating requests" describes it, and as the class `Signature` of HubSpot's own client does. */
+/** Makes a request that HubSpot's own client has signed. */
 function callOf(events: unknown, { timestamp = '1564113600000', secret = 'yyyy-yyyy' } = {}): WebhookCall {
   const body = Buffer.from(JSON.stringify(events));
   // HubSpot decodes some characters of the address, and not the blank.
-  const signed = `POST${URL.replace('%3A', ':')}${body}${timestamp}`;
-  const signature = createHmac('sha256', secret).update(signed).digest('base64');
+  const url = URL.replace('%3A', ':');
+  const signature = Signature.getSignature('POST', 'v3', {
+    signature: '',
+    clientSecret: secret,
+    requestBody: String(body),
+    url,
+    timestamp: Number(timestamp),
+  });
   return {
     method: 'POST',
     url: URL,

@@ -19,7 +19,7 @@ import {
 } from '#connector';
 import { ID, ID_FIELD, toFieldSpec } from './fields.ts';
 import official from './official.json' with { type: 'json' };
-import { deletionsOf, FILTERING, type Groups, listOf, recordsOf } from './search.ts';
+import { deletionsOf, FILTERING, type Groups, listOf, PAGING, recordsOf } from './search.ts';
 
 /** An object of HubSpot's own. Its name is also its type in paths. */
 interface Standard {
@@ -142,13 +142,7 @@ const owners = defineObject<Inputs>({
   list: list<Inputs>({
     request: ({ filter, page }) => ({ path: '/crm/v3/owners', query: { ...filter, ...page } }),
     rows: (body) => json.array(json.at(body, 'results'), 'the owners'),
-    paging: {
-      kind: 'cursor',
-      cursor: 'after',
-      size: 'limit',
-      max: 100,
-      next: ({ body }) => json.at(body, 'paging', 'next', 'after'),
-    },
+    paging: PAGING,
   }),
   ...records({ get: (id) => ({ path: path`/crm/v3/owners/${id}` }) }),
 });

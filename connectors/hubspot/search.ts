@@ -11,6 +11,7 @@ import {
   list,
   type ObjectSpec,
   type Operation,
+  type Paging,
   type ProviderRequest,
   path,
   records,
@@ -76,6 +77,16 @@ export const FILTERING = {
 const LONGEST_PROPERTIES = 800;
 const MOST_RECORDS = 100;
 
+/** The pages of all lists. Only searches have a total. */
+export const PAGING: Paging = {
+  kind: 'cursor',
+  cursor: 'after',
+  size: 'limit',
+  max: MOST_RECORDS,
+  next: ({ body }) => json.at(body, 'paging', 'next', 'after'),
+  total: ({ body }) => json.at(body, 'total'),
+};
+
 /** Returns a record as a flat object of its properties. */
 export function toRecord(record: unknown): Json {
   const { id, properties } = json.object(record, 'a record');
@@ -89,14 +100,7 @@ export function listOf(type: string): ListOperation<Groups> {
   const pages = list<Groups>({
     request: (query) => (isSearch(query) ? searchFor(type, query) : pageOf(type, query)),
     rows: toRecords,
-    paging: {
-      kind: 'cursor',
-      cursor: 'after',
-      size: 'limit',
-      max: MOST_RECORDS,
-      next: ({ body }) => json.at(body, 'paging', 'next', 'after'),
-      total: ({ body }) => json.at(body, 'total'),
-    },
+    paging: PAGING,
     order: {
       // The description has orders as texts, and HubSpot's own client sends JSON in them.
       term: (propertyName, direction) =>

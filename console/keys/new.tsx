@@ -62,10 +62,10 @@ export function NewAccessKey() {
                 <option value="write">write: creates, changes and deletes records</option>
               </select>
             </label>
-            <fieldset class="stack tight">
+            <fieldset class="plain stack tight">
               <legend>Also allow</legend>
               {PERMISSIONS.map(([kind, says]) => (
-                <label key={kind} class="row">
+                <label key={kind} class="inline">
                   <input type="checkbox" name="allow" value={kind} /> {says}
                 </label>
               ))}

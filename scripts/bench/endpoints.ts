@@ -7,8 +7,10 @@ import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { compileWish, createChoice } from '../../src/events/endpoints/choose.ts';
 import type { EventSource, NewEvent } from '../../src/events/model.ts';
+import { createPacer } from '../../src/pace.ts';
 import { type LoadDatabase, startLoadDatabase } from '../event-load/postgres.ts';
 import { startReceiver, startSender } from '../event-load/processes.ts';
 
@@ -37,11 +39,16 @@ const UNWANTED = "objectName = 'deals' AND object.stage = 'Won' AND object.amoun
 
 /** Returns the microseconds that the decision about one event takes with this many endpoints, none of which wants it. */
 async function decisionMicros(count: number): Promise<number> {
-  const wish = compileWish({ eventTypes: ['*'], where: UNWANTED }, () => undefined);
+  const wish = compileWish({ eventTypes: ['*'], where: UNWANTED });
   const wanting = Array.from({ length: count }, (_, index) => {
     return { receiver: { subscriptionId: index, host: 'example.com', ordered: false }, ...wish };
   });
-  const choose = createChoice(wanting, async () => undefined);
+  const records = { record: async () => undefined, types: async () => undefined };
+  const choose = createChoice(wanting, {
+    records,
+    pacer: createPacer(new AbortController().signal),
+    clock: SYSTEM_CLOCK,
+  });
   for (let done = 0; done < DECISIONS; done++) await choose(event, source);
   const startedAt = process.hrtime.bigint();
   for (let done = 0; done < DECISIONS; done++) await choose(event, source);

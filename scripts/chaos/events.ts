@@ -14,7 +14,7 @@ const LIMIT_MS = { full: 15 * 60_000, quick: 120_000 };
 
 const FULL: Readonly<Record<string, Scenario>> = {
   crashes: crashes({ kills: 20, restarts: 3, perSecond: 400, secondsBetween: 2 }),
-  endpoints: crashes({ kills: 10, restarts: 2, perSecond: 150, secondsBetween: 2, endpoints: 5 }),
+  endpoints: crashes({ kills: 10, restarts: 2, perSecond: 250, secondsBetween: 4, endpoints: 5 }),
   outages: receiverOutages({ perSecond: 200, outages: 3, downSeconds: 3 }),
   hanging: hangingEndpoint({ perSecond: 200, seconds: 10, rounds: 3 }),
   backlog: dueRetries({ deliveries: 100_000, endpoints: 1_000, withinSeconds: 60 }),

@@ -10,9 +10,15 @@ export interface SenderSetup {
   /** The callback URL of instance n is at index n. Null: it has none. */
   readonly callbackUrls: readonly (string | null)[];
   /** The endpoints of the account. */
-  readonly endpoints?: readonly { readonly url: string; readonly where: string }[];
+  readonly endpoints?: readonly GivenEndpoint[];
   readonly bodyBytes: number;
   readonly options: Partial<EngineOptions>;
+}
+
+export interface GivenEndpoint {
+  readonly url: string;
+  readonly where: string;
+  readonly maxPerSecond?: number;
 }
 
 /** A load. Each event carries its number and the time at which it was due to be published. */

@@ -62,11 +62,10 @@ const endpoints = createEndpoints(
   platform,
   {
     subscriptions,
-    knownObjects: () => [],
-    findRecordTypes: () => undefined,
+    knownObjects: async () => [],
     elements: { keys: () => ['load'], hubs: () => ['general'] },
     hasInstance: async () => true,
-    openRecords: () => async () => undefined,
+    openRecords: () => ({ record: async () => undefined, types: async () => undefined }),
   },
   { maxPerAccount: given.length },
 );

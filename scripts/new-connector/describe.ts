@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Choices } from './choices.ts';
 import { firstConnector } from './first-connector.ts';
-import { chooseOfficial, compareOfficial, type Official } from './official.ts';
+import { readOData } from './odata.ts';
+import { chooseOfficial, compareOfficial, type Described, type Official } from './official.ts';
 import { readOpenApi } from './openapi.ts';
 import { readmeText } from './texts.ts';
 
@@ -15,7 +16,10 @@ interface Description {
   readonly folder: string;
   /** The folder of this repository, which has the formatter. */
   readonly root: string;
-  readonly openapi: string;
+  /** The file or folder of OpenAPI documents. */
+  readonly openapi: string | undefined;
+  /** The file of the $metadata of an OData service. */
+  readonly odata: string | undefined;
   /** Further files of a new connector. */
   readonly files: Readonly<Record<string, string>>;
   readonly operations?: readonly string[] | undefined;
@@ -28,7 +32,7 @@ interface Description {
  * @returns what was written or changed, one line each
  */
 export async function describeConnector({ choices, folder, root, ...given }: Description): Promise<readonly string[]> {
-  const documents = await readOpenApi(given.openapi);
+  const documents = await readDocuments(given);
   const file = join(folder, 'official.json');
   const before = existsSync(file) ? readOfficial(await readFile(file, 'utf8'), file) : undefined;
   const all = documents.flatMap(({ operations }) => Object.keys(operations));
@@ -54,6 +58,14 @@ function withUnknown(readme: string, { source, version }: Official, open: readon
   return readme
     .replace('The page of the provider for each fact.', `${source} (${version}), from which \`official.json\` is made.`)
     .replace('What you assumed, because no page says it.', open.join('\n'));
+}
+
+async function readDocuments({
+  openapi,
+  odata,
+}: Pick<Description, 'openapi' | 'odata'>): Promise<readonly Described[]> {
+  if (openapi !== undefined) return readOpenApi(openapi);
+  return odata === undefined ? [] : readOData(odata);
 }
 
 /** Returns a stored description. @throws Error for a file of another form */

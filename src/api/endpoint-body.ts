@@ -39,6 +39,13 @@ const NEEDED = {
   bearer: ['token'],
   oauth2: ['tokenUrl', 'clientId', 'clientSecret'],
 } as const;
+/** Values that no header can have, or that the receiver would read as others. */
+const UNSENDABLE = [
+  // RFC 6750, 2.1
+  { name: 'token', is: /[^\x21-\x7e]/, message: "'token' has a character that no header can have." },
+  // RFC 7617, 2
+  { name: 'username', is: /:/, message: "'username' contains a colon, at which the receiver would end it." },
+] as const;
 const OPTIONAL = { basic: [], bearer: [], oauth2: ['scope', 'audience', 'clientAuthentication'] } as const;
 
 /**
@@ -64,7 +71,11 @@ export function readAuthentication(body: AuthenticationBody): EndpointAuthentica
       ? [{ path: pointer('body', 'authentication', name), message: `'${name}' contains a control character.` }]
       : [],
   );
-  const faults = [...missing, ...foreign, ...control];
+  const unsendable = Object.entries(members).flatMap(([name, value]): ErrorDetail[] => {
+    const fault = UNSENDABLE.find((each) => each.name === name && each.is.test(value));
+    return fault === undefined ? [] : [{ path: pointer('body', 'authentication', name), message: fault.message }];
+  });
+  const faults = [...missing, ...foreign, ...control, ...unsendable];
   if (faults.length > 0) throw invalidRequest(faults);
   // Its members are those of its type.
   return body as EndpointAuthentication;

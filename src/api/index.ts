@@ -57,7 +57,7 @@ import { createInnerCallers, type InnerCaller, type InnerCallers } from './inner
 import { createInstanceHandlers } from './instances.ts';
 import { createInvitationHandlers } from './invitations.ts';
 import { createMappingHandlers } from './mappings.ts';
-import { createAgentHandler } from './mcp.ts';
+import { createAgentCors, createAgentHandler } from './mcp.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './measurements.ts';
 import { createNotificationHandlers, type NotificationServices } from './notifications.ts';
 import { createProxyHandlers } from './oauth-proxies.ts';
@@ -188,6 +188,7 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
     }),
     receiveEvents: createWebhookHandler(webhooks, { bodyBudget, publicUrl }),
     serveAgents,
+    allowAgentPages: createAgentCors(config.corsOrigins),
   });
   const recorded = { trust, redactCall, record: services.activity.recorder.record };
   const api = config.role === 'worker' ? undefined : operations;

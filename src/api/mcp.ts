@@ -3,6 +3,7 @@ import type { OperationId } from '../../generated/operations.ts';
 import type { AccessKey } from '../accounts/access-keys/scope.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError } from '../errors.ts';
+import { createCors } from '../http/cors.ts';
 import { LARGE, readJsonBody } from '../http/json-body.ts';
 import { signalEnd } from '../http/request-end.ts';
 import type { AgentRoom } from '../mcp/index.ts';
@@ -44,6 +45,17 @@ export function createAgentHandler({ room, identifyKey, bodyBudget, ...hosts }: 
     if (response.destroyed) return;
     if (answered === undefined) response.status(202).end();
     else await send(answered, response);
+  };
+}
+
+/** Headers of responses that pages can read. */
+const EXPOSED = ['Elements-Request-Id', 'Retry-After', 'WWW-Authenticate'];
+
+/** Creates the handler that comes first at `/mcp`. It allows the pages of `CORS_ORIGINS` to call tools, and answers their preflights. */
+export function createAgentCors(corsOrigins: readonly string[]): RequestHandler {
+  const sendPreflight = createCors(corsOrigins, EXPOSED);
+  return (request, response, next) => {
+    if (!sendPreflight(request, response)) next();
   };
 }
 

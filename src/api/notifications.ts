@@ -128,7 +128,13 @@ export function createNotificationHandlers(services: NotificationServices, seal:
       const { eventIds } = await services.accept([{ ...event, receiver }]);
       const [eventId] = eventIds;
       if (eventId === undefined) throw new Error('A test event was not stored.');
-      return { body: { eventId, subscriptionId: id, config: { url }, ...verdict } };
+      const { warnings, ...result } = verdict;
+      return {
+        body: {
+          ...{ eventId, subscriptionId: id, config: { url }, ...result },
+          ...(warnings !== undefined && { warnings: [...warnings] }),
+        },
+      };
     },
 
     listDeliveries: async ({ principal: { accountId }, query, url }) => {

@@ -43,6 +43,8 @@ export interface ServiceRouterParts extends ProcessState {
   readonly connectPages: ConnectPages;
   /** Handler for agents. */
   readonly serveAgents: RequestHandler;
+  /** Comes before `serveAgents`, for pages of other origins. */
+  readonly allowAgentPages: RequestHandler;
 }
 
 const CHECK_TIMEOUT_MS = 2000;
@@ -70,6 +72,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     receiveEvents,
     connectPages,
     serveAgents,
+    allowAgentPages,
   } = parts;
   const states = createShared(() => runChecks(checks), { clock, ms: CHECK_KEEP_MS });
   const documents = createDocuments(publicUrl, connectorFolders);
@@ -135,6 +138,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
   const router = Router();
   if (role !== 'worker') router.get(`${ASSETS_PATH}/:file`, sendAsset).all(`${ASSETS_PATH}/:file`, refuseOtherMethods);
   const served = role === 'worker' ? OF_EVERY_ROLE : (Object.keys(handlers) as RootOperationId[]);
+  if (role !== 'worker') router.all(OPERATIONS.callAgentTools.path, allowAgentPages);
   for (const [template, ids] of Map.groupBy(served, (id) => OPERATIONS[id].path)) {
     const path = template.replace(/\{(\w+)\}/g, ':$1');
     for (const id of ids) router[OPERATIONS[id].method](path, note(id), handlers[id]);

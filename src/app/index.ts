@@ -189,7 +189,10 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await formulas.prepare();
   const endpoints = composeEndpoints(
     platform,
-    { subscriptions, registry, findSource, findInstance: findWebhookInstance, getRecord: resources.getRecord },
+    {
+      ...{ subscriptions, registry, mappings, findSource, findInstance: findWebhookInstance },
+      ...{ getRecord: resources.getRecord, getFields: resources.getFields },
+    },
     { maxPerAccount: config.maxEndpointsPerAccount },
   );
   const events = composeEvents(

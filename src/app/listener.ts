@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { MOST_STREAMED_BYTES } from '../http/body-bytes.ts';
 import { createClientErrorHandler } from '../http/client-error.ts';
-import { dropRests, type HttpHandler, handOnInARow, timeBodies } from '../http/connection.ts';
+import { dropRests, type HttpHandler, handOnInARow, MOST_HEADER_BYTES, timeBodies } from '../http/connection.ts';
 import { startFairly } from '../http/fair-start.ts';
 import { addressOf, networkOf } from '../http/remote-address.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
@@ -16,8 +16,7 @@ export interface Listener {
 }
 
 const LIMITS = {
-  /** Room for a `where` of 16 KB with every character percent-encoded. */
-  maxHeaderSize: 64 * 1024,
+  maxHeaderSize: MOST_HEADER_BYTES,
   /** Longer than load balancers keep theirs, so that they never send into a closing connection. */
   keepAliveTimeout: 75_000,
   headersTimeout: 15_000,

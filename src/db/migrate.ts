@@ -42,6 +42,7 @@ import * as endpoints from './migrations/0070-endpoints.ts';
 import * as schemaWatches from './migrations/0074-schema-watches.ts';
 import * as accessKeys from './migrations/0077-access-keys.ts';
 import * as activityKeys from './migrations/0078-activity-keys.ts';
+import * as endpointRates from './migrations/0079-endpoint-rates.ts';
 
 interface Migration {
   readonly name: string;
@@ -89,6 +90,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0074-schema-watches', statements: schemaWatches.STATEMENTS },
   { name: '0077-access-keys', statements: accessKeys.STATEMENTS },
   { name: '0078-activity-keys', statements: activityKeys.STATEMENTS },
+  { name: '0079-endpoint-rates', statements: endpointRates.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -11,6 +11,7 @@ import {
 } from './accept/accept.ts';
 import type { AcceptStore, StoredRow } from './accept/accept-store.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
+import type { RateRequest, RateStore } from './dispatch/rate-store.ts';
 import type { FindEndpoints } from './endpoints/choose.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
 import { createEventIds } from './event-id.ts';
@@ -42,6 +43,7 @@ export interface EngineStores {
   readonly claims: ClaimStore;
   readonly outcomes: OutcomeStore;
   readonly owners: OwnerStore;
+  readonly rates: RateStore;
 }
 
 export interface EngineNeighbours extends Pick<OutcomePorts, 'notifications'> {
@@ -124,6 +126,7 @@ export function createEngine(
   let hasStarted = false;
   let looking: Promise<void> | undefined;
   let callingBack = false;
+  let reserving = false;
   /** Condition that a stop waits for. */
   let awaited: { readonly holds: () => boolean; readonly resolve: () => void } | undefined;
 
@@ -135,6 +138,8 @@ export function createEngine(
   function takeTurn(): void {
     const nowMs = clock.now();
     if (owner.current() !== undefined) startPushes(nowMs);
+    const requests = reserving ? [] : dispatcher.takeRateRequests();
+    if (requests.length > 0) void reserve(requests);
     for (let batch = outcomes.take(); batch !== undefined; batch = outcomes.take()) void storeEnded(batch);
     const parked = callingBack ? [] : agenda.takeParked();
     if (parked.length > 0) void callBack(parked);
@@ -220,6 +225,22 @@ export function createEngine(
     turn();
   }
 
+  /** Reserves times for pushes to endpoints with a rate, with one statement at a time. */
+  async function reserve(requests: readonly RateRequest[]): Promise<void> {
+    reserving = true;
+    try {
+      const reserved = await stores.rates.reserve(requests);
+      dispatcher.setReserved(requests, reserved, clock.now());
+    } catch (error) {
+      log.warn({ err: error }, 'could not reserve times for deliveries; trying again');
+      // It rejects only when the engine stops.
+      await sleep(clock, options.storeRetryMs.longest, stopping.signal).catch(() => undefined);
+      dispatcher.setReserved(requests, undefined, clock.now());
+    }
+    reserving = false;
+    turn();
+  }
+
   function mayLook(): boolean {
     return looking === undefined && (hasStarted || !delivers) && !stopping.signal.aborted;
   }
@@ -283,7 +304,6 @@ export function createEngine(
         dispatcher.forget(lost);
         await owner.enter();
       }
-      if (dispatcher.hasRates()) dispatcher.shareRates(await stores.owners.count());
       turn();
       noteTakenOver(await owner.takeOver());
     } catch (error) {

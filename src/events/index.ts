@@ -1,10 +1,10 @@
 import type { Settings } from '../accounts/settings.ts';
-import type { Registry } from '../connector/registry.ts';
 import type { Platform } from '../platform.ts';
 import { createAcceptStore } from './accept/accept-store.ts';
 import { createDeliveries } from './deliveries/deliveries.ts';
+import { createRateStore } from './dispatch/rate-store.ts';
 import { createEndpoints } from './endpoints/endpoints.ts';
-import { createKnownObjects } from './endpoints/known-objects.ts';
+import { createKnownObjects, type KnownObjectPorts } from './endpoints/known-objects.ts';
 import { createRecordReading, type RecordReadingNeighbours } from './endpoints/records.ts';
 import { createEngine, type EngineNeighbours, type EngineRole } from './engine.ts';
 import { createEventHistory } from './history/history.ts';
@@ -36,10 +36,10 @@ export function composeDeliveries(
 /** Builds the service of endpoints, which choose their events. */
 export function composeEndpoints(
   platform: Platform,
-  { subscriptions, registry, findSource, ...ports }: EndpointRoomNeighbours,
+  { subscriptions, registry, mappings, findSource, ...ports }: EndpointRoomNeighbours,
   options: { readonly maxPerAccount: number },
 ) {
-  const objects = createKnownObjects(registry);
+  const objects = createKnownObjects({ registry, mappings });
   return createEndpoints(
     platform,
     {
@@ -52,9 +52,10 @@ export function composeEndpoints(
   );
 }
 
-export interface EndpointRoomNeighbours extends Pick<RecordReadingNeighbours, 'findInstance' | 'getRecord'> {
+export interface EndpointRoomNeighbours
+  extends Pick<RecordReadingNeighbours, 'findInstance' | 'getRecord' | 'getFields'>,
+    KnownObjectPorts {
   readonly subscriptions: Subscriptions;
-  readonly registry: Pick<Registry, 'connectors' | 'findConnector'>;
   readonly findSource: FindSource;
 }
 
@@ -70,6 +71,7 @@ export function composeEvents(platform: Platform, neighbours: EngineNeighbours, 
     claims: createClaimStore(knex),
     outcomes: createOutcomeStore(knex),
     owners: createOwnerStore(knex),
+    rates: createRateStore(knex),
   };
   const partitions = createEventPartitions(platform, options);
   const engine = createEngine(platform, stores, neighbours, options);
@@ -81,6 +83,6 @@ export function composeEvents(platform: Platform, neighbours: EngineNeighbours, 
       await engine.start();
     },
     stop: engine.stop,
-    keep: createUpkeep(platform, partitions),
+    keep: createUpkeep(platform, partitions, options),
   };
 }

@@ -1,4 +1,5 @@
 import type { Step, Trigger } from './model.ts';
+import { findNamedFields, type NamedFields } from './named-fields.ts';
 import type { Program, Programs, RunnableInstance } from './programs.ts';
 import { listReferences } from './references.ts';
 import { listOf, resolveProperty, type Target, type Triggers } from './triggers.ts';
@@ -9,10 +10,10 @@ export interface ElementUse {
   readonly formulaName: string;
   readonly formulaInstanceId: number;
   readonly formulaInstanceName: string;
-  /** Names of the objects that its trigger and its steps name, as far as they don't depend on a run. */
+  /** Names of the objects and children that its trigger and its steps name, as far as they don't depend on a run. */
   readonly objectNames: readonly string[];
-  /** The trigger and the steps as JSON. They name fields in scripts, paths and bodies. */
-  readonly text: string;
+  /** The fields that its steps name. */
+  readonly named: NamedFields;
 }
 
 export interface ElementUsePorts {
@@ -43,32 +44,39 @@ export function useOf(
   instance: Pick<RunnableInstance, 'id' | 'name' | 'formula' | 'formulaName' | 'configuration'>,
   elementInstanceId: number,
 ): ElementUse | undefined {
-  const nodes: readonly (Trigger | Step)[] = [...(program.trigger ? [program.trigger] : []), ...program.steps.values()];
+  const { trigger } = program;
+  const steps = [...program.steps.values()];
+  const nodes: readonly (Trigger | Step)[] = trigger === undefined ? steps : [trigger, ...steps];
   const resolve = (value: unknown) => resolveProperty(program, instance, value);
   const users = nodes.filter(({ properties }) => resolve(properties.elementInstanceId) === String(elementInstanceId));
   if (users.length === 0) return undefined;
-  const names = users.flatMap(({ type, properties }) =>
-    type === 'event' ? listOf(properties.objectTypes) : objectOf(properties.api, resolve),
+  const objectsOfEvents = users.flatMap(({ type, properties }) =>
+    type === 'event' ? listOf(properties.objectTypes) : [],
   );
+  const requests = new Map(users.map((node) => [node, objectOf(node.properties.api, resolve)] as const));
+  const objects = [...requests.values()].flatMap((name) => name ?? []);
+  const named = findNamedFields({ trigger, steps, objectsOfEvents, objectOf: (node) => requests.get(node) });
   return {
     formulaId: instance.formula.id,
     formulaName: instance.formulaName,
     formulaInstanceId: instance.id,
     formulaInstanceName: instance.name,
-    objectNames: [...new Set(names)],
-    text: JSON.stringify(nodes.map(({ properties }) => properties)),
+    objectNames: [...new Set([...objectsOfEvents, ...objects])],
+    named,
   };
 }
 
-/** Returns the object that a path of this API begins with. None, where a run decides it. */
-function objectOf(api: unknown, resolve: (value: unknown) => string): readonly string[] {
-  if (typeof api !== 'string') return [];
+/** Returns the object that a path of this API leads to, or a child of it, such as `orders/lines`. Undefined where a run decides it. */
+function objectOf(api: unknown, resolve: (value: unknown) => string): string | undefined {
+  if (typeof api !== 'string') return undefined;
   const [path = ''] = api.split('?', 1);
-  const [first, , third] = path.replace(/^\/?/, '').split('/');
-  const segment = first === 'hubs' ? third : first;
-  if (segment === undefined || segment === '') return [];
-  const name = listReferences(segment).length === 0 ? decodeSegment(segment) : resolve(segment);
-  return name === '' ? [] : [name];
+  const segments = path.replace(/^\/?/, '').split('/');
+  const [first, , second] = segments[0] === 'hubs' ? segments.slice(2) : segments;
+  const nameIn = (segment = '') => (listReferences(segment).length === 0 ? decodeSegment(segment) : resolve(segment));
+  const [object, child] = [nameIn(first), nameIn(second)];
+  if (object === '') return undefined;
+  if (second === undefined || second === '') return object;
+  return child === '' ? undefined : `${object}/${child}`;
 }
 
 /** Returns a segment of a path without its escapes. A segment that is not escaped correctly names no object. */

@@ -32,6 +32,11 @@ export function listReferences(text: string): readonly string[] {
   return [...text.matchAll(REFERENCE)].map(([, inner = '']) => inner.trim());
 }
 
+/** Returns a text with a blank in the place of each reference. */
+export function withoutReferences(text: string): string {
+  return text.replace(REFERENCE, ' ');
+}
+
 /**
  * Replaces the references in a value of JSON. A text that is one reference and nothing else becomes the value with its type.
  * @throws ReferenceFault

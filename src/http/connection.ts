@@ -11,6 +11,9 @@ import type { Clock } from '../clock.ts';
 import { takeTurn } from '../pace.ts';
 import { countPiece, type Flow } from '../turn-budget.ts';
 
+/** Maximum size of a request line with its headers: room for a `where` of 16 KB with every character percent-encoded. */
+export const MOST_HEADER_BYTES = 64 * 1024;
+
 /**
  * Stops reading from a connection, even where Node would start again because a body or a response continues.
  * @returns a function that ends this

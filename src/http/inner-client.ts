@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import { type Duplex, duplexPair, type Readable } from 'node:stream';
-import type { HttpHandler } from './connection.ts';
+import { type HttpHandler, MOST_HEADER_BYTES } from './connection.ts';
 
 /** A request that this process sends to itself. */
 export interface InnerRequest {
@@ -26,7 +26,8 @@ export type SendInner = (request: InnerRequest) => Promise<InnerResponse>;
  * so that a request is handled like any other and needs no port.
  */
 export function createInnerClient({ handle, ...classes }: HttpHandler): { send: SendInner; close: () => void } {
-  const server = createServer({ ...classes, requestTimeout: 0, keepAliveTimeout: 0 }, handle);
+  const maxHeaderSize = MOST_HEADER_BYTES;
+  const server = createServer({ ...classes, maxHeaderSize, requestTimeout: 0, keepAliveTimeout: 0 }, handle);
   const agent = new Agent({ keepAlive: true, maxSockets: 256, maxFreeSockets: 64 });
   const connect = (): Duplex => {
     const [near, far] = duplexPair();
@@ -39,7 +40,7 @@ export function createInnerClient({ handle, ...classes }: HttpHandler): { send: 
     /** @throws the reason of the signal; Error when the connection breaks */
     send: ({ method, path, headers, body, signal }) =>
       new Promise((resolve, reject) => {
-        const sent = request({ agent, method, path, headers, signal, host: 'inner', setHost: true });
+        const sent = request({ agent, maxHeaderSize, method, path, headers, signal, host: 'inner', setHost: true });
         sent.on('error', (error) => reject(signal.aborted ? signal.reason : error));
         sent.on('response', (response) =>
           resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),

@@ -1,4 +1,5 @@
-import { AppError, type ErrorDetail, invalidRequest, unknownName } from '../errors.ts';
+import { AppError, type ErrorDetail, invalidRequest, MOST_FAULTS, unknownName } from '../errors.ts';
+import { ExactNumber, isJsonObject } from '../numbers/exact-json.ts';
 import type { ObjectSchema, ToolSchema } from './schemas.ts';
 
 /** Arguments of a tool that its schema has accepted. */
@@ -14,6 +15,7 @@ export function readArguments(schema: ObjectSchema, given: unknown): ToolArgumen
   const faults: ErrorDetail[] = [];
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given ?? {})) {
+    if (faults.length > MOST_FAULTS) break;
     const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
     if (property === undefined) {
       const expected = Object.keys(schema.properties);
@@ -36,13 +38,14 @@ function convert({ type }: ToolSchema, value: unknown): unknown {
   if (type === 'array' && typeof value === 'string') return value.split(',').map((each) => each.trim());
   if (type === 'integer' && typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
   // The id of a record that looks like a number.
-  if (type === 'string' && typeof value === 'number') return String(value);
+  if (type === 'string' && (typeof value === 'number' || value instanceof ExactNumber)) return String(value);
   return value;
 }
 
 function faultOf(schema: ToolSchema, value: unknown): string | undefined {
   const { type, enum: choices, minimum, maximum, items } = schema;
   if (!isOfType(type, value)) return `must be ${NAMES[type ?? ''] ?? 'another value'}`;
+  if (typeof value === 'string' && !value.isWellFormed()) return 'must be valid Unicode';
   if (choices !== undefined && !choices.includes(String(value))) return `must be one of ${choices.join(', ')}`;
   if (typeof value === 'number' && minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
   if (typeof value === 'number' && maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
@@ -69,7 +72,7 @@ function isOfType(type: string | undefined, value: unknown): boolean {
     case 'array':
       return Array.isArray(value);
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isJsonObject(value);
     case 'integer':
       return Number.isSafeInteger(value);
     default:

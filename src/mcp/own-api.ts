@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
+import { AppError } from '../errors.ts';
 import type { SendInner } from '../http/inner-client.ts';
+import { parseJson } from '../numbers/exact-json.ts';
 
 /** A request of a tool to the API of this process, with the access key of the agent. */
 export interface ToolRequest {
@@ -23,7 +25,10 @@ export interface ToolResponse {
 
 /** Sends requests of tools. Each is limited and recorded like any request with the key. */
 export interface OwnApi {
-  /** @throws ApiRefusal for a response that is no success */
+  /**
+   * Returns the body of a response. Numbers in it keep all their digits.
+   * @throws ApiRefusal for a response that is no success; AppError REQUEST_INVALID for a request that is too long
+   */
   readonly json: (request: ToolRequest) => Promise<{ readonly body: unknown; readonly header: ToolResponse['header'] }>;
   /** Returns a response of any status. */
   readonly send: (request: ToolRequest) => Promise<ToolResponse>;
@@ -49,6 +54,8 @@ export interface OwnApiParts {
   readonly signal: AbortSignal;
 }
 
+/** Maximum number of characters of a path with its query. The rest of a request line with headers of 64 KB is for the headers. */
+const LONGEST_PATH = 56 * 1024;
 /** More than any page of 200 rows that the API returns. */
 const MOST_CHARACTERS = 32 * 1024 * 1024;
 
@@ -59,9 +66,11 @@ export function createOwnApi({ send: sendInner, basePath, authorization, signal 
     );
     const search =
       given.length === 0 ? '' : `${path.includes('?') ? '&' : '?'}${new URLSearchParams(Object.fromEntries(given))}`;
+    const whole = basePath + path + search;
+    if (whole.length > LONGEST_PATH) throw tooLong(whole.length);
     const response = await sendInner({
       method,
-      path: basePath + path + search,
+      path: whole,
       headers: {
         authorization,
         accept: 'application/json',
@@ -81,9 +90,16 @@ export function createOwnApi({ send: sendInner, basePath, authorization, signal 
     json: async (request) => {
       const response = await send(request);
       if (response.status < 200 || response.status > 299) throw new ApiRefusal(response);
-      return { body: response.text === '' ? undefined : JSON.parse(response.text), header: response.header };
+      return { body: response.text === '' ? undefined : parseJson(response.text), header: response.header };
     },
   };
+}
+
+function tooLong(length: number): AppError {
+  return new AppError(
+    'REQUEST_INVALID',
+    `The arguments make a request line of ${length} characters; the maximum is ${LONGEST_PATH}. Shorten where, or name fewer fields.`,
+  );
 }
 
 async function readText(body: Readable): Promise<{ readonly text: string; readonly isCut: boolean }> {

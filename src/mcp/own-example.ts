@@ -47,6 +47,15 @@ async function findExample(api: OwnApi): Promise<string | undefined> {
   const name = memberOf(object, 'name');
   if (typeof name !== 'string') return undefined;
   const fields = entriesOf(memberOf((await api.json({ path: `/objects${pathOf(name)}/metadata` })).body, 'fields'));
-  const example = exampleFilters(fields).at(-1);
-  return example === undefined ? undefined : `For example, for ${name}: ${example}`;
+  const example = exampleFilters(fields.filter(isPlain)).at(-1);
+  return example === undefined || !PLAIN.test(name) ? undefined : `For example, for ${name}: ${example}`;
+}
+
+/** What is too short, and has too few kinds of characters, to be an instruction. */
+const PLAIN = /^[\p{L}\p{N}_.-]{1,40}$/u;
+
+/** Returns whether a field may stand in the description of a tool, which a model trusts more than data: a provider has chosen its name. */
+function isPlain(field: unknown): boolean {
+  const [value] = entriesOf(memberOf(field, 'values'));
+  return PLAIN.test(String(memberOf(field, 'name'))) && (value === undefined || PLAIN.test(String(value)));
 }

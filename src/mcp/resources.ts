@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { OwnApi } from './own-api.ts';
+import { toVisibleJson, visibleLine } from './shown-values.ts';
 import { entriesOf, memberOf, pathOf } from './tools/tool.ts';
 
 /** Template of the URI of an object's metadata. */
@@ -28,7 +29,7 @@ export async function listResources(api: OwnApi, cursor: string | undefined): Pr
   return {
     resources: (await objectsOf(api, id)).map((object) => ({
       uri: uriOf(id, object),
-      name: object,
+      name: visibleLine(object),
       mimeType: JSON_TYPE,
     })),
     ...(next !== undefined && { nextCursor: String(next) }),
@@ -37,7 +38,11 @@ export async function listResources(api: OwnApi, cursor: string | undefined): Pr
 
 async function objectsOf(api: OwnApi, instance: number): Promise<readonly string[]> {
   const { status, text } = await api.send({ path: '/objects', instance });
-  return status === 200 ? entriesOf(JSON.parse(text)).map(String) : [];
+  return status === 200
+    ? entriesOf(JSON.parse(text))
+        .map(String)
+        .filter((name) => name.isWellFormed())
+    : [];
 }
 
 /**
@@ -50,7 +55,7 @@ export async function readResource(api: OwnApi, uri: string) {
     throw new AppError('NOT_FOUND', `There is no resource of this URI. Use ${OBJECT_TEMPLATE}.`);
   const path = `/objects${pathOf(decode(object))}/metadata`;
   const { body } = await api.json({ path, instance: Number(id) });
-  return { uri, mimeType: JSON_TYPE, text: JSON.stringify(body) };
+  return { uri, mimeType: JSON_TYPE, text: toVisibleJson(body) };
 }
 
 function uriOf(instance: number, object: string): string {

@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { isMembers } from '../numbers/exact-json.ts';
 import { MOST_DEPTH, shortValue } from './shown-values.ts';
 
 /** The outcome of a tool before it is cut to the maximum size of a result. */
@@ -43,7 +44,9 @@ const LEAST_BYTES = 1000;
 
 /** Creates the result of a tool: the same JSON as structured content and as text, together within 25 kB. */
 export function toResult({ data, list, one }: ToolOutcome): CallToolResult {
-  const around: Readonly<Record<string, unknown>> = Object(fitting(data, TEXT_LIMIT, MOST_BYTES - RESERVE_BYTES));
+  // Half of the room is for the list, which would otherwise never get on.
+  const most = (MOST_BYTES - RESERVE_BYTES) / (list === undefined && one === undefined ? 1 : 2);
+  const around: Readonly<Record<string, unknown>> = Object(fitting(data, TEXT_LIMIT, most));
   if (one !== undefined) {
     const left = MOST_BYTES - ENVELOPE_BYTES - sizeOf(resultOf(around));
     return resultOf({ ...around, [one.name]: fitting(one.value, one.textLimit, left) });
@@ -95,13 +98,13 @@ function mostCharacters(entry: unknown, room: number): number {
 }
 
 function countValues(value: unknown, depth = 0): number {
-  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return 1;
+  if (!isMembers(value) || depth > MOST_DEPTH) return 1;
   return Object.values(value).reduce((sum: number, member) => sum + countValues(member, depth + 1), 1);
 }
 
 function firstMembers(shown: unknown, room: number): unknown {
   if (typeof shown === 'string') return `${shown.slice(0, Math.floor(room / 8)).toWellFormed()}… [cut]`;
-  if (typeof shown !== 'object' || shown === null) return shown;
+  if (!isMembers(shown)) return shown;
   const members = Object.entries(shown);
   const kept: [string, unknown][] = [];
   let left = room - ENVELOPE_BYTES;

@@ -360,6 +360,19 @@ export function composeResources(
       catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),
 
     /**
+     * Returns the fields of an object: of the mapped one (`isMapped`), or of the provider's of that name. It is the same value while the object
+     * stays as it is. Discovered objects may need a call to the provider.
+     * @throws AppError as `getObject`
+     */
+    getFields: async (
+      { instance, objectName, signal }: ObjectTarget,
+      isMapped: boolean,
+    ): Promise<ObjectSpec['fields']> => {
+      const object = await catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName);
+      return isMappedObject(object) && !isMapped ? object.vendor.fields : object.fields;
+    },
+
+    /**
      * Reads the objects of the provider anew, past the cache. `describe` completes one of them. Mappings are left out.
      * @throws AppError as `getObject`
      */

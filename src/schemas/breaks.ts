@@ -1,13 +1,13 @@
-import type { ElementUse } from '../formulas/element-uses.ts';
 import type { PolledResource } from '../instances/polling/poll-settings.ts';
 import { fieldFinder } from '../mappings/mapped-field.ts';
 import type { MappingInForce, TransformationField } from '../mappings/model.ts';
 import { fieldsOfPoll } from '../polls/plan.ts';
+import { namesInScript } from '../scripts/index.ts';
 import type { FieldSpec } from '../where/index.ts';
 import type { FieldChange, SchemaChange } from './compare.ts';
 import { createMentions } from './mentions.ts';
 import { readField, type Shape } from './shape.ts';
-import type { ObjectUses } from './uses.ts';
+import type { FormulaUse, ObjectUses } from './uses.ts';
 
 /** A mapping that uses what changed. `fields` are the provider's, `mappedFields` those of the mapping. */
 export interface BrokenMapping {
@@ -49,7 +49,7 @@ export function findBreaks(before: Shape, change: SchemaChange, { polls, mapping
       .filter((broken) => isBroken(broken) || !canList(change))
       .map((broken) => (isGone ? { ...broken, fields: [] } : broken)),
     formulas: formulas
-      .map((formula) => brokenFormula(lost, found, formula))
+      .map((formula) => brokenFormula(before, lost, found, formula))
       .filter(isBroken)
       .map((broken) => (isGone ? { ...broken, fields: [] } : broken)),
   };
@@ -96,7 +96,7 @@ function brokenMapping(before: Shape, lost: ReadonlySet<string>, mapping: Mappin
     for (const name of broken) fields.add(name);
   }
   if (mapping.script !== undefined) {
-    const mentions = createMentions(mapping.script.body);
+    const mentions = createMentions(namesInScript(mapping.script.body).join('\n'));
     for (const name of lost) if (mentions(name)) fields.add(name);
   }
   return { objectName: mapping.objectName, fields: [...fields].toSorted(), mappedFields };
@@ -132,15 +132,34 @@ function brokenPoll(
   return { resource: resource.name, fields };
 }
 
-/** A formula names fields of the provider, or those of a mapping. */
+/** A formula names fields of the provider or those of a mapping, by the name that it has for the object. */
 function brokenFormula(
+  before: Shape,
   lost: ReadonlySet<string>,
   mappings: readonly BrokenMapping[],
-  { formulaId, formulaName, formulaInstanceId, formulaInstanceName, objectNames, text }: ElementUse,
+  { formulaId, formulaName, formulaInstanceId, formulaInstanceName, names, named }: FormulaUse,
 ): BrokenFormula {
-  const mentions = createMentions(text);
-  const mapped = mappings.filter(({ objectName }) => objectNames.includes(objectName));
-  const names = mapped.length === 0 ? [...lost] : mapped.flatMap(({ mappedFields }) => mappedFields);
-  const fields = names.filter(mentions).toSorted();
-  return { formulaId, formulaName, formulaInstanceId, formulaInstanceName, fields };
+  const mentions = createMentions(named.inScripts);
+  const isInScript = (field: string) => mentions(field) || field.split('.').every(mentions);
+  const fields = names.flatMap((name) => {
+    const mapped = mappings.filter(({ objectName }) => objectName === name);
+    const paths = [...(named.ofObjects.get(name) ?? [])];
+    if (mapped.length > 0)
+      return mapped
+        .flatMap(({ mappedFields }) => mappedFields)
+        .filter((field) => isInScript(field) || paths.some((path) => areAlike(path, field)));
+    return [...lost].filter((field) => {
+      const { nativeName = field } = readField(before.fields[field] ?? '');
+      return isInScript(field) || paths.some((path) => areAlike(path, field) || areAlike(path, nativeName));
+    });
+  });
+  return {
+    ...{ formulaId, formulaName, formulaInstanceId, formulaInstanceName },
+    fields: [...new Set(fields)].toSorted(),
+  };
+}
+
+/** Returns whether two paths lead to the same member, or one into the other. */
+function areAlike(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 }

@@ -7,9 +7,9 @@ import type { NewEvent } from '../events/model.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Resources } from '../resources/index.ts';
-import { findName } from '../resources/objects.ts';
 import { waitForCallersMs } from '../resources/rate-limits.ts';
 import { type Breaks, breaksAnything, findBreaks } from './breaks.ts';
+import { type Describe, describeOnce, findOwnName, readObject } from './children.ts';
 import { compareShapes, needsConfirmation, type SchemaChange } from './compare.ts';
 import { GONE, hashOfShape, SHAPE_VERSION, type Shape, shapeOf } from './shape.ts';
 import { joinUses, NO_USES, type ObjectUses } from './uses.ts';
@@ -75,16 +75,22 @@ export async function checkInstance(ports: CheckPorts, input: CheckInput, tally:
   }
   const wait = waitOf(ports, input);
   if (wait !== undefined) return wait;
-  const { objects, describe } = await ports.resources.inspect({ instance, signal, tally });
+  const { objects, ...inspection } = await ports.resources.inspect({ instance, signal, tally });
+  const describe = describeOnce(inspection.describe);
   // A provider without any object is one whose response is not to be trusted.
   if (Object.keys(objects).length === 0) {
     throw new AppError('PROVIDER_PROTOCOL', `${instance.connector.name} describes no objects.`);
   }
-  const names = namesOf(objects, known, wanted);
+  const faults: unknown[] = [];
+  const noteFault = (error: unknown): undefined => {
+    signal.throwIfAborted();
+    if (isAppError(error, 'OVERLOADED', 'PROVIDER_RATE_LIMITED', 'INSTANCE_CREDENTIALS_FAILED')) throw error;
+    faults.push(error);
+  };
+  const names = await namesOf({ objects, describe, noteFault }, known, wanted);
   await store.setNames(check, namesOfUses(names, uses));
   const rows = await store.list(check);
   const same: WatchKey[] = [];
-  const faults: unknown[] = [];
   let isPending = false;
   let early: CheckEnd | undefined;
   for (const row of rows) {
@@ -93,9 +99,7 @@ export async function checkInstance(ports: CheckPorts, input: CheckInput, tally:
     early = waitOf(ports, input);
     if (early !== undefined) break;
     try {
-      const own = findName(objects, row.objectName);
-      const object = own === undefined ? undefined : objects[own];
-      const shape = await readShape(row, object, describe);
+      const shape = shapeIn(row, await readObject(objects, row.objectName, describe));
       if (shape === undefined) continue;
       const used = joinUses((names.get(row.objectName) ?? []).map((name) => uses.get(name) ?? NO_USES));
       const outcome = await judge(ports, input, { row, shape, uses: used });
@@ -103,9 +107,7 @@ export async function checkInstance(ports: CheckPorts, input: CheckInput, tally:
       if (outcome === 'pending' || outcome === 'lost') isPending = true;
       if (outcome === 'changed') tally.changes++;
     } catch (error) {
-      signal.throwIfAborted();
-      if (isAppError(error, 'OVERLOADED', 'PROVIDER_RATE_LIMITED', 'INSTANCE_CREDENTIALS_FAILED')) throw error;
-      faults.push(error);
+      noteFault(error);
       await store.noteError(row, input.wordsOf(error));
     }
   }
@@ -129,15 +131,28 @@ function isFresh({ clock, options }: CheckPorts, { isPartial }: ClaimedCheck, ro
   return checkedAt.getTime() > clock.now() - options.resumeMs;
 }
 
+interface NameParts {
+  readonly objects: Objects;
+  readonly describe: Describe;
+  /** Called with the error of a description. It throws an error that ends the check. */
+  readonly noteFault: (error: unknown) => undefined;
+}
+
 /**
  * Returns the names by which each object is used, by its own name. An object that is unknown to the provider is watched only if it was
  * before: it disappeared.
  */
-function namesOf(objects: Objects, known: readonly WatchRow[], wanted: ReadonlySet<string>) {
+async function namesOf(
+  { objects, describe, noteFault }: NameParts,
+  known: readonly WatchRow[],
+  wanted: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const before = new Map(known.flatMap((row) => row.names.map((name) => [name, row.objectName] as const)));
   const names = new Map<string, string[]>();
   for (const name of wanted) {
-    const own = findName(objects, name) ?? before.get(name);
+    // A child keeps its name until the description of its object can be read again.
+    const found = await findOwnName(objects, name, describe).catch(noteFault);
+    const own = found ?? before.get(name);
     if (own === undefined) continue;
     names.set(own, [...(names.get(own) ?? []), name]);
   }
@@ -150,13 +165,9 @@ function namesOfUses(names: ReadonlyMap<string, readonly string[]>, uses: Readon
 }
 
 /** Returns the shape of an object as it is now. Undefined: the object was never there. */
-async function readShape(
-  { objectName, hash }: WatchRow,
-  object: ObjectSpec | undefined,
-  describe: (name: string, object: ObjectSpec) => Promise<ObjectSpec>,
-): Promise<Shape | undefined> {
+function shapeIn({ objectName, hash }: WatchRow, object: ObjectSpec | undefined): Shape | undefined {
   if (object === undefined) return hash === null ? undefined : GONE;
-  const shape = shapeOf(await describe(objectName, object));
+  const shape = shapeOf(object);
   if (Object.keys(shape.fields).length === 0) {
     throw new AppError('PROVIDER_PROTOCOL', `The provider describes no fields of '${objectName}'.`);
   }

@@ -10,6 +10,7 @@ import type { Platform } from '../platform.ts';
 import type { Resources } from '../resources/index.ts';
 import { findName } from '../resources/objects.ts';
 import { CHECKER_OPTIONS, type CheckerOptions, type CheckerPorts, createChecker } from './checker.ts';
+import { childName, splitChild, vendorNameOf } from './children.ts';
 import { CHECK_DUE_TOPIC } from './complaints.ts';
 import { createSchemaMetrics } from './schema-metrics.ts';
 import { findUses, joinUses, NO_USES, type ObjectUses, type UsePorts } from './uses.ts';
@@ -27,7 +28,10 @@ export { createComplaints } from './complaints.ts';
 export interface SchemaNeighbours extends Pick<CheckerPorts, 'prepare' | 'prepareNotice' | 'openRun'> {
   readonly instances: Pick<Instances, 'get' | 'getAll'>;
   readonly mappings: Pick<Mappings, 'onChange' | 'inForce'>;
-  readonly resources: Pick<Resources, 'inspect' | 'rateLimitOf' | 'listObjects' | 'getObject' | 'forgetObjects'>;
+  readonly resources: Pick<
+    Resources,
+    'inspect' | 'rateLimitOf' | 'listObjects' | 'getObject' | 'getChild' | 'forgetObjects'
+  >;
   readonly formulasOf: UsePorts['formulasOf'];
 }
 
@@ -178,10 +182,24 @@ export function composeSchemas(platform: Platform, neighbours: SchemaNeighbours,
 
   /** Finds the watch of an object, which may be named by an alias or as a mapped one. */
   async function findWatch(instance: Instance, name: string): Promise<Watch | undefined> {
-    const { byName } = await mappings.inForce(instance);
-    const given = byName.get(name)?.vendorName ?? name;
+    const given = vendorNameOf(await mappings.inForce(instance), name);
     const watches = await listWatches(instance);
     return watches.find(({ row }) => row.objectName === given) ?? watches.find(({ row }) => row.names.includes(given));
+  }
+
+  /** @throws AppError NOT_FOUND with the nearest name of an object or a child */
+  async function findObjectName(instance: Instance, given: string, signal: AbortSignal): Promise<string | undefined> {
+    const { objects } = await resources.listObjects({ instance, signal });
+    const own = findName(objects, given);
+    const address = own === undefined ? splitChild(given) : undefined;
+    const parent = address && findName(objects, address.parent);
+    if (own !== undefined) return own;
+    if (address === undefined || parent === undefined) {
+      await resources.getObject({ instance, objectName: given, signal });
+      return undefined;
+    }
+    const { name: child } = await resources.getChild({ instance, objectName: parent, signal }, address.child);
+    return childName({ parent, child });
   }
 
   async function getWatch(instance: Instance, name: string): Promise<Watch> {
@@ -236,12 +254,8 @@ export function composeSchemas(platform: Platform, neighbours: SchemaNeighbours,
      */
     watch: async (key: InstanceKey, name: string, signal: AbortSignal): Promise<Watch> => {
       const instance = await instances.get(key.accountId, key.id);
-      const { byName } = await mappings.inForce(instance);
-      const given = byName.get(name)?.vendorName ?? name;
-      const { objects } = await resources.listObjects({ instance, signal });
-      const objectName = findName(objects, given);
-      // It throws, and names the nearest object.
-      if (objectName === undefined) await resources.getObject({ instance, objectName: given, signal });
+      const given = vendorNameOf(await mappings.inForce(instance), name);
+      const objectName = await findObjectName(instance, given, signal);
       if (objectName === undefined) throw noSuchWatch(key.id, name);
       const watched = { accountId: key.accountId, instanceId: key.id, objectName };
       await change(knex, async (via) => {

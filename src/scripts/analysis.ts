@@ -73,6 +73,28 @@ export function findSyntaxFault(body: string, parameters: readonly string[]): Sc
   return withRoot(body, parameters, () => NO_FAULT).syntaxError;
 }
 
+/**
+ * Returns the names of members and the texts in a script: what can be the name of a field. Comments and names of variables are not among them.
+ * The result is the whole script if it is not JavaScript.
+ */
+export function namesInScript(body: string): readonly string[] {
+  if (body.length > LONGEST_SCRIPT) return [body];
+  try {
+    const root = parseScript('(function (done) { ', body);
+    return root === undefined ? [body] : listPositions(root).flatMap(nameAt);
+  } catch (error) {
+    if (error instanceof SyntaxError) return [body];
+    throw error;
+  }
+}
+
+function nameAt(position: NodePosition): readonly string[] {
+  const { node } = position;
+  if (node.type === 'Identifier') return isOnlyName(position) && position.role !== 'label' ? [node.name] : [];
+  if (node.type === 'Literal') return typeof node.value === 'string' ? [node.value] : [];
+  return node.type === 'TemplateElement' ? [node.value.cooked ?? node.value.raw] : [];
+}
+
 const NO_FAULT: ScriptAnalysis = { writes: 'anything', mayDrop: true };
 
 function withRoot(

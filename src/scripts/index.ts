@@ -1,4 +1,4 @@
-export { analyse, findSyntaxFault, type ScriptAnalysis } from './analysis.ts';
+export { analyse, findSyntaxFault, namesInScript, type ScriptAnalysis } from './analysis.ts';
 export {
   type CpuTime,
   FORMULA_LIMITS,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { loggedIn } from '#connector/suite';
+import * as hubspot from '../../connectors/hubspot/simulator.ts';
 import * as odata from '../../connectors/odata/simulator.ts';
 import * as redmine from '../../connectors/redmine/simulator.ts';
 import * as requesttracker from '../../connectors/requesttracker/simulator.ts';
@@ -18,6 +19,8 @@ interface Sender {
   readonly configuration: object;
   /** Absent where calls are not signed. */
   readonly secretKey?: string;
+  /** Whether the provider also signs the address, so that a copy for another address is forged. */
+  readonly signsUrl?: true;
   /** The name of a table for `POST /simulate/changes`, and of its object. */
   readonly table: string;
   readonly objectName: string;
@@ -53,6 +56,15 @@ const SENDERS: readonly Sender[] = [
     secretKey: 'webhook.secret',
     table: 'problem',
     objectName: 'problem',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'hubspot',
+    configuration: { ...hubspot.DEMO_CONFIGURATION, ...loggedIn(hubspot.DEMO_ACCESS_TOKEN, hubspot.CLIENTS) },
+    secretKey: 'webhook.secret',
+    signsUrl: true,
+    table: 'deals',
+    objectName: 'deals',
     told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
@@ -101,7 +113,7 @@ describe('webhooks of providers where people enter the address', () => {
     receiver.at(url).filter(({ body }) => String(body.data.objectId) === objectId);
 
   for (const sender of SENDERS) {
-    const { key, secretKey, table, objectName, told } = sender;
+    const { key, secretKey, signsUrl, table, objectName, told } = sender;
 
     describe(`those of ${key}`, () => {
       let url: string;
@@ -157,8 +169,8 @@ describe('webhooks of providers where people enter the address', () => {
         await until(async () => receiver.at(url).length > seen);
         const count = async () => (await service.call(`/instances/${instance.id}/events`)).body.length;
         const before = await count();
-        expect([(await again()).status, await count()]).to.deep.equal([200, before]);
-        if (secretKey === undefined) return;
+        expect([(await again()).status, await count()]).to.deep.equal([signsUrl ? 401 : 200, before]);
+        if (secretKey === undefined || signsUrl) return;
         const signature = Object.entries(sent?.headers ?? {}).filter(([name]) => /signature|authorization/.test(name));
         expect(signature).not.to.have.length(0);
         for (const [name, value] of signature) {

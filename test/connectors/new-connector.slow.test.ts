@@ -4,6 +4,8 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { chooseOfficial } from '../../scripts/new-connector/official.ts';
+import { readOpenApi } from '../../scripts/new-connector/openapi.ts';
 import * as kit from '../../src/connector/index.ts';
 import { createRegistry } from '../../src/connector/registry.ts';
 import { startTestApp } from '../support/app.ts';
@@ -114,6 +116,19 @@ describe('a connector in a package of its own', function packages() {
   it('does not overwrite what is there', async () => {
     const failure = await scaffold(['acme', '--out', folder]).catch((error: unknown) => error);
     expect(failure).to.have.property('stderr').that.includes(`${folder} is not empty.`);
+  });
+});
+
+describe('an official description in several files', () => {
+  it('is read together with the files that it refers to', async () => {
+    const documents = await readOpenApi(join(import.meta.dirname, 'descriptions/parts/whole.yaml'));
+    const Ticket = { type: 'object', properties: { parent: { $ref: '#/schemas/Ticket' } } };
+    expect(chooseOfficial(documents, { operations: ['GET /tickets'] })).to.deep.equal({
+      source: 'Parts',
+      version: '1',
+      operations: { 'GET /tickets': { responses: { 200: { $ref: '#/schemas/Ticket' } } } },
+      schemas: { Ticket },
+    });
   });
 });
 

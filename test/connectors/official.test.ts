@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { firstConnector } from '../../scripts/new-connector/first-connector.ts';
+import { readOData } from '../../scripts/new-connector/odata.ts';
 import {
   chooseOfficial,
   compareOfficial,
@@ -133,6 +134,49 @@ describe('the facts of an official description', () => {
     const file = join(import.meta.dirname, '../../package.json');
     const error = await readOpenApi(file).catch((reason: unknown) => reason);
     expect(error).to.have.property('message', `${file} is not an OpenAPI document: it has no paths.`);
+  });
+});
+
+describe('the facts of an OData service', () => {
+  it('are its entity sets, with the types that these reach', async () => {
+    const documents = await readOData(join(DESCRIPTIONS, 'shop.xml'));
+    const product = { $ref: '#/schemas/Shop.Product' };
+    expect(chooseOfficial(documents, { operations: ['GET /Products', 'PATCH /Products({key})'] })).to.deep.equal({
+      source: 'shop',
+      version: 'OData 4',
+      operations: {
+        'GET /Products': {
+          responses: {
+            200: {
+              type: 'object',
+              required: ['value'],
+              properties: { value: { type: 'array', items: product }, '@odata.nextLink': { type: 'string' } },
+            },
+          },
+        },
+        'PATCH /Products({key})': { body: product, responses: { 204: {} } },
+      },
+      schemas: {
+        'Shop.Address': { type: 'object', properties: { Since: { type: ['string', 'null'], format: 'date' } } },
+        'Shop.Item': {
+          type: 'object',
+          required: ['ID'],
+          properties: { ID: { type: 'string', format: 'uuid', readOnly: true } },
+        },
+        'Shop.Product': {
+          type: 'object',
+          allOf: [{ $ref: '#/schemas/Shop.Item' }],
+          properties: {
+            Name: { type: 'string', maxLength: 40 },
+            Price: { type: ['number', 'null'] },
+            Size: { anyOf: [{ $ref: '#/schemas/Shop.Size' }, { type: 'null' }] },
+            Maker: { anyOf: [{ $ref: '#/schemas/Shop.Address' }, { type: 'null' }] },
+            Tags: { type: 'array', items: { type: 'string' } },
+          },
+        },
+        'Shop.Size': { type: 'string', enum: ['Small', 'Large'] },
+      },
+    });
   });
 });
 

@@ -54,6 +54,18 @@ describe('a filter over events', () => {
     expect(compileEventFilter('object.amount = 1500').judge(row)).to.equal('yes');
   });
 
+  it('compares as the list does, with the collation and the aliases of a field', () => {
+    const row = { ...ROW, object: { Name: 'ADA', updated: '2026-03-01T10:00:00Z' } };
+    const types = {
+      Name: { type: 'string', collation: 'ci' },
+      updated: { type: 'datetime', aliases: { since: '>=' } },
+    } as const;
+    expect(compileEventFilter("object.Name = 'ada'").judge(row)).to.equal('no');
+    expect(compileEventFilter("object.Name = 'ada'", types).judge(row)).to.equal('yes');
+    expect(compileEventFilter("object.since = '2026-02-01T00:00:00Z'", types).judge(row)).to.equal('yes');
+    expect(compileEventFilter("object.since = '2026-04-01T00:00:00Z'", types).judge(row)).to.equal('no');
+  });
+
   it('of tags alone matches an instance without tags where it is negated', () => {
     const instance = { id: 1, name: 'x', tags: [] };
     expect(judge("instance.tags != 'a'", { instance })).to.equal('yes');

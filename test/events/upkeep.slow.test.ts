@@ -13,7 +13,8 @@ describe('the upkeep of events', () => {
   const signal = new AbortController().signal;
 
   function upkeep(batchRows = 5000, partitions = nothing) {
-    return createUpkeep({ knex: database.knex, clock: { now: () => NOW.getTime() } }, partitions, batchRows);
+    const platform = { knex: database.knex, clock: { now: () => NOW.getTime() } };
+    return createUpkeep(platform, partitions, { retentionDays: 30, batchRows });
   }
 
   async function insertKeys(count: number, createdAt: Date): Promise<void> {
@@ -72,5 +73,28 @@ describe('the upkeep of events', () => {
     await database.knex('delivery').insert({ ...delivery, state: 'delivering', owner: holding });
     await upkeep()(signal);
     expect(await database.knex('event_owner').pluck('id')).to.have.members([holding, living]);
+  });
+
+  it('forgets what was queued for a removed endpoint, and the endpoint when no attempt is kept', async () => {
+    const { knex } = database;
+    const rows = [
+      { url: 'https://a.example/kept', is_endpoint: true },
+      { url: 'https://a.example/removed', is_endpoint: true, deleted_at: daysAgo(0.1) },
+      { url: 'https://a.example/forgotten', is_endpoint: true, deleted_at: daysAgo(32) },
+      // The URL of an instance brings it back.
+      { url: 'https://a.example/callback', is_endpoint: false, deleted_at: daysAgo(32) },
+    ];
+    const ids = await knex('subscription')
+      .insert(rows.map((row) => ({ ...row, account_id: 1, secrets: 'sealed' })))
+      .returning('id');
+    for (const { id } of ids) await knex('endpoint_rate').insert({ account_id: 1, subscription_id: id });
+    const delivery = { account_id: 1, event_id: randomUUID(), event_at: NOW, type: 'x.created' };
+    await knex('delivery').where({ state: 'queued' }).delete();
+    for (const { id } of ids) await knex('delivery').insert({ ...delivery, subscription_id: id, state: 'queued' });
+    await upkeep()(signal);
+    const left = await knex('subscription').orderBy('id').pluck('url');
+    expect(left).to.deep.equal(['https://a.example/kept', 'https://a.example/removed', 'https://a.example/callback']);
+    const queued = await knex('delivery').where({ state: 'queued' }).orderBy('id').pluck('subscription_id');
+    expect(queued).to.deep.equal([ids[0]?.id, ids[3]?.id]);
   });
 });

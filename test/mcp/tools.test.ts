@@ -53,6 +53,21 @@ describe('tools of agents', () => {
     expect(() => readArguments(input, undefined)).to.throw(AppError, 'The argument object is missing.');
   });
 
+  it('look for the nearest names of the first faults only', () => {
+    const input = TOOLS.find(({ name }) => name === 'list_objects')?.input;
+    if (input === undefined) throw new Error('There is no list_objects.');
+    let read = 0;
+    const properties = new Proxy(input.properties, {
+      ownKeys: (target) => {
+        read++;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const many = Object.fromEntries(Array.from({ length: 90_000 }, (_, at) => [`searc${at}`, 1]));
+    expect(() => readArguments({ ...input, properties }, many)).to.throw(AppError, "Unknown argument 'searc0'.");
+    expect(read).to.be.at.most(51);
+  });
+
   it('show hidden characters, and cut long texts with their length', () => {
     expect(shortValue('a\u202eb\u0000\n👩‍🚀', 100)).to.equal('a\\u{202e}b\\u{0}\n👩‍🚀');
     expect(shortValue({ 'na\u001bme': 'x'.repeat(12) }, 10)).to.deep.equal({

@@ -1,14 +1,15 @@
 import { expect } from 'chai';
+import type { Connector } from '../../src/connector/contract.ts';
 import { AppError } from '../../src/errors.ts';
-import type { ElementUse } from '../../src/formulas/element-uses.ts';
 import { useOf } from '../../src/formulas/element-uses.ts';
+import type { Step, Trigger } from '../../src/formulas/model.ts';
 import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
-import type { MappingInForce } from '../../src/mappings/model.ts';
+import type { MappingInForce, MappingsInForce } from '../../src/mappings/model.ts';
 import { findBreaks } from '../../src/schemas/breaks.ts';
 import { compareShapes } from '../../src/schemas/compare.ts';
 import { isFieldComplaint } from '../../src/schemas/complaints.ts';
 import { GONE, type Shape, shapeOf } from '../../src/schemas/shape.ts';
-import { NO_USES, type ObjectUses } from '../../src/schemas/uses.ts';
+import { type FormulaUse, findUses, NO_USES, type ObjectUses } from '../../src/schemas/uses.ts';
 import type { FieldSpec } from '../../src/where/index.ts';
 
 const DATE = { type: 'datetime', filter: { '>=': 'exact' } } as const;
@@ -52,11 +53,33 @@ const MAPPING: MappingInForce = {
   ],
 };
 
-const FORMULA: ElementUse = {
-  ...{ formulaId: 1, formulaName: 'Sync', formulaInstanceId: 2, formulaInstanceName: 'Acme' },
-  objectNames: ['contacts'],
-  text: JSON.stringify([{ body: 'done({ label: trigger.body.lastName, updatedAtAll: 1 })' }]),
+type StepProperties = Readonly<Record<string, unknown>>;
+
+const CRM = { elementInstanceId: '${config.crm}' };
+const INSTANCE_OF_FORMULA = {
+  ...{ id: 2, name: 'Acme', formula: { accountId: 1, id: 1 }, formulaName: 'Sync' },
+  configuration: { crm: '7', other: '8' },
 };
+
+/** A formula that uses an object by these names. Steps are named `a`, `b` and so on. */
+function formula(
+  steps: readonly (readonly [Step['type'], StepProperties])[],
+  { names = ['contacts'], trigger }: { readonly names?: readonly string[]; readonly trigger?: Trigger } = {},
+): FormulaUse {
+  const named = steps.map(([type, properties], at): [string, Step] => {
+    const name = String.fromCharCode(97 + at);
+    return [name, { id: at, name, type, properties, onSuccess: [], onFailure: [] }];
+  });
+  const program = { variables: new Set(['crm', 'other']), trigger, steps: new Map(named) };
+  const use = useOf(program, INSTANCE_OF_FORMULA, 7);
+  if (use === undefined) throw new Error('The formula does not use the instance.');
+  return { ...use, names };
+}
+
+const request = (properties: StepProperties) => ['elementRequest', { ...CRM, method: 'GET', ...properties }] as const;
+const script = (body: string) => ['script', { body }] as const;
+const CONTACTS = request({ api: '/contacts' });
+const FORMULA = formula([CONTACTS, script('done({ label: trigger.body.lastName, updatedAtAll: 1 })')]);
 
 const polls = (settings: object) =>
   readPollSettings({ 'event.notification.enabled': true, ...settings })?.resources ?? [];
@@ -90,19 +113,95 @@ describe('what a change of an object breaks', () => {
     expect(breaksOf(without('status'), queried).polls).to.deep.equal([{ resource: 'contacts', fields: ['status'] }]);
   });
 
-  it('is a formula that names the field, as a whole word', () => {
-    const of = (...names: readonly string[]) =>
-      breaksOf(without(...names), { formulas: [FORMULA] }).formulas.map(({ fields }) => fields);
-    expect(of('lastName')).to.deep.equal([['lastName']]);
-    expect(of('updatedAt')).to.deep.equal([]);
-  });
+  describe('is a formula', () => {
+    const of = (use: FormulaUse, ...names: readonly string[]) =>
+      breaksOf(without(...names), { formulas: [use] }).formulas.map(({ fields }) => fields);
+    const all = ['firstName', 'lastName', 'status'];
 
-  it('is a formula that names the mapped field', () => {
-    const formula = { ...FORMULA, objectNames: ['people'], text: '"trigger.body.city"' };
-    expect(
-      breaksOf(without('address'), { mappings: [MAPPING], formulas: [formula] }).formulas[0]?.fields,
-    ).to.deep.equal(['city']);
-    expect(breaksOf(without('status'), { mappings: [MAPPING], formulas: [formula] }).formulas).to.deep.equal([]);
+    it('whose script has the name as a member or in a text, and not as a variable, a comment or a part of a word', () => {
+      expect(of(FORMULA, 'lastName')).to.deep.equal([['lastName']]);
+      expect(of(FORMULA, 'updatedAt')).to.deep.equal([]);
+      const body = `
+        // The firstName is not needed.
+        const firstName = 1;
+        const { lastName } = steps.a.response.body[0];
+        done({ text: "by status" });`;
+      expect(of(formula([CONTACTS, script(body)]), ...all)).to.deep.equal([['lastName', 'status']]);
+      const broken = formula([CONTACTS, script('this is { no script with firstName')]);
+      expect(of(broken, ...all)).to.deep.equal([['firstName']]);
+    });
+
+    for (const [what, step] of [
+      [
+        'a reference to the records of the object',
+        ['httpRequest', { url: 'https://a.example', body: '${steps.a.response.body[0].status}' }],
+      ],
+      ['a reference in the short form', ['httpRequest', { url: 'https://a.example/${a.response.body.status.id}' }]],
+      [
+        'the query of its path',
+        request({ api: "/contacts?where=status = 'lastName' AND id = '${trigger.args.firstName}'" }),
+      ],
+      ['its query', request({ api: '/hubs/crm/contacts', query: { fields: 'status,id' } })],
+      ['its query as text', request({ api: '/contacts', query: 'orderBy=status desc' })],
+      ['a body', request({ api: '/contacts', method: 'POST', body: { status: '${config.other}' } })],
+      ['a body as text', request({ api: '/contacts', method: 'POST', body: '{ "status": ${steps.a.response.body} }' })],
+    ] as const)
+      it(`that names the field in ${what}`, () => {
+        expect(of(formula([CONTACTS, step]), ...all)).to.deep.equal([['status']]);
+      });
+
+    it('that names the field of an entry of a loop over records', () => {
+      const loop = ['loop', { list: '${steps.a.response.body}' }] as const;
+      const end = ['httpRequest', { url: 'https://a.example', body: { text: '${steps.b.entry.status}' } }] as const;
+      expect(of(formula([CONTACTS, loop, end]), ...all)).to.deep.equal([['status']]);
+    });
+
+    it('that names the field of the record that started it', () => {
+      const trigger: Trigger = {
+        ...{ id: 1, name: 'trigger', type: 'event', onSuccess: [], onFailure: [] },
+        properties: { ...CRM, objectTypes: 'contacts' },
+      };
+      const send = ['httpRequest', { url: 'https://a.example/${trigger.body.message.raw.status}' }] as const;
+      expect(of(formula([send], { trigger }), ...all)).to.deep.equal([['status']]);
+      const raw = ['httpRequest', { url: 'https://a.example/${trigger.body.message.raw.Address.city}' }] as const;
+      expect(of(formula([raw], { trigger }), 'address')).to.deep.equal([['address']]);
+    });
+
+    it('and none that names a field of the same name of another object, instance, child or step', () => {
+      const others = [
+        request({ api: '/accounts?fields=status', method: 'POST', body: { lastName: '${config.other}' } }),
+        request({ api: '/contacts/1/notes?fields=firstName' }),
+        request({ elementInstanceId: '${config.other}', api: '/contacts?fields=status' }),
+        ['httpRequest', { url: 'https://a.example?fields=status', body: '${steps.b.response.body.status}' }],
+        ['httpRequest', { url: 'https://a.example/${steps.d.response.body.lastName}/${config.firstName}' }],
+      ] as const;
+      expect(of(formula([CONTACTS, ...others]), ...all)).to.deep.equal([]);
+    });
+
+    it('that names the mapped field', () => {
+      const use = formula([request({ api: '/people?fields=city' })], { names: ['people'] });
+      const broken = (...names: readonly string[]) =>
+        breaksOf(without(...names), { mappings: [MAPPING], formulas: [use] }).formulas.map(({ fields }) => fields);
+      expect(broken('address')).to.deep.equal([['city']]);
+      expect(broken('status')).to.deep.equal([]);
+    });
+
+    it('that uses the object by its own name and by a mapped one, once', async () => {
+      const both = [request({ api: '/people?fields=city' }), request({ api: '/contacts?fields=status' })];
+      const use = formula(both);
+      const uses = await findUses(
+        {
+          mappingsInForce: async () => ({ byName: new Map([['people', MAPPING]]) }) as unknown as MappingsInForce,
+          formulasOf: async () => [use],
+        },
+        { accountId: 1, id: 7, config: {}, connector: {} as Connector },
+      );
+      const found = uses.get('contacts') ?? NO_USES;
+      expect(found.formulas.map(({ names }) => names)).to.deep.equal([['people', 'contacts']]);
+      expect(breaksOf(without('address', 'status'), found).formulas.map(({ fields }) => fields)).to.deep.equal([
+        ['city', 'status'],
+      ]);
+    });
   });
 
   it('is everything that uses an object that disappeared', () => {
@@ -117,7 +216,7 @@ describe('what a change of an object breaks', () => {
     const more = shapeOf({
       fields: { ...FIELDS, status: { type: 'string', createable: true, sortable: true }, extra: { type: 'string' } },
     });
-    const uses = { mappings: [MAPPING], formulas: [{ ...FORMULA, text: 'status' }] };
+    const uses = { mappings: [MAPPING], formulas: [formula([request({ api: '/contacts?fields=status' })])] };
     expect(breaksOf(more, uses)).to.deep.equal(NO_USES);
   });
 });

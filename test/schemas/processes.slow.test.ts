@@ -4,6 +4,7 @@ import type { NewEvent } from '../../src/events/model.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import type { TimedRateLimit } from '../../src/resources/rate-limits.ts';
 import { type CheckPorts, checkInstance } from '../../src/schemas/check.ts';
+import { NO_USES } from '../../src/schemas/uses.ts';
 import { createWatchStore } from '../../src/schemas/watch-store.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
@@ -43,12 +44,18 @@ describe('a change of an object that several processes see', () => {
       other = {},
       low,
       waits = 0,
+      names = [],
+      fault,
     }: {
       readonly crash?: Error;
       readonly meet?: () => Promise<void>;
       readonly other?: Objects;
       readonly low?: TimedRateLimit;
       readonly waits?: number;
+      /** Names of objects that formulas use. */
+      readonly names?: readonly string[];
+      /** Thrown by each description. */
+      readonly fault?: Error;
     } = {},
   ): Promise<number> {
     const tally = { providerCalls: 0, changes: 0 };
@@ -58,7 +65,11 @@ describe('a change of an object that several processes see', () => {
       resources: {
         inspect: async () => {
           await meet?.();
-          return { objects, describe: async (_, described) => described };
+          const describe = async (_: string, described: ObjectSpec) => {
+            if (fault !== undefined) throw fault;
+            return described;
+          };
+          return { objects, describe };
         },
         rateLimitOf: () => low,
       },
@@ -72,7 +83,7 @@ describe('a change of an object that several processes see', () => {
         committed: () => undefined,
       }),
       prepareNotice: prepareNoNotice,
-      findUses: async () => new Map(),
+      findUses: async () => new Map(names.map((name) => [name, NO_USES])),
       clock,
       options: { confirmMs: 1, mostWaits: 3, resumeMs: 1 },
     };
@@ -141,6 +152,24 @@ describe('a change of an object that several processes see', () => {
       expect(failed).to.be.a('string');
     }
     expect(await stored()).to.deep.equal({ changes: 0, events: 0, fields: ['id', 'name'] });
+  });
+
+  it('fails a check that cannot find out whether a child is there, so that it runs again soon', async () => {
+    const names = ['things/parts'];
+    const parts: ObjectSpec = { fields: { id: { type: 'string' } } };
+    const above: ObjectSpec = { ...BEFORE, children: { parts } };
+    const fault = new Error('The provider is down.');
+    const failed = await check(above, { names, fault }).catch((error: Error) => error.message);
+    expect(failed).to.equal('The provider is down.');
+    const watched = () =>
+      database.knex('schema_watch').where({ instance_id: 1 }).orderBy('object_name').pluck('object_name');
+    expect(await watched()).to.deep.equal(['things']);
+    await check(above, { names: [...names, 'things/nothing'] });
+    expect(await watched()).to.deep.equal(['things', 'things/parts']);
+    const without = { ...BEFORE, children: {} };
+    expect(await check(without, { names })).to.equal(0);
+    expect(await check(without, { names })).to.equal(1);
+    expect(await watched()).to.deep.equal(['things', 'things/parts']);
   });
 
   it('waits for callers where the provider has little left of its rate limit, three times', async () => {

@@ -36,5 +36,7 @@ export function attemptsOf(knex: Knex): Promise<readonly AttemptRow[]> {
 }
 
 export async function emptyTables(knex: Knex): Promise<void> {
-  await knex.raw('truncate delivery, delivery_attempt, event, event_key, event_owner, endpoint, subscription');
+  await knex.raw(
+    'truncate delivery, delivery_attempt, event, event_key, event_owner, endpoint_rate, endpoint, subscription',
+  );
 }

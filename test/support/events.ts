@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createEgress } from '../../src/egress/index.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
+import { createRateStore } from '../../src/events/dispatch/rate-store.ts';
 import { createEngine, type EngineNeighbours, type EnginePlatform, type EngineRole } from '../../src/events/engine.ts';
 import { hostOf } from '../../src/events/lease.ts';
 import type { DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../../src/events/model.ts';
@@ -31,6 +32,7 @@ interface TestEngineInput extends Partial<EngineRole> {
   readonly clock?: Clock;
   readonly egress?: EnginePlatform['egress'];
   readonly findEndpoints?: EngineNeighbours['findEndpoints'];
+  readonly subscriptions?: EngineNeighbours['subscriptions'];
 }
 
 /** Creates the stores of the service. */
@@ -40,6 +42,7 @@ export function createStores(knex: Knex) {
     claims: createClaimStore(knex),
     outcomes: createOutcomeStore(knex),
     owners: createOwnerStore(knex),
+    rates: createRateStore(knex),
   };
 }
 
@@ -51,7 +54,7 @@ function createTestEngine(input: TestEngineInput) {
   const urls = new Map<number, string>();
   const sources = new Map<number, Partial<EventSource>>();
   const told: Told[] = [];
-  const subscriptions = createTestSubscriptions(knex);
+  const { subscriptions = createTestSubscriptions(knex) } = input;
   let settings: DeliverySettings = { failurePolicy: 'retry', retryCount: 5 };
 
   const platform: EnginePlatform = {
@@ -237,7 +240,7 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
 }
 
 /** Creates a notifier within one process, which receives its own messages. */
-function silentNotifier(): EnginePlatform['notifier'] {
+export function silentNotifier(): EnginePlatform['notifier'] {
   const handlers = new Map<string, Set<(payload: string) => void>>();
   return {
     publish: async (topic, payload) => handlers.get(topic)?.forEach((handler) => void handler(payload)),

@@ -283,6 +283,22 @@ describe('the command line', { skip }, () => {
       assert.equal((await causeway('keys', 'create', 'x', option, value)).code, 2, option);
   });
 
+  it('watches an object, and ends the watch', async () => {
+    assert.match((await causeway('schema')).err, /Nothing is watched\. Watch an object: /);
+    assert.match(await prints('schema', 'watch', 'incident'), /Watching incident\./);
+    for (let polls = 0; polls < MOST_POLLS; polls++) {
+      if (/ watched /.test(await prints('schema'))) break;
+      await sleep(POLL_MS);
+    }
+    assert.match(await prints('schema'), /incident +watched +a request +\d+/);
+    assert.deepEqual(await answers('schema', 'changes'), []);
+    const unknown = await causeway('schema', 'watch', 'incidentz');
+    assert.notEqual(unknown.code, 0);
+    assert.match(unknown.err, /Did you mean 'incident'\?/);
+    assert.match(await prints('schema', 'unwatch', 'incident'), /The watch of incident has ended\./);
+    assert.match((await causeway('schema')).err, /Nothing is watched/);
+  });
+
   it('connects by OAuth, whose page is shown and comes back to this machine', async () => {
     await writeFile(join(folder, 'secret'), 'demo-secret\n');
     const settings = ['--set', 'oauth.api.key=demo-client', '--set-file', 'oauth.api.secret=secret'];

@@ -284,7 +284,10 @@ export function createDeliveries(
         const newId = await createRedeliveryStore(via).redeliver(accountId, id, now());
         if (newId !== undefined) return newId;
         await get(accountId, id, via);
-        throw new AppError('CONFLICT', `The event of delivery ${id} is no longer kept, so it cannot be sent again.`);
+        throw new AppError(
+          'CONFLICT',
+          `Delivery ${id} cannot be sent again: its event is no longer kept, or its endpoint was deleted.`,
+        );
       };
       const made = await change(knex, redeliver, (newId) => ({ changes: { newDeliveryId: newId } }));
       await announceDue();

@@ -89,11 +89,14 @@ export interface RedeliveryPeriod {
   readonly status?: 'queued' | 'delivering' | 'retrying' | 'delivered' | undefined;
 }
 
+/** Nothing is sent to a removed endpoint again, and nobody could release it. A callback URL can be used again. */
+const IS_THERE = `not (s.is_endpoint and s.deleted_at is not null)`;
+
 /** The state of a delivery that is made by hand: pushed, whatever the policy, unless nothing may be pushed there. */
 const STATE = `case s.state when 'active' then 'waiting' else 'queued' end`;
 const DUE = `case s.state when 'active' then cast(:now as timestamptz) end`;
 
-const INSERT = `insert into delivery (account_id, subscription_id, event_id, event_at, instance_id, type, state, due)`;
+const INSERT = `insert into delivery (account_id, subscription_id, event_id, event_at, instance_id, type, unfiltered, state, due)`;
 
 /**
  * Creates the store of redeliveries. It locks the subscription briefly against a change of its state, because a delivery that is queued
@@ -103,22 +106,23 @@ export function createRedeliveryStore(knex: Knex) {
   return {
     /**
      * Creates a new delivery of an event.
-     * @returns its id; undefined if there is no such delivery, or its event is no longer kept
+     * @returns its id; undefined if there is no such delivery, its event is no longer kept, or its endpoint was removed
      */
     redeliver: async (accountId: number, id: number, now: Date): Promise<number | undefined> => {
       const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'id'>[] }>(
         `with original as (
-           select subscription_id, event_id, event_at, instance_id, type from delivery where account_id = :accountId and id = :id
+           select subscription_id, event_id, event_at, instance_id, type, unfiltered from delivery where account_id = :accountId and id = :id
            union all
-           select subscription_id, event_id, event_at, instance_id, type from delivery_attempt
+           select subscription_id, event_id, event_at, instance_id, type, unfiltered from delivery_attempt
              where account_id = :accountId and delivery_id = :id and delivered
          ), target as (
            select o.*, s.account_id, s.state from (select * from original limit 1) o
              join event e on e.account_id = :accountId and e.id = o.event_id and e.created_at = o.event_at
-             join subscription s on s.account_id = :accountId and s.id = o.subscription_id
+             join subscription s on s.account_id = :accountId and s.id = o.subscription_id and ${IS_THERE}
            for share of s
          )
-         ${INSERT} select account_id, subscription_id, event_id, event_at, instance_id, type, ${STATE}, ${DUE} from target s
+         ${INSERT}
+         select account_id, subscription_id, event_id, event_at, instance_id, type, unfiltered, ${STATE}, ${DUE} from target s
          returning id`,
         { accountId, id, now },
       );
@@ -137,26 +141,30 @@ export function createRedeliveryStore(knex: Knex) {
     ): Promise<number> => {
       const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(
         `with original as (
-           select id, subscription_id, event_id, event_at, instance_id, type from delivery
+           select id, subscription_id, event_id, event_at, instance_id, type, unfiltered from delivery
              where account_id = :accountId and created_at >= :from and created_at < :to and ${HOT_STATUS}
                and (cast(:subscriptionId as bigint) is null or subscription_id = :subscriptionId)
            union all
-           select delivery_id, subscription_id, event_id, event_at, instance_id, type from delivery_attempt
+           select delivery_id, subscription_id, event_id, event_at, instance_id, type, unfiltered from delivery_attempt
              where account_id = :accountId and delivered and attempted_at >= :from
                and delivery_created_at >= :from and delivery_created_at < :to
                and coalesce(cast(:status as text), 'delivered') = 'delivered'
                and (cast(:subscriptionId as bigint) is null or subscription_id = :subscriptionId)
          ), chosen as materialized (
-           select min(o.id) as id, o.subscription_id, o.event_id, o.event_at, o.instance_id, o.type from original o
+           select min(o.id) as id, o.subscription_id, o.event_id, o.event_at, o.instance_id, o.type,
+             bool_or(o.unfiltered) as unfiltered
+           from original o
              join event e on e.account_id = :accountId and e.id = o.event_id and e.created_at = o.event_at
+             join subscription s on s.account_id = :accountId and s.id = o.subscription_id and ${IS_THERE}
            group by o.subscription_id, o.event_id, o.event_at, o.instance_id, o.type
            limit :limit + 1
          ), target as materialized (
-           select account_id, id, state from subscription where account_id = :accountId and id in (select subscription_id from chosen)
+           select account_id, id, state from subscription
+           where account_id = :accountId and id in (select subscription_id from chosen)
            order by id for share
          ), inserted as (
            ${INSERT}
-           select s.account_id, c.subscription_id, c.event_id, c.event_at, c.instance_id, c.type, ${STATE}, ${DUE}
+           select s.account_id, c.subscription_id, c.event_id, c.event_at, c.instance_id, c.type, c.unfiltered, ${STATE}, ${DUE}
            from chosen c join target s on s.id = c.subscription_id
            where (select count(*) from chosen) <= :limit
            order by c.id

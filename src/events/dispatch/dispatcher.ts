@@ -3,8 +3,10 @@ import { type DeliveryLease, isRetry, isSwept } from '../lease.ts';
 import type { DeliveryOutcome, OutcomeQueue } from '../outcomes/outcome-queue.ts';
 import type { Agenda } from '../sweep/agenda.ts';
 import type { BreakerState } from './breaker.ts';
-import { type Host, type Lane, type LaneKey, queueLease, spend } from './lane.ts';
+import { type Host, type Lane, type LaneKey, queueLease } from './lane.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
+import { reservedCount } from './rate.ts';
+import type { RateRequest, ReservedTimes } from './rate-store.ts';
 import { createSlots } from './slots.ts';
 
 export interface SweepRoom {
@@ -18,6 +20,9 @@ export interface SweepRoom {
  * deliveries that it cannot keep as outcomes, notes in the agenda when there is room again, and `next` returns the delivery to push.
  */
 export type Dispatcher = ReturnType<typeof createDispatcher>;
+
+/** A push that failed. */
+type EndedPush = Pick<Extract<DeliveryOutcome, { readonly kind: 'failed' }>, 'isHard' | 'isElsewhere'>;
 
 export interface DispatchFigures {
   readonly lanes: number;
@@ -38,11 +43,11 @@ export function createDispatcher(
   const ready = createRotation<Lane>();
   const slots = createSlots(limits);
   const held = new Set<number>();
-  /** Lanes whose rate allows no push now. */
-  const resting = new Set<Lane>();
+  /** Lanes whose rate allows no push now, with the time at which it allows one. */
+  const resting = new Map<Lane, number>();
   let wakesAtMs = Number.POSITIVE_INFINITY;
-  /** Number of processes that share the rates. */
-  let share = 1;
+  /** Lanes that need times for their pushes. */
+  const unreserved = new Set<Lane>();
   let isClosed = false;
 
   function join(lane: Lane): void {
@@ -51,19 +56,65 @@ export function createDispatcher(
     ready.push(lane.accountId, lane);
   }
 
-  function rest(lane: Lane): void {
-    resting.add(lane);
-    wakesAtMs = Math.min(wakesAtMs, lane.restsUntilMs);
-  }
-
   function wakeLanes(nowMs: number): void {
     wakesAtMs = Number.POSITIVE_INFINITY;
-    for (const lane of [...resting]) {
-      if (lane.restsUntilMs > nowMs) wakesAtMs = Math.min(wakesAtMs, lane.restsUntilMs);
+    for (const [lane, untilMs] of [...resting]) {
+      if (untilMs > nowMs) wakesAtMs = Math.min(wakesAtMs, untilMs);
       else {
         resting.delete(lane);
         join(lane);
       }
+    }
+  }
+
+  /** Returns whether the rate of a lane allows a push now. If not, the lane comes back when it does. */
+  function isInRate(lane: Lane, nowMs: number): boolean {
+    if (lane.maxPerSecond === undefined) return true;
+    const nextAtMs = lane.rate.nextAtMs(nowMs);
+    if (nextAtMs !== undefined && nextAtMs <= nowMs) return true;
+    if (nextAtMs === undefined) {
+      if (!lane.isReserving) unreserved.add(lane);
+    } else {
+      resting.set(lane, nextAtMs);
+      wakesAtMs = Math.min(wakesAtMs, nextAtMs);
+    }
+    return false;
+  }
+
+  /** Returns the lanes that need times for their pushes, and how many each needs. */
+  function takeRateRequests(): readonly RateRequest[] {
+    if (unreserved.size === 0) return [];
+    const requests: RateRequest[] = [];
+    for (const lane of unreserved) {
+      const { accountId, subscriptionId, maxPerSecond, firsts, retries } = lane;
+      const waiting = firsts.size + retries.size;
+      if (waiting === 0 || maxPerSecond === undefined) continue;
+      lane.isReserving = true;
+      requests.push({ accountId, subscriptionId, count: reservedCount(waiting, maxPerSecond) });
+    }
+    unreserved.clear();
+    return requests;
+  }
+
+  /**
+   * Notes the times that were reserved. A lane without an entry has no rate any more. To one that got none nothing may be sent, so its
+   * deliveries are released. Undefined: the request failed.
+   */
+  function setReserved(
+    requests: readonly RateRequest[],
+    reserved: readonly ReservedTimes[] | undefined,
+    nowMs: number,
+  ): void {
+    const timesOf = new Map(reserved?.map((times) => [times.subscriptionId, times]));
+    for (const { subscriptionId } of requests) {
+      const lane = lanes.find(subscriptionId);
+      if (lane === undefined) continue;
+      lane.isReserving = false;
+      const times = timesOf.get(subscriptionId);
+      if (times?.count === 0) releaseAll(lane, nowMs);
+      else if (times !== undefined) lane.rate.set(times, nowMs);
+      else if (reserved !== undefined) lane.maxPerSecond = undefined;
+      join(lane);
     }
   }
 
@@ -91,15 +142,12 @@ export function createDispatcher(
   /** Takes the next delivery of a lane. Undefined when the lane may not push now, or has none; it comes back when this changes. */
   function take(lane: Lane, nowMs: number): DeliveryLease | undefined {
     if (!slots.mayPush(lane)) return undefined;
-    if (lane.restsUntilMs > nowMs) {
-      rest(lane);
-      return undefined;
-    }
+    if (!isInRate(lane, nowMs)) return undefined;
     const preferred = lane.retryIsNext ? slots.takeRetry(lane) : takeFirst(lane, nowMs);
     const lease = preferred ?? (lane.retryIsNext ? takeFirst(lane, nowMs) : slots.takeRetry(lane));
     if (lease === undefined) return undefined;
     lane.retryIsNext = !isRetry(lease);
-    spend(lane, nowMs, share);
+    if (lane.maxPerSecond !== undefined) lane.rate.spend();
     return lease;
   }
 
@@ -116,7 +164,7 @@ export function createDispatcher(
     const wasFull = lane.inFlight >= lane.concurrency.limit();
     if (!slots.leave(lane, lease)) return;
     if (outcome.kind === 'delivered') noteDelivered(lane, outcome.attempt.durationMs, wasFull, nowMs);
-    else if (outcome.kind !== 'released') noteFailed(lane, outcome.isHard, startedMs, nowMs);
+    else if (outcome.kind !== 'released') noteFailed(lane, outcome, startedMs, nowMs);
     free(lane, lease);
     const unblocked = isRetry(lease) ? slots.unblock(lane.accountId) : undefined;
     if (unblocked !== undefined) join(unblocked);
@@ -130,9 +178,10 @@ export function createDispatcher(
     if (!noteResponse(lane, nowMs) && closesLane) agenda.callBack([lane]);
   }
 
-  function noteFailed(lane: Lane, isHard: boolean, startedMs: number, nowMs: number): void {
+  function noteFailed(lane: Lane, { isHard, isElsewhere }: EndedPush, startedMs: number, nowMs: number): void {
     lane.concurrency.fail();
     if (lane.breaker.fail(nowMs, isHard)) parkUntilRetry(lane, nowMs);
+    if (isElsewhere === true) return;
     if (!isHard) noteResponse(lane, nowMs);
     else if (hosts.fail(lane, startedMs, nowMs)) parkHost(lane.host, nowMs);
   }
@@ -168,6 +217,10 @@ export function createDispatcher(
     release(lease, dueAtMs);
   }
 
+  function releaseAll(lane: Lane, nowMs: number): void {
+    for (const lease of [...lane.firsts.drain(), ...lane.retries.drain()]) giveBack(lane, lease, nowMs);
+  }
+
   function release(lease: DeliveryLease, dueAtMs: number): void {
     outcomes.add({ kind: 'released', lease, dueAt: new Date(dueAtMs) });
   }
@@ -182,7 +235,7 @@ export function createDispatcher(
     if (isParked) giveBack(lane, lease, hosts.parkedUntilMs(lane, nowMs));
     else if (isClosed) giveBack(lane, lease, nowMs);
     else {
-      lanes.setRate(lane, lease);
+      lane.maxPerSecond = lease.maxPerSecond;
       queueLease(lane, lease);
       join(lane);
     }
@@ -290,12 +343,8 @@ export function createDispatcher(
     inFlight: slots.inFlight,
     /** Returns the time at which the rate of a lane allows its next push. In milliseconds since 1970; infinite if none rests. */
     restsUntilMs: () => wakesAtMs,
-    /** Returns whether a lane has a rate. */
-    hasRates: () => [...lanes.all()].some(({ maxPerSecond }) => maxPerSecond !== undefined),
-    /** Sets the number of processes that share the rates. */
-    shareRates: (processes: number) => {
-      share = Math.max(1, processes);
-    },
+    takeRateRequests,
+    setReserved,
 
     figures: (nowMs: number) => {
       const all = [...lanes.all()];

@@ -1,6 +1,7 @@
 import { createFifo, type Fifo } from '../fairness.ts';
 import { type DeliveryLease, isRetry } from '../lease.ts';
 import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
+import { createRate, type Rate } from './rate.ts';
 
 /** Key of a lane. */
 export type LaneKey = Pick<DeliveryLease, 'accountId' | 'subscriptionId' | 'host' | 'maxPerSecond'>;
@@ -29,21 +30,10 @@ export interface Lane {
   ready: boolean;
   /** Maximum number of pushes per second. Undefined: no limit. */
   maxPerSecond: number | undefined;
-  /** Time from which the rate allows the next push, in milliseconds since 1970. */
-  restsUntilMs: number;
-}
-
-/**
- * Milliseconds of pushes that a lane with a rate may catch up with at once. Timers are not exact, and without it a high rate would not be
- * reached.
- */
-const CATCH_UP_MS = 100;
-
-/** Notes a push of a lane with a rate. `share` is the number of processes that share the rate. */
-export function spend(lane: Lane, nowMs: number, share: number): void {
-  if (lane.maxPerSecond === undefined) return;
-  const intervalMs = (1000 / lane.maxPerSecond) * share;
-  lane.restsUntilMs = Math.max(lane.restsUntilMs, nowMs - Math.min(CATCH_UP_MS, intervalMs)) + intervalMs;
+  /** The times at which the rate allows pushes. */
+  readonly rate: Rate;
+  /** Whether further times were requested. */
+  isReserving: boolean;
 }
 
 /** A host that one account calls. Calls of other accounts to the same host do not count. */
@@ -86,7 +76,8 @@ export function createLane(key: Pick<Lane, 'accountId' | 'subscriptionId' | 'hos
     retriesBlocked: false,
     ready: false,
     maxPerSecond: undefined,
-    restsUntilMs: 0,
+    rate: createRate(),
+    isReserving: false,
   };
 }
 

@@ -35,12 +35,6 @@ export function createLanes(limits: LaneLimits) {
     return lane;
   }
 
-  function setRate(lane: Lane, { maxPerSecond }: LaneKey): void {
-    if (lane.maxPerSecond === maxPerSecond) return;
-    lane.maxPerSecond = maxPerSecond;
-    lane.restsUntilMs = 0;
-  }
-
   function remove(lane: Lane): void {
     lanes.delete(lane.subscriptionId);
     hosts.remove(lane);
@@ -52,10 +46,10 @@ export function createLanes(limits: LaneLimits) {
     if (idlers?.delete(lane) === true && idlers.size === 0) idle.delete(lane.accountId);
   }
 
-  /** Keeps a lane without deliveries only for its breaker or its rate, and only up to a maximum per account. */
+  /** Keeps a lane without deliveries only for its breaker, and only up to a maximum per account. */
   function tidy(lane: Lane): void {
     if (lane.held > 0) return;
-    if (lane.breaker.isClean() && lane.maxPerSecond === undefined) {
+    if (lane.breaker.isClean()) {
       remove(lane);
       return;
     }
@@ -117,8 +111,6 @@ export function createLanes(limits: LaneLimits) {
   return {
     hosts,
     laneOf,
-    /** Sets the rate of a lane to that of its newest delivery. */
-    setRate,
     find: (subscriptionId: number): Lane | undefined => lanes.get(subscriptionId),
     all: (): Iterable<Lane> => lanes.values(),
     hold,

@@ -1,7 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../../bounded.ts';
 import type { Clock } from '../../clock.ts';
-import { type Egress, EgressError } from '../../egress/index.ts';
+import { type Egress, EgressError, type EgressResponse } from '../../egress/index.ts';
+import {
+  basicAuthorization,
+  formEncode,
+  readGrant,
+  readOAuthError,
+  readTokenMembers,
+  showOAuthError,
+  TokenResponseFault,
+  tokensIn,
+  tokenTextOf,
+} from '../../oauth-tokens.ts';
+import { createRedactor } from '../../redaction.ts';
 import type { EndpointAuthentication } from '../model.ts';
 
 type OAuth2 = Extract<EndpointAuthentication, { readonly type: 'oauth2' }>;
@@ -48,8 +60,6 @@ const EARLY_MS = 30_000;
 /** Lifetime in milliseconds of a token whose response has no `expires_in`. A 401 ends it earlier. */
 const UNTOLD_MS = 3_600_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Error codes of RFC 6749, section 5.2, and others of this form. Anything else may contain secrets. */
-const ERROR_CODE = /^[a-z_]{1,40}$/;
 
 export type Authorizer = ReturnType<typeof createAuthorizer>;
 
@@ -71,7 +81,7 @@ export function createAuthorizer({ egress, clock, timeoutMs, signal }: Authoriza
 
   async function request(authentication: OAuth2): Promise<Token> {
     const { tokenUrl } = authentication;
-    const host = new URL(tokenUrl).host;
+    const { host } = new URL(tokenUrl);
     try {
       const response = await egress.request({
         url: tokenUrl,
@@ -81,7 +91,7 @@ export function createAuthorizer({ egress, clock, timeoutMs, signal }: Authoriza
         maxBytes: MAX_ANSWER_BYTES,
         signal,
       });
-      return readToken(host, response, clock.steady());
+      return await readToken(authentication, response, clock.steady());
     } catch (error) {
       if (!(error instanceof EgressError) || error.reason === 'aborted') throw error;
       throw new TokenRefusedError('unreachable', `No token came from ${host}: ${error.message}`, { cause: error });
@@ -147,53 +157,51 @@ export function toTokenRequest(authentication: OAuth2) {
     ...(audience !== undefined && { audience }),
     ...(inBody && { client_id: clientId, client_secret: clientSecret }),
   });
-  // Section 2.3.1: both are encoded as in a form first.
-  const username = formEncoded(clientId);
-  const password = formEncoded(clientSecret);
   return {
     headers: {
       accept: 'application/json',
       'content-type': 'application/x-www-form-urlencoded',
       'user-agent': 'Causeway',
-      ...(!inBody && { authorization: `Basic ${basicOf({ username, password })}` }),
+      ...(!inBody && { authorization: basicAuthorization({ clientId, clientSecret }) }),
     },
     body: body.toString(),
   };
 }
 
-function formEncoded(text: string): string {
-  return new URLSearchParams({ text }).toString().slice('text='.length);
-}
+/** A token as it can stand in a header. */
+const HEADER_TOKEN = /^[\x21-\x7e]+$/;
 
 /** Reads the response of a token endpoint. @throws TokenRefusedError */
-export function readToken(
-  host: string,
-  { status, body }: { readonly status: number; readonly body: Buffer },
+export async function readToken(
+  { tokenUrl, clientId, clientSecret }: Pick<OAuth2, 'tokenUrl' | 'clientId' | 'clientSecret'>,
+  { status, body, quotable }: Pick<EgressResponse, 'status' | 'body' | 'quotable'>,
   nowMs: number,
-): Token {
-  const answer = readMembers(body);
-  const { access_token: accessToken, token_type: type, expires_in: seconds, error } = answer;
-  if (status !== 200) {
-    const reason = typeof error === 'string' && ERROR_CODE.test(error) ? ` (${error})` : '';
-    throw new TokenRefusedError('refused', `The token endpoint at ${host} returned ${status}${reason}.`);
-  }
-  if (typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken))
-    throw new TokenRefusedError('refused', `The token endpoint at ${host} returned no access token.`);
-  if (typeof type === 'string' && type.toLowerCase() !== 'bearer')
-    throw new TokenRefusedError(
-      'refused',
-      `The token endpoint at ${host} returned a token of another type than Bearer.`,
+): Promise<Token> {
+  const url = new URL(tokenUrl);
+  const refused = (reason: string, options?: ErrorOptions) =>
+    new TokenRefusedError('refused', `The token endpoint at ${url.host} returned ${reason}`, options);
+  try {
+    const members = readTokenMembers(tokenTextOf(body));
+    const error = readOAuthError(
+      members,
+      createRedactor([clientSecret, formEncode(clientSecret), ...tokensIn(members)]),
     );
-  const lifetimeMs = Number(seconds) > 0 ? Number(seconds) * 1000 : UNTOLD_MS;
-  // A short-lived one is used for half of its time at least.
-  return { accessToken, expiresAtMs: nowMs + Math.max(lifetimeMs - EARLY_MS, lifetimeMs / 2) };
+    if (status < 200 || status >= 300 || error !== undefined) {
+      const reason = error === undefined || !quotable ? '' : ` (${showOAuthError(error)})`;
+      throw refused(`${status}${reason}.`);
+    }
+    if (!isBearer(members?.token_type)) throw refused('a token of another type than Bearer.');
+    const { accessToken, expiresInSeconds } = await readGrant(members ?? {}, { tokenUrl: url, clientId });
+    if (!HEADER_TOKEN.test(accessToken)) throw refused('an access token that no header can have.');
+    const lifetimeMs = expiresInSeconds === undefined ? UNTOLD_MS : expiresInSeconds * 1000;
+    // A short-lived one is used for half of its time at least.
+    return { accessToken, expiresAtMs: nowMs + Math.max(lifetimeMs - EARLY_MS, lifetimeMs / 2) };
+  } catch (error) {
+    if (!(error instanceof TokenResponseFault)) throw error;
+    throw refused(`a response that ${error.message}`, { cause: error.cause });
+  }
 }
 
-function readMembers(body: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
+function isBearer(type: unknown): boolean {
+  return typeof type !== 'string' || type.toLowerCase() === 'bearer';
 }

@@ -13,6 +13,9 @@ export interface WishRow
   extends Pick<EndpointRow, 'choice'>,
     RowOf<'subscription', 'id' | 'url' | 'event_types' | 'max_per_second'> {}
 
+/** An endpoint with the columns of its subscription. */
+export type WholeRow = EndpointRow & Omit<WishRow, 'id' | 'choice'>;
+
 const COLUMNS = columnsOf('endpoint', ['account_id', 'subscription_id', 'name', 'choice', 'secrets']);
 
 export function createEndpointStore(knex: Knex) {
@@ -40,6 +43,20 @@ export function createEndpointStore(knex: Knex) {
         .first();
       // The service wrote it.
       return row === undefined ? undefined : { ...row, choice: row.choice as EndpointChoice };
+    },
+
+    /**
+     * Returns an endpoint with what its subscription has of it. `isLocked`: others can change it only after the transaction.
+     */
+    findWhole: async (accountId: number, id: number, { isLocked }: { readonly isLocked: boolean }) => {
+      const { rows } = await knex.raw<{ rows: WholeRow[] }>(
+        `select s.url, s.event_types as "eventTypes", s.max_per_second as "maxPerSecond", e.name, e.choice, e.secrets,
+           e.account_id as "accountId", e.subscription_id as "subscriptionId"
+         from endpoint e join subscription s on s.account_id = e.account_id and s.id = e.subscription_id
+         where e.account_id = ? and e.subscription_id = ? and s.deleted_at is null ${isLocked ? 'for update of e' : ''}`,
+        [accountId, id],
+      );
+      return rows[0];
     },
 
     list: async (accountId: number, ids: readonly number[]): Promise<readonly EndpointRow[]> => {

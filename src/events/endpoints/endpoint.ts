@@ -151,6 +151,24 @@ function unmaskHeaders(
   );
 }
 
+/**
+ * Asserts that a request that moves an endpoint to another server sends its secrets again, or removes them. The stored ones are for the server
+ * before: whoever may change an endpoint may not learn them by that.
+ * @throws AppError REQUEST_INVALID
+ */
+export function assertSecretsSent(
+  before: EndpointSecrets,
+  input: Pick<EndpointInput, 'headers' | 'authentication'>,
+): void {
+  const faults = (['headers', 'authentication'] as const)
+    .filter((member) => before[member] !== undefined && input[member] === undefined)
+    .map((member) => ({
+      path: pointer('body', member),
+      message: `The stored values of '${member}' are for the server of the URL before. Send them again with the new URL, or null.`,
+    }));
+  if (faults.length > 0) throw invalidRequest(faults);
+}
+
 const SECRET_MEMBER = { basic: 'password', bearer: 'token', oauth2: 'clientSecret' } as const;
 
 function unmask(

@@ -31,8 +31,8 @@ export interface EventFilter {
   readonly judge: (row: EventRow) => FilterVerdict;
 }
 
-/** Types of the fields of a record, by name. */
-export type RecordTypes = Readonly<Record<string, Pick<FieldSpec, 'type'>>>;
+/** Types of the fields of a record, by name, with what comparisons depend on. */
+export type RecordTypes = Readonly<Record<string, Pick<FieldSpec, 'type' | 'collation' | 'aliases'>>>;
 
 const RECORD_PREFIX = 'object.';
 const TAGS = 'instance.tags';
@@ -97,11 +97,46 @@ function queryableFields(where: string, types: RecordTypes): Record<string, Fiel
   const fields: Record<string, FieldSpec> = { ...EVENT_FIELDS };
   for (const { name, literals } of fieldsOf(where)) {
     if (Object.hasOwn(EVENT_FIELDS, name)) continue;
-    const field = recordField(name);
-    const known = field !== undefined && Object.hasOwn(types, field) ? types[field]?.type : undefined;
-    fields[name] = { type: known ?? typeOf(literals), nullable: true };
+    const known = findRecordType(name, types);
+    if (known === undefined) fields[name] = { type: typeOf(literals), nullable: true };
+    else fields[known.name] = known.spec;
   }
   return fields;
+}
+
+/** Returns the described field that a filter means by its name or by an alias. Undefined for one that the object does not describe. */
+export function findRecordType(named: string, types: RecordTypes) {
+  const field = recordField(named);
+  if (field === undefined) return undefined;
+  const name = Object.hasOwn(types, field) ? field : aliasesOf(types).get(field);
+  const spec = name === undefined ? undefined : types[name];
+  if (name === undefined || spec === undefined) return undefined;
+  const aliases = Object.entries(spec.aliases ?? {}).map(([alias, equals]) => [`${RECORD_PREFIX}${alias}`, equals]);
+  const { type, collation } = spec;
+  return {
+    name: `${RECORD_PREFIX}${name}`,
+    spec: {
+      type,
+      nullable: true,
+      ...(collation !== undefined && { collation }),
+      ...(aliases.length > 0 && { aliases: Object.fromEntries(aliases) }),
+    } satisfies FieldSpec,
+  };
+}
+
+/** The fields by their aliases, collected once for each object. */
+const ALIASES = new WeakMap<RecordTypes, ReadonlyMap<string, string>>();
+
+function aliasesOf(types: RecordTypes): ReadonlyMap<string, string> {
+  const known = ALIASES.get(types);
+  if (known !== undefined) return known;
+  const aliases = new Map(
+    Object.entries(types).flatMap(([name, { aliases: names = {} }]) =>
+      Object.keys(names).map((alias) => [alias, name] as const),
+    ),
+  );
+  ALIASES.set(types, aliases);
+  return aliases;
 }
 
 /** The type of a field that nothing else tells: that of the values it is compared with, or text if these differ. */

@@ -1,28 +1,45 @@
 import type { Registry } from '../../connector/registry.ts';
-import type { RecordTypes } from './event-where.ts';
+import type { Mappings } from '../../mappings/index.ts';
 import type { KnownObject } from './warnings.ts';
 
-/** Creates the lookups of what the connectors declare: their objects and fields, without a request to a provider. */
-export function createKnownObjects({ connectors, findConnector }: Pick<Registry, 'connectors' | 'findConnector'>) {
-  let known: readonly KnownObject[] | undefined;
+export interface KnownObjectPorts {
+  readonly registry: Pick<Registry, 'connectors'>;
+  readonly mappings: Pick<Mappings, 'inForceForElement'>;
+}
+
+/** Creates the lookups of objects and fields that are known without a request to a provider. */
+export function createKnownObjects({ registry: { connectors }, mappings }: KnownObjectPorts) {
+  let declared: readonly KnownObject[] | undefined;
+
+  function declaredObjects(): readonly KnownObject[] {
+    declared ??= connectors.flatMap(({ key: elementKey, hub, objects }) =>
+      typeof objects === 'function'
+        ? []
+        : Object.entries(objects).map(([objectName, { fields }]) => {
+            return { elementKey, hub, objectName, fields: Object.keys(fields) };
+          }),
+    );
+    return declared;
+  }
+
+  async function mappedObjects(accountId: number): Promise<readonly KnownObject[]> {
+    const found = await Promise.all(
+      connectors.map(async ({ key: elementKey, hub }) => {
+        const { byName } = await mappings.inForceForElement({ accountId, elementKey });
+        return [...byName.values()].map(({ objectName, definition }): KnownObject => {
+          return { elementKey, hub, objectName, fields: definition.map(({ path }) => path) };
+        });
+      }),
+    );
+    return found.flat();
+  }
 
   return {
-    knownObjects: (): readonly KnownObject[] => {
-      known ??= connectors.flatMap(({ key: elementKey, hub, objects }) =>
-        typeof objects === 'function'
-          ? []
-          : Object.entries(objects).map(([objectName, { fields }]) => {
-              return { elementKey, hub, objectName, fields: Object.keys(fields) };
-            }),
-      );
-      return known;
-    },
-
-    findRecordTypes: (elementKey: string, objectName: string): RecordTypes | undefined => {
-      const objects = findConnector(elementKey)?.objects;
-      if (objects === undefined || typeof objects === 'function') return undefined;
-      return Object.hasOwn(objects, objectName) ? objects[objectName]?.fields : undefined;
-    },
+    /** Returns the objects that connectors declare, and those that the account maps for all instances of an element. */
+    knownObjects: async (accountId: number): Promise<readonly KnownObject[]> => [
+      ...declaredObjects(),
+      ...(await mappedObjects(accountId)),
+    ],
 
     elements: {
       keys: () => connectors.map(({ key }) => key),

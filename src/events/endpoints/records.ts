@@ -1,57 +1,98 @@
 import type { Clock } from '../../clock.ts';
+import { isAppError } from '../../errors.ts';
 import type { FindWebhookInstance } from '../../instances/event-sources.ts';
 import type { Logger } from '../../log.ts';
 import type { Resources } from '../../resources/index.ts';
 import { RECORD_ACTIONS } from '../event-types.ts';
 import type { EventSource, NewEvent } from '../model.ts';
+import type { RecordReading } from './choose.ts';
+import type { RecordTypes } from './event-where.ts';
 
 export interface RecordReadingNeighbours {
   readonly findInstance: FindWebhookInstance;
   readonly getRecord: Resources['getRecord'];
+  readonly getFields: Resources['getFields'];
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Maximum number of records that are read for the filters over the events of one call, and how long all of them may take. */
+/** Maximum number of records that are read for the filters over the events of one call, of objects, and how long all of it may take. */
 const MOST_READS = 25;
+const MOST_OBJECTS = 25;
 const READS_MS = 8_000;
 
 /**
- * Creates the reading of records for filters. The provider of a webhook waits meanwhile, so the number of records and the time are limited:
- * further events have none.
+ * Creates the reading of records for filters, and of the types of their fields. The provider of a webhook waits meanwhile, so the numbers and
+ * the time are limited: further events have none.
  */
 export function createRecordReading(neighbours: RecordReadingNeighbours) {
-  const { clock, log, getRecord } = neighbours;
+  const { clock, log, findInstance, getRecord, getFields } = neighbours;
 
-  async function read({ accountId, objectName, objectId }: NewEvent, { instanceId }: EventSource, signal: AbortSignal) {
-    if (objectName === undefined || objectId === undefined) return undefined;
-    const instance = (await neighbours.findInstance(accountId, instanceId))?.instance;
-    if (instance === undefined) return undefined;
-    try {
-      return (await getRecord({ instance, objectName, signal }, objectId)).record;
-    } catch (error) {
-      const { redactor } = instance;
-      log.warn({ err: error, redactor, accountId, instanceId, objectName }, 'could not read the record for a filter');
-      return undefined;
-    }
-  }
-
-  /** Opens the reading for the events of one call. It returns the record of an event, or undefined. */
-  return () => {
+  /** Opens the reading for the events of one call. */
+  return (): RecordReading => {
     let left = MOST_READS;
     let untilMs: number | undefined;
-    return async (event: NewEvent, source: EventSource): Promise<unknown> => {
+    const typesOf = new Map<string, Promise<RecordTypes | 'unknown' | undefined>>();
+
+    /** Does work that ends with the time of the call. @returns undefined where there is no time left */
+    async function inTime<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result | undefined> {
       untilMs ??= clock.steady() + READS_MS;
       const leftMs = untilMs - clock.steady();
-      if (left === 0 || leftMs <= 0 || !isReadable(event)) return undefined;
-      left--;
-      const late = new AbortController();
-      const endWait = clock.after(leftMs, () => late.abort(new Error('Reading the record took too long.')));
+      if (leftMs <= 0) return undefined;
+      const done = new AbortController();
+      const endWait = clock.after(leftMs, () => done.abort(new Error('Reading for a filter took too long.')));
       try {
-        return await read(event, source, late.signal);
+        return await work(done.signal);
       } finally {
         endWait();
+        // The memory of responses is counted until then.
+        done.abort();
       }
+    }
+
+    async function readRecord({ accountId, objectName, objectId }: NewEvent, { instanceId }: EventSource) {
+      const instance = (await findInstance(accountId, instanceId))?.instance;
+      if (instance === undefined || objectName === undefined || objectId === undefined) return undefined;
+      try {
+        return await inTime(async (signal) => (await getRecord({ instance, objectName, signal }, objectId)).record);
+      } catch (error) {
+        const { redactor } = instance;
+        log.warn({ err: error, redactor, accountId, instanceId, objectName }, 'could not read the record for a filter');
+        return undefined;
+      }
+    }
+
+    async function readTypes({ accountId, objectName, vendorObjectName }: NewEvent, { instanceId }: EventSource) {
+      const instance = (await findInstance(accountId, instanceId))?.instance;
+      if (instance === undefined || objectName === undefined) return undefined;
+      try {
+        const isMapped = vendorObjectName !== undefined;
+        return (await inTime((signal) => getFields({ instance, objectName, signal }, isMapped))) ?? 'unknown';
+      } catch (error) {
+        if (isAppError(error, 'NOT_FOUND')) return undefined;
+        const { redactor } = instance;
+        log.warn({ err: error, redactor, accountId, instanceId, objectName }, 'could not read fields for a filter');
+        return 'unknown';
+      }
+    }
+
+    return {
+      record: async (event, source) => {
+        if (left === 0 || !isReadable(event)) return undefined;
+        left--;
+        return readRecord(event, source);
+      },
+
+      types: (event, source) => {
+        const { objectName, vendorObjectName } = event;
+        const key = JSON.stringify([source.instanceId, objectName, vendorObjectName]);
+        const known = typesOf.get(key);
+        if (known !== undefined) return known;
+        if (typesOf.size === MOST_OBJECTS) return Promise.resolve('unknown');
+        const found = readTypes(event, source);
+        typesOf.set(key, found);
+        return found;
+      },
     };
   };
 }

@@ -1,6 +1,13 @@
 import { unknownName } from '../../errors.ts';
 import type { EndpointChoice, EndpointWarning } from './endpoint.ts';
-import { EVENT_FIELDS, fieldsOf, type NamedField, recordField } from './event-where.ts';
+import {
+  EVENT_FIELDS,
+  fieldsOf,
+  findRecordType,
+  type NamedField,
+  type RecordTypes,
+  recordField,
+} from './event-where.ts';
 
 /** An object of an element whose fields are known without a request to the provider. */
 export interface KnownObject {
@@ -16,6 +23,23 @@ export function warningsOf(choice: EndpointChoice, known: readonly KnownObject[]
   const named = fieldsOf(choice.where);
   const fields = fieldsOfObjects(choice, named, known);
   return named.flatMap(({ name }) => warningOf(name, fields) ?? []);
+}
+
+/**
+ * Returns a warning for each field of the record whose type is unknown, because the object does not describe it, or because no object describes
+ * the record.
+ */
+export function untypedFields(where: string, types: RecordTypes = {}): readonly EndpointWarning[] {
+  return fieldsOf(where).flatMap(({ name }) =>
+    recordField(name) === undefined || findRecordType(name, types) !== undefined
+      ? []
+      : [
+          {
+            field: name,
+            message: `The type of '${name}' is unknown here. The literals that it is compared with decide how: numbers as numbers, texts as texts.`,
+          },
+        ],
+  );
 }
 
 function warningOf(name: string, fields: ReadonlySet<string>): EndpointWarning | undefined {

@@ -16,6 +16,8 @@ interface Failed {
   readonly next: NextRow;
   /** Whether the push hung, or got no connection. */
   readonly isHard: boolean;
+  /** Whether the failure was elsewhere, so that it says nothing about the host of the receiver. */
+  readonly isElsewhere?: boolean;
 }
 
 /**

@@ -165,9 +165,10 @@ const GONE = `gone as (
 const historyOf = (ended: string) => `history as (
     insert into delivery_attempt
       (account_id, delivery_id, attempt, attempted_at, delivered, duration_ms, status_code, error, answer,
-       request_headers, subscription_id, event_id, event_at, instance_id, type, delivery_created_at)
+       request_headers, subscription_id, event_id, event_at, instance_id, type, unfiltered, delivery_created_at)
     select d.account_id, d.id, i.attempts + 1, i.attempted_at, i.kind = 'delivered', i.duration_ms, i.status_code,
-      i.error, i.answer, i.request_headers, d.subscription_id, d.event_id, d.event_at, d.instance_id, d.type, d.created_at
+      i.error, i.answer, i.request_headers, d.subscription_id, d.event_id, d.event_at, d.instance_id, d.type,
+      d.unfiltered, d.created_at
     from input i
     join ${ended} d on d.account_id = i.account_id and d.id = i.id
     where i.kind <> 'released'

@@ -16,9 +16,6 @@ export function createOwnerStore(knex: Knex) {
     heartbeat: async (id: string): Promise<boolean> =>
       (await knex('event_owner').where({ id }).update({ heartbeat_at: knex.fn.now() })) > 0,
 
-    /** Returns the number of processes that send. */
-    count: async (): Promise<number> => Number((await knex('event_owner').count({ count: '*' }).first())?.count ?? 1),
-
     remove: async (id: string): Promise<void> => {
       await knex('event_owner').where({ id }).delete();
     },

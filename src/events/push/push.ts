@@ -256,7 +256,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       random: ports.random.fraction,
     });
     const kind = transition.kind === 'queued' && transition.exhausted ? 'exhausted' : 'failed';
-    return { kind, lease, attempt: made, next: toNextRow(transition), isHard: HARD.has(report.failure) };
+    return { kind, lease, attempt: made, next: toNextRow(transition), ...judgeHost(report.failure) };
   }
 
   /** Begins the span of an attempt, if its event was accepted in a trace in any process. */
@@ -286,6 +286,11 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
     span.end(() => describeOutcome(outcome));
     return outcome;
   };
+}
+
+/** Returns what a failure says about the host of the receiver. A token endpoint is elsewhere. */
+function judgeHost(failure: FailureClass) {
+  return { isHard: HARD.has(failure), isElsewhere: failure === 'token' };
 }
 
 function release(lease: DeliveryLease, dueAtMs: number): DeliveryOutcome {

@@ -50,6 +50,11 @@ const TALLY = `
 export function createSubscriptionStore(knex: Knex) {
   const select = (accountId: number) => knex('subscription').select(COLUMNS).where({ account_id: accountId });
 
+  async function addRate({ accountId, id }: Pick<NewEndpointRow, 'accountId' | 'id'>): Promise<void> {
+    const row = { account_id: accountId, subscription_id: id };
+    await knex('endpoint_rate').insert(row).onConflict(['account_id', 'subscription_id']).ignore();
+  }
+
   return {
     nextId: (): Promise<number> => nextId(knex, 'subscription'),
 
@@ -70,13 +75,22 @@ export function createSubscriptionStore(knex: Knex) {
          values (?, ?, ?, ?, ?, ?, true)`,
         [row.accountId, row.id, row.url, row.secrets, [...row.eventTypes], row.maxPerSecond],
       );
+      if (row.maxPerSecond !== null) await addRate(row);
     },
 
     /** Changes what the subscription of an endpoint has of it. Returns false when it no longer exists. */
     updateEndpoint: async ({ accountId, id, url, eventTypes, maxPerSecond }: Omit<NewEndpointRow, 'secrets'>) => {
+      // Times that were reserved at another rate mean nothing.
+      await knex.raw(
+        `delete from endpoint_rate r using subscription s
+         where r.account_id = :accountId and r.subscription_id = :id and s.account_id = :accountId and s.id = :id
+           and s.max_per_second is distinct from cast(:maxPerSecond as double precision)`,
+        { accountId, id, maxPerSecond },
+      );
       const count = await knex('subscription')
         .where({ account_id: accountId, id, is_endpoint: true, deleted_at: null })
         .update({ url, event_types: eventTypes, max_per_second: maxPerSecond, updated_at: knex.fn.now() });
+      if (count > 0 && maxPerSecond !== null) await addRate({ accountId, id });
       return count > 0;
     },
 
@@ -127,6 +141,8 @@ export function createSubscriptionStore(knex: Knex) {
         deleted_at: knex.fn.now(),
         updated_at: knex.fn.now(),
       });
+      // Nothing is sent there any more, and nothing brings an endpoint back.
+      await via('endpoint').where({ account_id: accountId, subscription_id: id }).update({ secrets: null });
     },
 
     /** Removes queued deliveries of a deleted account. */

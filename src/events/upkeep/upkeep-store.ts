@@ -15,6 +15,12 @@ const OLD_ROWS = {
   notification: 'created_at < :before',
   event_owner: `heartbeat_at < :before and not exists (
     select from delivery where delivery.owner = event_owner.id and state = 'delivering')`,
+  // An event that was accepted while its endpoint was removed. Nobody can release it, and it would keep the events of its day.
+  delivery: `state = 'queued' and (account_id, subscription_id) in (
+    select account_id, id from subscription where is_endpoint and deleted_at < :before)`,
+  // The URL of a removed endpoint brings nothing back. Its attempts are listed for as long as they are kept.
+  subscription: `is_endpoint and deleted_at < :before and not exists (
+    select from delivery where delivery.account_id = subscription.account_id and delivery.subscription_id = subscription.id)`,
 } as const;
 
 export type PurgedTable = keyof typeof OLD_ROWS;

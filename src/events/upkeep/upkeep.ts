@@ -29,17 +29,21 @@ export function createEventPartitions(
 }
 
 /** Days that rows are kept. A provider repeats an event for hours, not for weeks. */
-const KEPT_DAYS: Readonly<Record<PurgedTable, number>> = { event_key: 7, notification: 90, event_owner: 1 };
+const keptDays = ({ retentionDays }: EventRetention): Readonly<Record<PurgedTable, number>> => ({
+  ...{ event_key: 7, notification: 90, event_owner: 1, delivery: 0 },
+  // Days of attempts end at midnight.
+  subscription: retentionDays + 1,
+});
 const DAY_MS = 86_400_000;
 
 /**
  * Creates the maintenance of the tables of events: partitions in advance, and the deletion of old data. Any process can run it each hour.
- * @param batchRows maximum number of rows that one statement deletes
+ * `batchRows` is the maximum number of rows that one statement deletes.
  */
 export function createUpkeep(
   { knex, clock }: Pick<Platform, 'knex'> & { readonly clock: Pick<Platform['clock'], 'now'> },
   partitions: Partitions,
-  batchRows = 5000,
+  { batchRows = 5000, ...retention }: EventRetention & { readonly batchRows?: number },
 ) {
   async function purge(table: PurgedTable, days: number, signal: AbortSignal): Promise<void> {
     const before = new Date(clock.now() - days * DAY_MS);
@@ -52,6 +56,7 @@ export function createUpkeep(
   return async (signal: AbortSignal): Promise<void> => {
     await partitions.ensure();
     await partitions.expire();
-    for (const table of Object.keys(KEPT_DAYS) as PurgedTable[]) await purge(table, KEPT_DAYS[table], signal);
+    const days = keptDays(retention);
+    for (const table of Object.keys(days) as PurgedTable[]) await purge(table, days[table], signal);
   };
 }

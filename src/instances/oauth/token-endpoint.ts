@@ -1,4 +1,3 @@
-import * as oauth from 'oauth4webapi';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Clock } from '../../clock.ts';
 import { type ReportingPorts, sendReported } from '../../connector/client/reporting.ts';
@@ -7,9 +6,19 @@ import type { SimulatorRoute } from '../../connector/client/url.ts';
 import type { Config } from '../../connector/contract.ts';
 import { type Egress, EgressError, type EgressRequest, type EgressResponse } from '../../egress/index.ts';
 import { isAppError } from '../../errors.ts';
-import { parseJson } from '../../numbers/exact-json.ts';
-import { isWithinShape, type JsonShape } from '../../numbers/json-shape.ts';
-import { hasMorePairs } from '../../pairs.ts';
+import {
+  basicAuthorization,
+  formEncode,
+  readGrant,
+  readOAuthError,
+  readTokenMembers,
+  type StandardGrant,
+  showOAuthError,
+  type TokenMembers,
+  TokenResponseFault,
+  tokensIn,
+  tokenTextOf,
+} from '../../oauth-tokens.ts';
 import { createRedactor, type Redactor } from '../../redaction.ts';
 import { refreshUrlOf, simulatorOf, tokenUrlOf } from './addresses.ts';
 import { OAUTH_KEYS, type OAuthConnector, scopeOf } from './fields.ts';
@@ -37,12 +46,7 @@ export interface TokenRequest extends OAuthClient {
 }
 
 /** A checked response of a token endpoint (RFC 6749, section 5.1). */
-export interface TokenGrant {
-  readonly accessToken: string;
-  /** The new refresh token. Absent: the one that was used stays valid (RFC 6749, section 6). */
-  readonly refreshToken?: string;
-  /** Lifetime of the access token in seconds, counted from the response. Absent: until the provider rejects the token. */
-  readonly expiresInSeconds?: number;
+export interface TokenGrant extends StandardGrant {
   /** The values of `OAuth2Auth.values` that come from a token response, by configuration key. */
   readonly values: Readonly<Record<string, string>>;
 }
@@ -157,7 +161,7 @@ export function toHttpRequest(request: TokenRequest, { url, simulator }: TokenAd
       // The type has no parameters (RFC 6749, appendix B), and some providers refuse one.
       'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
       'user-agent': `Causeway/${manifest.version}`,
-      ...(!inBody && { authorization: basicOf(clientId, clientSecret) }),
+      ...(!inBody && { authorization: basicAuthorization({ clientId, clientSecret }) }),
       ...(simulator !== undefined && { forwarded: simulator.forwarded(url) }),
     },
     body: isJson ? JSON.stringify(members) : new URLSearchParams(members).toString(),
@@ -172,18 +176,6 @@ function credentialsOf({ config }: OAuthClient) {
     clientId: String(config[OAUTH_KEYS.clientId] ?? ''),
     clientSecret: String(config[OAUTH_KEYS.clientSecret] ?? ''),
   };
-}
-
-/**
- * Returns the header of HTTP Basic with both parts form-encoded (RFC 6749, 2.3.1). The library also encodes characters that need no
- * encoding, such as hyphens, and a provider that decodes nothing would not know the client.
- */
-function basicOf(clientId: string, clientSecret: string): string {
-  return `Basic ${btoa(`${formEncode(clientId)}:${formEncode(clientSecret)}`)}`;
-}
-
-function formEncode(text: string): string {
-  return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
 /** Returns the secrets in the forms in which they are sent. For HTTP Basic, the client secret is form-encoded first. */
@@ -209,68 +201,39 @@ export async function processTokenResponse(
   { response, address, nowMs }: TokenResponse,
 ): Promise<TokenGrant> {
   const { connector, config, grantType } = request;
-  const text = response.body
-    .toString('utf8')
-    .replace(/^\ufeff/, '')
-    .trim();
-  const members = readJsonObject(connector, text) ?? readForm(text);
+  const text = tokenTextOf(response.body);
+  const members = readMembers(connector, text);
   const redactor = createRedactor([...secretsOf(request), ...tokensIn(members)]);
   const failure = readFailure(connector, { ...response, members, text, redactor, nowMs });
   if (failure !== undefined) throw failure;
   try {
     const said = members ?? {};
     const standard = { ...said, expires_in: lifeIn(connector, said, Date.parse(response.headers.date ?? '') || nowMs) };
-    const granted = await checkGrant(request, address, standard);
     const { url: origin, simulator } = address;
+    const { clientId } = credentialsOf(request);
+    const granted = await readGrant(standard, { tokenUrl: origin, clientId });
     const complete = grantType !== 'refresh_token';
     const values = readValues({ connector, config, from: 'token', said, origin, simulator, complete });
     return { ...granted, values };
   } catch (error) {
-    if (!(error instanceof ValueFault)) throw error;
+    if (!(error instanceof ValueFault)) throw asTokenError(connector, error);
     const message = `The token response of ${connector.name} cannot be used: ${error.message}.`;
     throw new TokenError('unknown', message, { cause: error });
   }
 }
 
-type TokenMembers = Readonly<Record<string, unknown>>;
-
-const MOST_MEMBERS: JsonShape = { depth: 100, members: 10_000, ownMembers: 1_000 };
-
-/**
- * Asserts that a text has few members, before it is parsed. A grant has a dozen.
- * @throws TokenError
- */
-function assertFewMembers({ name }: OAuthConnector, text: string): void {
-  if (isWithinShape(Buffer.from(text), MOST_MEMBERS)) return;
-  const { members, ownMembers, depth } = MOST_MEMBERS;
-  const message = `The token response of ${name} has more than ${ownMembers} members, ${members} with those inside others, or more than ${depth} levels.`;
-  throw new TokenError('unknown', message);
-}
-
-function readJsonObject(connector: OAuthConnector, text: string): TokenMembers | undefined {
-  if (!text.startsWith('{')) return undefined;
-  assertFewMembers(connector, text);
+/** @throws TokenError */
+function readMembers(connector: OAuthConnector, text: string): TokenMembers | undefined {
   try {
-    return Object(parseJson(text));
+    return readTokenMembers(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
+    throw asTokenError(connector, error);
   }
 }
 
-// The names of RFC 6749, 5: a page or a sentence has none of them in front of a `=`.
-const FORM = /^(?:[\w.-]+=[^&\s]*&)*(?:access_token|error)=[^\s]*$/;
-
-/** Reads a form, as some providers respond, with the content type of a form, a text or a page. */
-function readForm(text: string): TokenMembers | undefined {
-  const isForm = !hasMorePairs(text) && FORM.test(text);
-  return isForm ? Object.fromEntries(new URLSearchParams(text)) : undefined;
-}
-
-/** A response that is no grant may still contain tokens. */
-function tokensIn(members: TokenMembers = {}): readonly string[] {
-  const tokens = ['access_token', 'refresh_token', 'id_token'].map((name) => members[name]);
-  return tokens.filter((token) => typeof token === 'string');
+function asTokenError({ name }: OAuthConnector, error: unknown): unknown {
+  if (!(error instanceof TokenResponseFault)) return error;
+  return new TokenError('unknown', `The token response of ${name} ${error.message}`, { cause: error.cause });
 }
 
 /**
@@ -282,63 +245,6 @@ function lifeIn({ auth: { accessTokenEnd } }: OAuthConnector, members: TokenMemb
   if (accessTokenEnd === undefined || (life ?? '') !== '') return life;
   return Math.floor(Number(members[accessTokenEnd]) - nowMs / 1000);
 }
-
-/**
- * Checks a response by the library (RFC 6749, 5.1).
- * @throws TokenError
- */
-async function checkGrant(
-  request: TokenRequest,
-  { url }: TokenAddress,
-  members: TokenMembers,
-): Promise<Omit<TokenGrant, 'values'>> {
-  const server = { issuer: url.origin, token_endpoint: url.href };
-  const client = { client_id: credentialsOf(request).clientId };
-  try {
-    const {
-      access_token: accessToken,
-      refresh_token: refreshToken,
-      expires_in: expiresInSeconds,
-    } = await oauth.processGenericTokenEndpointResponse(server, client, toStandardResponse(members));
-    return {
-      accessToken,
-      ...(refreshToken !== undefined && { refreshToken }),
-      ...(expiresInSeconds !== undefined && { expiresInSeconds }),
-    };
-  } catch (cause) {
-    const message = `The token response of ${request.connector.name} is not one of OAuth 2.0.`;
-    throw new TokenError('unknown', message, { cause });
-  }
-}
-
-/**
- * Returns the response in the form of RFC 6749, 5.1, for the library: numbers that are text, empty members and a missing `token_type` are
- * corrected. Unused members are left out, such as an id_token, which is not checked here.
- */
-function toStandardResponse({ access_token, token_type, expires_in, refresh_token }: TokenMembers): Response {
-  const seconds = typeof expires_in === 'string' ? Number(expires_in) : expires_in;
-  const body = {
-    access_token,
-    token_type: token_type ?? 'bearer',
-    // 0 and less, or a word: it says nothing, so the token is good until it is refused.
-    ...(typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds) && { expires_in: seconds }),
-    ...(refresh_token !== '' && refresh_token !== null && { refresh_token }),
-  };
-  return new Response(JSON.stringify(body), { status: 200, headers: { 'content-type': 'application/json' } });
-}
-
-/** The errors of RFC 6749, 4.1.2.1 and 5.2, and of RFC 8628, 3.5. */
-const STANDARD_ERRORS: ReadonlySet<string> = new Set([
-  'invalid_request',
-  'invalid_client',
-  'invalid_grant',
-  'unauthorized_client',
-  'unsupported_grant_type',
-  'invalid_scope',
-  'server_error',
-  'temporarily_unavailable',
-  'slow_down',
-]);
 
 /** Errors that will pass and say nothing about this request. */
 const PASSING_ERRORS: ReadonlySet<string> = new Set(['temporarily_unavailable', 'slow_down']);
@@ -359,7 +265,9 @@ function readFailure({ name }: OAuthConnector, judged: Judged): TokenError | und
   // Some providers write the member into every response, and leave it empty.
   if (status >= 200 && status < 300 && !members?.error) return undefined;
   const said =
-    oauthError === undefined || !quotable ? `returned ${status}` : `returned ${status} with ${showCode(oauthError)}`;
+    oauthError === undefined || !quotable
+      ? `returned ${status}`
+      : `returned ${status} with ${showOAuthError(oauthError)}`;
   return new TokenError(kindOf(judged, oauthError), `${name} ${said} at its token endpoint.`, {
     oauthError,
     providerMessage: quotable ? readProviderMessage(redactor, members ?? text) : undefined,
@@ -376,16 +284,4 @@ function kindOf({ status, members }: Judged, oauthError: string | undefined): To
   if (oauthError !== undefined || status === 400) return 'refused';
   // A 403 or 404 without the words of OAuth comes from something in front of the token endpoint.
   return status >= 300 ? 'unreachable' : members === undefined ? 'unknown' : 'refused';
-}
-
-/** Standard errors are not redacted, because they decide, even if a secret has the same text. */
-function readOAuthError(members: TokenMembers | undefined, { redact }: Redactor): string | undefined {
-  const error = members?.error;
-  if (typeof error !== 'string' || error === '') return undefined;
-  return STANDARD_ERRORS.has(error) ? error : redact(error);
-}
-
-/** RFC 6749, 5.2 allows printable ASCII; a code is a word. */
-function showCode(oauthError: string): string {
-  return /^[\w.:-]{1,64}$/.test(oauthError) ? oauthError : 'an error';
 }

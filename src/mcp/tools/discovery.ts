@@ -11,7 +11,7 @@ import {
   WHOLE,
 } from '../schemas.ts';
 import { pageOf } from './pages.ts';
-import { type AgentTool, defined, entriesOf, INSTANCE, memberOf, OBJECT_NAME, pathOf } from './tool.ts';
+import { type AgentTool, defined, entriesOf, INSTANCE, memberOf, NAMES_NOTICE, OBJECT_NAME, pathOf } from './tool.ts';
 import { exampleFilters } from './where-examples.ts';
 
 const NEXT_PAGE = parameterSchema('NextPage', 'From the last result');
@@ -68,7 +68,7 @@ const listObjects: AgentTool = {
       .map(toListedObject)
       .toSorted((a, b) => Number(b.mapped ?? false) - Number(a.mapped ?? false));
     const { entries, goOn } = pageOf(found, textOf(args, 'nextPage'));
-    const data = { total: found.length };
+    const data = { notice: NAMES_NOTICE, total: found.length };
     return { data, list: { name: 'objects', entries, textLimit: TEXT_LIMIT, whenCut: goOn } };
   },
 };
@@ -120,6 +120,7 @@ const describeObject: AgentTool = {
     const { entries, goOn } = pageOf(found, textOf(args, 'nextPage'));
     const limits = memberOf(body, 'limits');
     const data = defined({
+      notice: NAMES_NOTICE,
       object,
       description: memberOf(body, 'description'),
       identifier: memberOf(body, 'identifier'),

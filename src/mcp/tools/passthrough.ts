@@ -1,3 +1,4 @@
+import { parseJson } from '../../numbers/exact-json.ts';
 import { textOf } from '../arguments.ts';
 import { ApiRefusal, type ToolRequest } from '../own-api.ts';
 import { inputSchema, OBJECT, outputSchema, TEXT, type ToolSchema, WHOLE } from '../schemas.ts';
@@ -18,7 +19,7 @@ export const callProvider: AgentTool = {
   output: outputSchema({ status: WHOLE, body: {} }, ['status']),
   run: async ({ api, args, instance }) => {
     const method = METHODS.find((known) => known === textOf(args, 'method')) ?? 'GET';
-    const path = `/passthrough/${(textOf(args, 'path') ?? '').replace(/^\/+/, '')}`;
+    const path = `/passthrough/${encodeRest((textOf(args, 'path') ?? '').replace(/^\/+/, ''))}`;
     const response = await api.send({ method, path, body: args.body, instance });
     const { status, header, text } = response;
     // A problem of this service has a request id of its own in its body.
@@ -37,9 +38,14 @@ function isOwnProblem(text: string, requestId: string | undefined): boolean {
   return requestId !== undefined && memberOf(body, 'requestId') === requestId && memberOf(body, 'code') !== undefined;
 }
 
+/** Encodes the characters that a URL cannot contain, such as the spaces of a filter. Models often write them as they are. */
+function encodeRest(path: string): string {
+  return path.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+}
+
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

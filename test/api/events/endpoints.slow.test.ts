@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { CloudEvent, HTTP } from 'cloudevents';
+import pg from 'pg';
 import { useApp } from '../../support/app.ts';
 import { type AuthorizationServer, startAuthorizationServer } from '../../support/authorization-server.ts';
 import { until } from '../../support/until.ts';
@@ -151,6 +152,50 @@ describe('endpoints', () => {
     expect(unfiltered.map(({ body }) => body.data.unfiltered)).to.deep.equal([true, true]);
   });
 
+  it('say in a redelivery, too, that an event is unfiltered', async () => {
+    const instance = await newShop({ 'event.notification.hydrate': false });
+    const from = new Date(Date.now() - 1000).toISOString();
+    const endpoint = await createEndpoint({ where: 'object.size = 1' });
+    await happen(instance, shopEvent(undefined, 'gone', 'deleted'), shopEvent({ size: 1 }, 'plain'));
+    await receiver.waitFor(endpoint.url, 2);
+    const of = `subscriptionId = ${endpoint.id}`;
+    await until(async () => (await listDeliveries(service, `${of} AND status = 'delivered'`)).length === 2);
+    const marks = async (count: number) => {
+      const events = await receiver.waitFor(endpoint.url, count);
+      return events.map(({ body: { data } }) => `${data.objectId} ${data.unfiltered === true}`).toSorted();
+    };
+    const twice = ['gone true', 'gone true', 'plain false', 'plain false'];
+
+    for (const { id } of await listDeliveries(service, of)) {
+      const { status } = await service.call(`${DELIVERIES}/${id}/redelivery`, { method: 'POST' });
+      expect(status).to.equal(200);
+    }
+    expect(await marks(4), 'single').to.deep.equal(twice);
+    const redeliver = async (more: object) => {
+      const body = { from, to: new Date(Date.now() + 1000).toISOString(), subscriptionId: endpoint.id, ...more };
+      const { body: answer } = await service.call('/notifications/subscriptions/redeliveries', {
+        method: 'POST',
+        body,
+      });
+      expect(answer).to.deep.equal({ redelivered: 2 });
+    };
+    await redeliver({});
+    expect(await marks(6), 'of a period').to.deep.equal([...twice, 'gone true', 'plain false'].toSorted());
+    await until(async () => (await listDeliveries(service, `${of} AND status = 'delivered'`)).length === 6);
+    await redeliver({ status: 'delivered' });
+    expect(await marks(8), 'of a status').to.deep.equal([...twice, ...twice].toSorted());
+
+    // A delivery that was not delivered yet has it in its own row.
+    await patch(endpoint.id, { state: 'deactivated' });
+    await redeliver({ status: 'delivered' });
+    const [queued] = await listDeliveries(service, `${of} AND status = 'queued'`);
+    await service.call(`${DELIVERIES}/${queued.id}/redelivery`, { method: 'POST' });
+    await patch(endpoint.id, { state: 'active' });
+    const all = await marks(11);
+    const again = queued.record.id === 'gone' ? 'gone true' : 'plain false';
+    expect(all, 'of a queued one').to.deep.equal([...twice, ...twice, 'gone true', 'plain false', again].toSorted());
+  });
+
   it('send CloudEvents that the official SDK accepts, signed over the raw body', async () => {
     const instance = await newShop();
     const endpoint = await createEndpoint({ format: 'cloudevents' });
@@ -270,6 +315,121 @@ describe('endpoints', () => {
     expect(receiver.at(endpoint.url)).to.deep.equal([]);
   });
 
+  it('are deactivated when their token endpoint refuses for good, which is reported', async () => {
+    const instance = await newShop();
+    const witness = await createEndpoint();
+    const { url: server, machine } = authorizationServer;
+    const wrong = { ...machine, clientSecret: 'a-wrong-secret-of-the-machine' };
+    const authentication = { type: 'oauth2', tokenUrl: `${server}/token`, ...wrong };
+    const endpoint = await createEndpoint({ authentication });
+    const before = authorizationServer.tokenRequests.length;
+    const events = Array.from({ length: 12 }, () => shopEvent({}));
+    await happen(instance, ...events);
+    expect(await receiver.waitFor(witness.url, 12), 'others are not delayed').to.have.length(12);
+    await until(async () => (await service.call(`${PATH}/${endpoint.id}`)).body.state === 'deactivated');
+    await until(
+      async () =>
+        (await listDeliveries(service, `subscriptionId = ${endpoint.id} AND status = 'queued'`)).length === 12,
+    );
+    const { body } = await service.call(`${PATH}/${endpoint.id}`);
+    expect(body.reason).to.match(/Last error: token: The token endpoint at .* returned 401 \(invalid_client\)\./);
+    const { body: told } = await service.call('/notifications', { query: { newestFirst: 'true', pageSize: 50 } });
+    const ofEndpoint = told.filter(
+      ({ data }: { data: { subscriptionId?: number } }) => data.subscriptionId === endpoint.id,
+    );
+    expect(ofEndpoint.map(({ type }: { type: string }) => type)).to.include.members([
+      'delivery.exhausted',
+      'subscription.deactivated',
+    ]);
+    expect(receiver.at(endpoint.url)).to.deep.equal([]);
+    // At most one for each attempt. Attempts at the same time share one.
+    const attempts = await listDeliveries(service, `subscriptionId = ${endpoint.id}`);
+    const most = attempts.reduce((sum: number, { attempts: made }: { attempts: number }) => sum + made, 0);
+    expect(authorizationServer.tokenRequests.length - before).to.be.within(1, most);
+  });
+
+  it('keep their secrets to the server that they are for', async () => {
+    const endpoint = await createEndpoint({
+      headers: { 'X-Key': 'the value of a header' },
+      authentication: { type: 'bearer', token: 'the-bearer-token' },
+    });
+    const moved = { url: 'http://127.0.0.1:9/elsewhere' };
+    const refusal = await patch(endpoint.id, moved);
+    expectProblem(refusal, 'REQUEST_INVALID', /The stored values of 'headers' are for the server of the URL before/);
+    expect(refusal.body.details.map(({ path }: { path: string }) => path)).to.deep.equal([
+      '/body/headers',
+      '/body/authentication',
+    ]);
+    const { body: read } = await service.call(`${PATH}/${endpoint.id}`);
+    const masked = { ...moved, headers: read.headers, authentication: read.authentication };
+    expectProblem(await patch(endpoint.id, masked), 'REQUEST_INVALID', /stands for the stored secret/);
+    const path = await patch(endpoint.id, { url: `${endpoint.url}/deeper` });
+    expect(path.status, 'another path of the server').to.equal(200);
+    const resent = { ...moved, headers: { 'X-Key': 'another value' }, authentication: null };
+    const { status, body } = await patch(endpoint.id, resent);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(body).to.deep.include({ config: moved, headers: { 'X-Key': MASK } });
+    expect(body).not.to.have.property('authentication');
+  });
+
+  it('lose no change when two requests change one at the same time', async () => {
+    const endpoint = await createEndpoint();
+    const changes = [
+      { name: 'a' },
+      { where: 'object.size = 1' },
+      { headers: { 'x-a': 'abcdefg' } },
+      { maxPerSecond: 5 },
+    ];
+    const answers = await Promise.all(changes.map((change) => patch(endpoint.id, change)));
+    for (const answer of answers.filter(({ status }) => status !== 200))
+      expectProblem(answer, 'CONFLICT', /was changed by another request at the same time/);
+    const { body } = await service.call(`${PATH}/${endpoint.id}`);
+    const kept = changes.filter((_, index) => answers[index]?.status === 200).flatMap(Object.keys);
+    expect(kept.length).to.be.at.least(1);
+    expect(body).to.include.all.keys(kept);
+  });
+
+  it('are sent what their filter let through, whatever it is changed to', async () => {
+    const instance = await newShop();
+    const endpoint = await createEndpoint({ where: 'object.size = 1' });
+    await patch(endpoint.id, { state: 'deactivated' });
+    await happen(instance, shopEvent({ size: 1 }, 'before'), shopEvent({ size: 2 }, 'unwanted'));
+    await patch(endpoint.id, { where: 'object.size = 2' });
+    await happen(instance, shopEvent({ size: 1 }, 'unwanted too'), shopEvent({ size: 2 }, 'after'));
+    await patch(endpoint.id, { state: 'active' });
+    const events = await receiver.waitFor(endpoint.url, 2);
+    expect(items(events)).to.have.members(['before', 'after']);
+  });
+
+  it('leave nothing behind when they are deleted while deliveries are open', async () => {
+    const instance = await newShop();
+    const from = new Date(Date.now() - 60_000).toISOString();
+    const endpoint = await createEndpoint({ headers: { 'x-a': 'a value to forget' }, maxPerSecond: 2 });
+    await happen(instance, ...Array.from({ length: 20 }, () => shopEvent({})));
+    await receiver.waitFor(endpoint.url, 1);
+    const of = `subscriptionId = ${endpoint.id}`;
+    expect((await service.call(`${PATH}/${endpoint.id}`, { method: 'DELETE' })).status).to.equal(200);
+    await until(
+      async () => (await listDeliveries(service, `${of} AND status IN ('delivering', 'retrying')`)).length === 0,
+    );
+    const delivered = await listDeliveries(service, `${of} AND status = 'delivered'`);
+    expect(delivered.length).to.be.within(1, 19);
+    expect(receiver.at(endpoint.url).length, 'sent').to.be.within(1, 19);
+    for (const { id } of await listDeliveries(service, `${of} AND status = 'queued'`))
+      expect((await service.call(`${DELIVERIES}/${id}`, { method: 'DELETE' })).status).to.equal(200);
+    const [{ id }] = delivered;
+    const again = await service.call(`${DELIVERIES}/${id}/redelivery`, { method: 'POST' });
+    expectProblem(again, 'CONFLICT', /its endpoint was deleted/);
+    const period = { from, to: new Date(Date.now() + 1000).toISOString(), subscriptionId: endpoint.id };
+    const { body } = await service.call('/notifications/subscriptions/redeliveries', { method: 'POST', body: period });
+    expect(body).to.deep.equal({ redelivered: 0 });
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    const { rows } = await client.query('select secrets from endpoint where subscription_id = $1', [endpoint.id]);
+    await client.end();
+    expect(rows).to.deep.equal([{ secrets: null }]);
+  });
+
   it('keep an order, and are sent no faster than their rate', async () => {
     const instance = await newShop();
     const ordered = await createEndpoint({ ordered: true });
@@ -306,7 +466,7 @@ describe('endpoints', () => {
     const endpoint = await createEndpoint({
       name: 'Same',
       headers: { 'x-a': 'a secret value' },
-      authentication: { type: 'bearer', token: 'the bearer token' },
+      authentication: { type: 'bearer', token: 'the-bearer-token' },
       maxPerSecond: 3,
       where: "object.nme = 'x'",
     });
@@ -376,6 +536,12 @@ describe('endpoints', () => {
       [{ url, headers: { 'x y': 'x' } }, /A header name has only/],
       [{ url, headers: { x: 'a\nb' } }, /The value of the header 'x' contains a character/],
       [{ url, headers: { x: MASK } }, /stands for the stored secret/],
+      [
+        { url, authentication: { type: 'bearer', token: 'ab\u20ac' } },
+        /'token' has a character that no header can have/,
+      ],
+      [{ url, authentication: { type: 'bearer', token: 'a b' } }, /'token' has a character that no header can have/],
+      [{ url, authentication: { type: 'basic', username: 'a:b', password: 'c' } }, /'username' contains a colon/],
       [{ url, authentication: { type: 'basic', username: 'a' } }, /'password' is required for the type basic/],
       [
         { url, authentication: { type: 'bearer', token: 'a', scope: 'b' } },

@@ -75,7 +75,7 @@ describe('redelivery', () => {
       knex.raw(`delete from event where id = ?`, [String(eventIds[0]).slice('evt_'.length)]),
     );
     const [{ id }] = deliveries;
-    const message = `The event of delivery ${id} is no longer kept, so it cannot be sent again.`;
+    const message = `Delivery ${id} cannot be sent again: its event is no longer kept, or its endpoint was deleted.`;
     expectProblem(await redeliver(id), 'CONFLICT', message);
     const { body } = await service.call(`${DELIVERIES}/${id}`);
     expect(body.event).to.deep.equal({ id: eventIds[0], type: 'test.created' });

@@ -237,7 +237,6 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
       owners: {
         add: async (id) => void owners.set(id, clock.now()),
         heartbeat: async (id) => owners.has(id) && owners.set(id, clock.now()) !== undefined,
-        count: async () => owners.size,
         remove: async (id) => void owners.delete(id),
         removeSilent: async (silentMs) => {
           const silent = [...owners].filter(([, atMs]) => atMs < clock.now() - silentMs);
@@ -260,6 +259,9 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
           return held.length;
         },
       },
+
+      // No subscription of the model has a rate.
+      rates: { reserve: async () => [] },
 
       outcomes: {
         write: async (rows) => {

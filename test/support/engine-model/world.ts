@@ -267,9 +267,12 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
   }
 
   function storesOf(process: () => ModelProcess): ModelDatabase['stores'] {
-    const { accepted, claims, outcomes, owners } = database.stores;
+    const { accepted, claims, outcomes, owners, rates } = database.stores;
     const remote = <Store extends object>(store: Store): Store => overNetwork(store, process);
-    return { accepted: remote(accepted), claims: remote(claims), outcomes: remote(outcomes), owners: remote(owners) };
+    return {
+      ...{ accepted: remote(accepted), claims: remote(claims), outcomes: remote(outcomes) },
+      ...{ owners: remote(owners), rates: remote(rates) },
+    };
   }
 
   /** Delays the calls of a store by a millisecond in each direction. Meanwhile a process may die and a connection may break. */
