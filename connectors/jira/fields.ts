@@ -1,7 +1,7 @@
 import { can, codec, type Domain, defined, type FieldSpec, type Json, json, type Operator } from '#connector';
 import { DOCUMENT } from './adf.ts';
 
-/** What a site says about its fields, beside their list. */
+/** The facts about the fields of a site that their list does not have. */
 export interface Site {
   /** The time zone of the user. */
   readonly zone: string | undefined;
@@ -28,7 +28,7 @@ const NEEDED: Readonly<Partial<Record<Operator, string>>> = {
   'IS NOT NULL': 'is not',
 };
 
-/** Texts are found by their words, so JQL can only be asked for words, and Causeway checks the rows again. */
+/** Texts are found by their words, so a search has only words, and Causeway checks the rows again. */
 const TEXT: FieldSpec = {
   type: 'string',
   nativeType: 'text',

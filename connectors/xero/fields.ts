@@ -1,7 +1,7 @@
 import { can, codec, type Domain, type FieldSpec, type Fields, fieldsOf } from '#connector';
 import official from './official.json' with { type: 'json' };
 
-/** How a text is written in `where` beside quotes is not documented. Texts with other characters are compared by Causeway. */
+/** Characters of texts that are never sent, because Xero documents no escape. Causeway compares such texts itself. */
 const UNWRITTEN = /["\\\p{Cc}]/u;
 
 /** Whether Xero's comparison of texts depends on case is not documented, so rows are checked again, and negations request all rows. */

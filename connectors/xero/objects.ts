@@ -48,7 +48,7 @@ interface Described {
   readonly isWhole?: boolean;
   /** The notation of a new record, if it is not in a list. */
   readonly isBare?: boolean;
-  /** How records are changed and removed. Payments can only be deleted, by their status. */
+  /** The changes of records that Xero allows. Payments can only be deleted, by their status. */
   readonly verbs: 'update' | 'update, remove' | 'delete by status';
 }
 

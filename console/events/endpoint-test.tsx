@@ -15,6 +15,11 @@ export function EndpointTest({ id, onClose }: { readonly id: number; readonly on
       ) : (
         <>
           <p role="status">{verdictOf(sent)}</p>
+          {sent.warnings?.map(({ field, message }) => (
+            <p key={field} class="soft">
+              {message}
+            </p>
+          ))}
           <Sent event={sent} />
         </>
       )}
@@ -23,7 +28,7 @@ export function EndpointTest({ id, onClose }: { readonly id: number; readonly on
 }
 
 function verdictOf({ matches, unfiltered }: Schemas['TestedSubscription']): string {
-  if (unfiltered) return 'The filter needs a record, and the event has none.';
+  if (unfiltered) return 'The filter needs a record that the event does not have, or the types of its fields.';
   return matches
     ? 'The filter accepts the event.'
     : 'The filter does not accept the event. It is sent as a test all the same.';

@@ -49,7 +49,10 @@ function resolve(schema: JsonSchema): { readonly schema: JsonSchema; readonly is
   };
 }
 
-/** @throws Error for an unknown name */
+/**
+ * Returns a schema of the official description.
+ * @throws Error for an unknown name
+ */
 export function schemaOf(name: string): JsonSchema {
   const schema = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
   if (schema === undefined) throw new Error(`The official description has no schema '${name}'.`);

@@ -1,6 +1,6 @@
 import { Fault, type TableRow, valueAt } from '#connector/simulator';
 
-/** How a field of a search is compared. Source: "Search", search query language. */
+/** The types of fields in a search, which decide the comparison. Source: "Search", search query language. */
 type Kind = 'token' | 'string' | 'numeric';
 
 /** The fields of each search, and where a record has them. Source: "Search", supported query fields for each resource. */

@@ -151,7 +151,10 @@ export function get(call: Call, records: Records): SimulatedResponse {
   return json(find(records, id, 'id'));
 }
 
-/** @throws Fault 404 (400 for a parameter that names it) */
+/**
+ * Returns a record.
+ * @throws Fault 404 where there is none, or 400 if a parameter names it
+ */
 export function find({ table, event }: Records, id: string, param: string): TableRow {
   const row = table.find(id);
   const noun = event.split('.').at(-1);

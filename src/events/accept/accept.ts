@@ -225,6 +225,8 @@ async function findSubscriber(
   return wantsType(eventTypes, type) ? { subscriptionId, host, ordered: source.ordered } : undefined;
 }
 
+const NOBODY: readonly EventReceiver[] = [];
+
 /** Undefined: nobody receives the event. */
 async function prepareDelivery(
   ports: AcceptPorts,
@@ -233,10 +235,12 @@ async function prepareDelivery(
 ): Promise<Acceptance | undefined> {
   const acceptedAtMs = ports.clock.steady();
   const { accountId, instanceId, type } = event;
-  const subscriber = event.receiver === undefined ? await findSubscriber(ports, event, source) : event.receiver;
-  const wanting = event.receiver === undefined ? await endpoints?.(event, source) : undefined;
-  const [first, ...others] = subscriber === undefined ? (wanting ?? []) : [subscriber, ...(wanting ?? [])];
+  const subscriber = event.receiver ?? (await findSubscriber(ports, event, source));
+  // Without endpoints, which is usual, nothing waits and no list is made.
+  const wanting = endpoints === undefined || event.receiver !== undefined ? NOBODY : await endpoints(event, source);
+  const first = subscriber ?? wanting[0];
   if (first === undefined) return undefined;
+  const others = subscriber === undefined ? wanting.slice(1) : wanting;
   const { failurePolicy } = await ports.settings(accountId);
   const createdAt = new Date(ports.clock.now());
   const id = showEventId(eventId);

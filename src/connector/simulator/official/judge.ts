@@ -132,26 +132,37 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
 
 type Validators = (id: string, schemaOf: () => JsonSchema) => (value: unknown) => string | undefined;
 
+/** Schemas are compiled more often than their code is worth to be optimized. */
+const FAST = { inlineRefs: false, code: { optimize: false } } as const;
+
 function createValidators(schemas: OfficialDescription['schemas'], coerceTypes: false | 'array'): Validators {
   // Descriptions have formats of their own, such as `decimal`, which are not checked.
-  // Most validators of a test run few times, so code that is made quickly is better than code that is short.
-  const code = { inlineRefs: false, code: { optimize: false } } as const;
-  const ajv = new Ajv2020({ strict: false, coerceTypes, validateSchema: false, logger: false, ...code });
+  const ajv = new Ajv2020({ strict: false, coerceTypes, validateSchema: false, logger: false, ...FAST });
   addFormats.default(ajv);
-  ajv.addSchema({ schemas }, ROOT);
+  // Each has an address of its own, so that it is compiled once for all operations.
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(addressed(schema), addressOf(name));
   const compiled = new Map<string, ValidateFunction>();
   return (id, schemaOf) => (value) => {
-    const validate = compiled.get(id) ?? ajv.compile(rooted(schemaOf()));
+    const validate = compiled.get(id) ?? ajv.compile(addressed(closed(schemaOf())));
     compiled.set(id, validate);
     return validate(value) ? undefined : printError(validate.errors?.[0]);
   };
 }
 
-/** Returns a schema whose references are those of the description. */
-function rooted(schema: JsonSchema): JsonSchema {
-  const { inline } = closeSchemas({ inline: schema });
-  return JSON.parse(JSON.stringify(inline), (name, value) =>
-    name === '$ref' && typeof value === 'string' ? ROOT + value : value,
+function closed(schema: JsonSchema): JsonSchema {
+  return closeSchemas({ inline: schema }).inline ?? schema;
+}
+
+const REFERENCE = '#/schemas/';
+
+function addressOf(name: string): string {
+  return ROOT + encodeURIComponent(name);
+}
+
+/** Returns a schema whose references are addresses. */
+function addressed(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (name, value) =>
+    name === '$ref' && typeof value === 'string' ? addressOf(value.slice(REFERENCE.length)) : value,
   );
 }
 
