@@ -107,6 +107,29 @@ describe('GitHub', () => {
   });
 });
 
+describe('failures of GitHub', () => {
+  const date = 'Thu, 05 Mar 2026 10:00:00 GMT';
+  const judge = (status: number, message: string, headers = {}, more = {}) => {
+    const { kind, retryAfterMs } =
+      github.classify?.({ status, headers: { date, ...headers }, body: { message, ...more } }) ?? {};
+    return [kind, retryAfterMs];
+  };
+  const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Date.parse(date) / 1000 + 90) };
+
+  it('are rate limits where the limit is spent or GitHub says when to come back, also as 403', () => {
+    expect(judge(403, 'API rate limit exceeded', spent)).to.eql(['rateLimited', 90_000]);
+    expect(judge(429, 'Too many', { 'retry-after': '7' })).to.eql(['rateLimited', 7000]);
+    expect(judge(403, 'You have exceeded a secondary rate limit')).to.eql(['rateLimited', 60_000]);
+    expect(judge(403, 'Resource not accessible by integration')).to.eql([undefined, undefined]);
+  });
+
+  it('are deleted records, and searches that ran out of time', () => {
+    expect(judge(410, 'This issue was deleted')).to.eql(['notFound', undefined]);
+    expect(judge(200, '', {}, { incomplete_results: true })).to.eql(['unavailable', undefined]);
+    expect(judge(200, '', {}, { incomplete_results: false })).to.eql([undefined, undefined]);
+  });
+});
+
 describe('webhooks of GitHub', () => {
   const config = { 'github.owner': 'octo-org' };
   // The secret, the body and the signature of GitHub's guide "Validating webhook deliveries".
