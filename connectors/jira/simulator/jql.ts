@@ -2,7 +2,7 @@ import { type Clause, JastBuilder, type Operand, type TerminalClause } from '@at
 import { createTimeZone, type TableRow } from '#connector/simulator';
 import { ENTRIES, FIELDS, type Field, type Kind, refuse, textOf } from './fields.ts';
 
-/** What a query looks up on the site. */
+/** The records of the site that a query can name. */
 export interface Directory {
   readonly now: () => number;
   /** The account id of the user whose token is used. */
