@@ -471,7 +471,12 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     }
 
     /** The second time of one and the same thing counts by itself. */
-    async function statementsOf(id: AskedOperationId, role: RoleName, naming: Naming, there: Somewhere): Promise<Counts> {
+    async function statementsOf(
+      id: AskedOperationId,
+      role: RoleName,
+      naming: Naming,
+      there: Somewhere,
+    ): Promise<Counts> {
       const { path, call } = await questionOf(id, callers[role], there, naming);
       const count = () => countStatements(service.databaseUrl, async () => void (await service.call(path, call)));
       return [await count(), await count()];

@@ -284,7 +284,8 @@ async function callApi(
   { organizationSecret, userSecret }: FirstCredentials,
 ): Promise<ApiAnswer> {
   const partner = token === undefined ? `Organization ${organizationSecret}` : `Element ${token}`;
-  const { authorization = `User ${userSecret}, ${partner}`, ...others } = headers;
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const { authorization = `User ${userSecret}, ${partner}`, ...others } = given;
   const sent = await encodeBody(body);
   // `fetch` would need more CPU time, and would let the service compress what the test decompresses.
   const response = await request(url + queryText(query), {
