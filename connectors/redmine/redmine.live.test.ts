@@ -13,7 +13,7 @@ const { REDMINE_URL: url, REDMINE_KEY: key } = process.env;
 
 const CONFIGURATION = { url, 'api.key': key };
 /** CI tries little where neither the connector nor the kit changed. */
-const [FILTERS, CLAIMS] = isChosen(process.env, redmine.key) ? [40, Number.POSITIVE_INFINITY] : [12, 20];
+const [FILTERS, CLAIMS] = isChosen(process.env, redmine.key) ? [100, Number.POSITIVE_INFINITY] : [12, 20];
 const ISSUES = 70;
 
 if (url === undefined || key === undefined) {

@@ -18,8 +18,8 @@ const CONFIGURATION = { url, username: 'root', password: 'password' };
 const TICKETS = 72;
 /** CI tries little where neither the connector nor the kit changed. */
 const IS_WHOLE = isChosen(process.env, requesttracker.key);
-/** Numbers of random filters. Each run has others. */
-const FILTERS = IS_WHOLE ? { tickets: 40, transactions: 15 } : { tickets: 12, transactions: 6 };
+/** Numbers of random filters. */
+const FILTERS = IS_WHOLE ? { tickets: 100, transactions: 50 } : { tickets: 12, transactions: 6 };
 const CLAIMS = { claims: IS_WHOLE ? Number.POSITIVE_INFINITY : 20, literalsPerClaim: 2 };
 
 if (url === undefined) {
