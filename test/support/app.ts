@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { createOrganization, type FirstCredentials } from '../../src/accounts/new-organization.ts';
 import { type App, type AppPorts, startApp } from '../../src/app/index.ts';
@@ -291,6 +292,7 @@ async function callApi(
   const response = await request(url + queryText(query), {
     method,
     headers: {
+      'user-agent': 'node',
       ...(authorization !== '' && { authorization }),
       ...(sent !== undefined && { 'content-type': sent.type }),
       ...others,
@@ -298,8 +300,9 @@ async function callApi(
     body: sent?.content ?? null,
   });
   const answer = { status: response.statusCode, headers: readHeaders(response.headers) };
-  if (asBytes) return { ...answer, body: Buffer.from(await response.body.arrayBuffer()) };
-  const text = await response.body.text();
+  const bytes = decode(answer.headers.get('content-encoding'), Buffer.from(await response.body.arrayBuffer()));
+  if (asBytes) return { ...answer, body: bytes };
+  const text = bytes.toString();
   const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
   return { ...answer, body: isJson ? JSON.parse(text) : text };
 }
@@ -311,6 +314,13 @@ async function encodeBody(body: unknown) {
     return { type: form.headers.get('content-type') ?? '', content: Buffer.from(await form.arrayBuffer()) };
   }
   return { type: 'application/json', content: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+/** Decompresses a body. Only tests that send `accept-encoding` get a compressed one. */
+function decode(encoding: string | null, bytes: Buffer): Buffer {
+  if (bytes.length === 0) return bytes;
+  if (encoding === 'gzip') return gunzipSync(bytes);
+  return encoding === 'br' ? brotliDecompressSync(bytes) : bytes;
 }
 
 function readHeaders(received: Readonly<Record<string, string | readonly string[] | undefined>>): Headers {
