@@ -38,7 +38,7 @@ describe('the runs of the tests', () => {
   });
 
   it('have no other suffix than those of the runs', () => {
-    const known = /^[^.]+(\.(slow|browser|alone|live))?\.test\.ts$/;
+    const known = /^[^.]+(\.(slow|browser|program|alone|live))?\.test\.ts$/;
     expect(FILES.filter((file) => !known.test(file.slice(file.lastIndexOf('/') + 1)))).to.deep.equal([]);
   });
 
