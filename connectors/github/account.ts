@@ -59,7 +59,10 @@ export function idAt(repository: string, key: number | string): string {
   return `${repository}-${key}`;
 }
 
-/** @throws AppError NOT_FOUND for a text that is no such id */
+/**
+ * Returns the place of a record.
+ * @throws AppError NOT_FOUND for a text that is no such id
+ */
 export function placeOf(id: string): Place {
   const [, repository, key] = /^([\w.-]{1,100})-(\d{1,15})$/.exec(id) ?? [];
   if (repository === undefined || key === undefined) throw notFound(`GitHub has no record '${id}'.`);

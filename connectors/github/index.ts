@@ -26,7 +26,7 @@ export default defineConnector({
   description: 'Repositories, issues, pull requests, comments and members of an organization or a user.',
   hub: 'helpdesk',
   moreHubs: ['general'],
-  mark: { shape: 'network', colour: 'slate' },
+  mark: { shape: 'network', colour: 'violet' },
   documentation: [
     {
       title: 'Authorizing OAuth apps',

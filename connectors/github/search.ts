@@ -65,7 +65,7 @@ export function quote(text: string): string {
   return `"${text}"`;
 }
 
-/** How an object is searched. The qualifiers are by native field. */
+/** The qualifiers of an object's search, by native field. */
 export interface Qualifiers {
   /** Qualifiers of ranges. Dates have whole seconds. */
   readonly ranges: Readonly<Record<string, string>>;

@@ -109,7 +109,10 @@ function isSame(one: string | undefined, other: string): boolean {
   return one?.toLowerCase() === other.toLowerCase();
 }
 
-/** @throws AppError where the owner has no webhooks */
+/**
+ * Returns the path of the webhooks.
+ * @throws AppError where the owner has no webhooks
+ */
 function hooksPath(config: Config): string {
   const repository = repositoryOf(config);
   if (repository !== undefined) return path`/repos/${ownerOf(config)}/${repository}/hooks`;

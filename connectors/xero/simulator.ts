@@ -34,7 +34,10 @@ import { fieldOf, parseWhere, queryFault } from './simulator/where.ts';
 export { CLIENTS, DEMO_ACCESS_TOKEN, TENANTS } from './simulator/login.ts';
 
 /** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
-export const DEMO_CONFIGURATION = { 'webhook.secret': 'demo-webhook-secret' };
+export const DEMO_CONFIGURATION = {
+  'webhook.secret': 'demo-webhook-secret',
+  'xero.tenant.id': TENANTS[0]?.tenantId ?? '',
+};
 
 export interface XeroSimulatorOptions extends SimulatorOptions {
   /** Number of organisations of the user, at most 2. Default 1. */

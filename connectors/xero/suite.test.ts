@@ -1,9 +1,7 @@
 import { describeConnector, loggedIn, type WriteSample } from '#connector/suite';
 import xero from './index.ts';
-import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION, TENANTS } from './simulator.ts';
+import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
-/** The organisation, which Causeway reads from Xero when an instance is created. */
-const TENANT = { 'xero.tenant.id': TENANTS[0]?.tenantId ?? '' };
 const CONTACT = '1f3c2b1a-0000-4000-8000-000000000001';
 const INVOICE = '2f3c2b1a-0000-4000-8000-000000000001';
 const LINES = [{ Description: 'Consulting', Quantity: 2, UnitAmount: 15.05, AccountCode: '200' }];
@@ -19,7 +17,7 @@ const sample = (create: WriteSample['create'], ...freeTexts: readonly string[]):
 
 describeConnector(xero, createSimulator, {
   folder: import.meta.dirname,
-  configuration: { ...DEMO_CONFIGURATION, ...TENANT, ...loggedIn(DEMO_ACCESS_TOKEN, CLIENTS) },
+  configuration: { ...DEMO_CONFIGURATION, ...loggedIn(DEMO_ACCESS_TOKEN, CLIENTS) },
   writes: {
     contacts: sample(
       (number) => ({ Name: `It's ${number}`, FirstName: 'Zoë', EmailAddress: `new${number}@example.com` }),
