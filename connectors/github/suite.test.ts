@@ -170,6 +170,16 @@ describe('webhooks of GitHub', () => {
     const label = { action: 'deleted', label: { name: 'bug' }, ...at('octo-org') };
     expect(read('label', label)).to.equal(undefined);
     const one = { ...config, 'github.repository': 'hello-world' };
+    const milestone = { action: 'opened', milestone: { number: 3 }, ...at('octo-org') };
+    expect(read('milestone', milestone, one)).to.eql(['updated', 'milestones', '3']);
+    const changes = { repository: { name: { from: 'hello' } } };
+    const renamed = call(JSON.stringify({ action: 'renamed', changes, ...at('octo-org') }), {
+      'x-github-event': 'repository',
+    });
+    expect(hooks.events(renamed, config).map(({ action, objectId }) => [action, objectId])).to.eql([
+      ['updated', 'hello-world'],
+      ['deleted', 'hello'],
+    ]);
     expect(read('label', label, one)).to.eql(['deleted', 'labels', 'bug']);
   });
 });

@@ -45,14 +45,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** A transferred issue or repository has another owner or repository, so its record here is gone. Other actions change a record. */
-const ACTIONS: Readonly<Record<string, ProviderEvent['action']>> = {
-  opened: 'created',
-  created: 'created',
-  deleted: 'deleted',
-};
-
-const isGone = (event: string, action: string) => action === 'transferred' && event === 'issues';
+/** Returns the change that an action is. A milestone that is `opened` was closed before. A transferred issue has another repository now. */
+function changeIn(event: string, action: string): ProviderEvent['action'] {
+  const isOpened = action === 'opened' && (event === 'issues' || event === 'pull_request');
+  if (isOpened || action === 'created') return 'created';
+  return action === 'deleted' || (action === 'transferred' && event === 'issues') ? 'deleted' : 'updated';
+}
 
 /** Webhooks of a repository or an organization. Source: "Webhook events and payloads", "Validating webhook deliveries". */
 export const hooks: Webhooks = {
@@ -91,16 +89,20 @@ function readEvents(call: WebhookCall, config: Config): readonly ProviderEvent[]
   const word = json.text(body.action, 'the action of an event');
   const record = json.object(body[kind.member], 'the record of an event');
   const delivery = json.findText(call.headers['x-github-delivery']);
-  return [
-    {
-      ...(delivery !== undefined && { id: delivery }),
-      action: isGone(name, word) ? 'deleted' : (ACTIONS[word] ?? 'updated'),
-      objectName: kind.objectName,
-      objectId: kind.idOf(record, repository),
-      raw: body,
-    },
-  ];
+  const { objectName, idOf } = kind;
+  const objectId = idOf(record, repository);
+  const event = (action: ProviderEvent['action'], id: string): ProviderEvent => ({
+    ...(delivery !== undefined && { id: id === objectId ? delivery : `${delivery}-before` }),
+    ...{ action, objectName, objectId: id, raw: body },
+  });
+  // A new name is a new id.
+  const before = json.findText(json.at(body, 'changes', ...(RENAMES[name] ?? []), 'name', 'from'));
+  const isRenamed = before !== undefined && RENAMES[name] !== undefined;
+  return [event(changeIn(name, word), objectId), ...(isRenamed ? [event('deleted', before)] : [])];
 }
+
+/** Where the events of objects whose names are their ids hold the name before. */
+const RENAMES: Readonly<Record<string, readonly string[]>> = { label: [], repository: ['repository'] };
 
 /** Names of owners and repositories are compared without regard to case. */
 function isSame(one: string | undefined, other: string): boolean {

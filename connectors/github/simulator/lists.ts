@@ -55,8 +55,8 @@ const ISSUES: Qualifiers = {
     ...{ issue: (row) => !isPull(row), pr: isPull, 'pull-request': isPull },
     ...{ open: ({ state }) => state === 'open', closed: ({ state }) => state === 'closed' },
     ...{
-      merged: (row) => isPull(row) && row.merged_at !== null,
-      unmerged: (row) => isPull(row) && row.merged_at === null,
+      merged: (row) => isPull(row) && row.merged_at != null,
+      unmerged: (row) => isPull(row) && row.merged_at == null,
     },
     ...{ locked: ({ locked }) => locked === true, unlocked: ({ locked }) => locked !== true },
     draft: ({ draft }) => draft === true,
@@ -83,7 +83,7 @@ const ISSUES: Qualifiers = {
   no: oneOf({
     label: (row) => some(row, 'labels', 'name').length === 0,
     assignee: (row) => some(row, 'assignees', 'login').length === 0,
-    milestone: ({ milestone }) => milestone === null,
+    milestone: ({ milestone }) => milestone == null,
   }),
   draft: oneOf({ true: ({ draft }) => draft === true, false: (row) => isPull(row) && row.draft !== true }),
   comments: ranged('comments', false),
@@ -249,7 +249,7 @@ export function createLists(
       ),
       is('milestone', (number, row) =>
         number === 'none'
-          ? row.milestone === null
+          ? row.milestone == null
           : number === '*'
             ? row.milestone !== null
             : some(row, 'milestone', 'number').map(String).includes(number),

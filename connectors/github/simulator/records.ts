@@ -18,6 +18,7 @@ import official from '../official.json' with { type: 'json' };
 export const API = 'https://api.github.com';
 export const WEB = 'https://github.com';
 export const OWNER = 'octo-org';
+const HELLO = `${OWNER}/hello-world`;
 const LOGINS = ['octocat', 'hubot', 'Mona-Lisa', 'defunkt', 'o'];
 const REPOSITORIES = ['hello-world', 'Spoon-Knife', 'git.consortium', 'linguist', 'old_tools', 'octo-lib', 'empty'];
 const LABELS = ['bug', 'good first issue', 'Bug report', 'priority: high', 'ünïcode ☃'];
@@ -44,13 +45,11 @@ export function conform(given: TableRow | undefined, schema: string): TableRow {
 export type Name = 'repositories' | 'issues' | 'pull_requests' | 'comments' | 'labels' | 'milestones' | 'users';
 export type Records = Readonly<Record<Name, Changeable & { readonly table: Table }>>;
 
-const nodeOf = (prefix: string, id: number) => `${prefix}_${Buffer.from(String(id)).toString('base64url')}`;
-
 export function userOf(login: string, type = 'User') {
   const id = 1 + [...login].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 7);
   const url = `${API}/users/${login}`;
   const web = { html_url: `${WEB}/${login}`, avatar_url: `https://avatars.githubusercontent.com/u/${id}?v=4` };
-  return { login, id, node_id: nodeOf('U', id), type, site_admin: false, gravatar_id: '', url, ...web };
+  return { login, id, type, url, ...web };
 }
 
 export const ORGANIZATION = userOf(OWNER, 'Organization');
@@ -61,54 +60,31 @@ export function findUser(login: string) {
   return [...USERS, ORGANIZATION].find((user) => user.login.toLowerCase() === login.toLowerCase());
 }
 
+/** Returns a repository. What it leaves out is missing, and `conform` fills it in. */
 function repositoryOf(index: number, name: string, owner: TableRow = ORGANIZATION): TableRow {
   const full_name = `${owner.login}/${name}`;
   return {
-    ...{ id: 1_296_269 + index, node_id: nodeOf('R', index), name, full_name, owner, url: `${API}/repos/${full_name}` },
-    ...{
-      html_url: `${WEB}/${full_name}`,
-      description: null,
-      homepage: null,
-      language: null,
-      license: null,
-      mirror_url: null,
-    },
-    ...{ private: false, visibility: 'public', fork: false, archived: false, disabled: false, default_branch: 'main' },
-    ...{
-      has_issues: true,
-      has_projects: true,
-      has_wiki: true,
-      topics: [],
-      size: 0,
-      stargazers_count: 0,
-      forks_count: 0,
-    },
+    ...{ id: 1_296_269 + index, name, full_name, owner, url: `${API}/repos/${full_name}` },
+    ...{ html_url: `${WEB}/${full_name}`, visibility: 'public', default_branch: 'main', topics: [] },
+    ...{ has_issues: true, has_projects: true, has_wiki: true, stargazers_count: 0, forks_count: 0, size: 0 },
     ...{ pushed_at: writeSeconds(FIRST_MS), permissions: { admin: true, push: true, pull: true } },
   };
 }
 
 export function issueUrls(repository: string, number: number, kind: 'issues' | 'pulls') {
-  const url = `${API}/repos/${repository}/${kind}/${number}`;
-  const issue = `${API}/repos/${repository}/issues/${number}`;
+  const api = `${API}/repos/${repository}`;
   const html_url = `${WEB}/${repository}/${kind === 'pulls' ? 'pull' : 'issues'}/${number}`;
+  const issue_url = `${api}/issues/${number}`;
   return {
-    url,
-    html_url,
-    repository_url: `${API}/repos/${repository}`,
-    comments_url: `${issue}/comments`,
-    issue_url: issue,
+    ...{ url: `${api}/${kind}/${number}`, html_url, repository_url: api },
+    ...{ issue_url, comments_url: `${issue_url}/comments` },
   };
 }
 
 /** Returns the branch of a pull request. */
 export function branchOf(repository: TableRow, ref: string) {
-  return {
-    label: `${OWNER}:${ref}`,
-    ref,
-    sha: '6dcb09b5b57875f334f61aebed695e2e4193db5e',
-    user: ORGANIZATION,
-    repo: repository,
-  };
+  const sha = '6dcb09b5b57875f334f61aebed695e2e4193db5e';
+  return { label: `${OWNER}:${ref}`, ref, sha, user: ORGANIZATION, repo: repository };
 }
 
 const title = (index: number) =>
@@ -128,7 +104,7 @@ export function createRecords(clock: MovableClock, report: (name: Name, change: 
     const table: Table = createTable({
       rows,
       keyOf: ({ id }) => String(id),
-      initial: () => ({ id: nextId++, node_id: nodeOf('N', nextId), created_at: stamp(), updated_at: stamp() }),
+      initial: () => ({ id: nextId++, created_at: stamp(), updated_at: stamp() }),
       touch: () => ({ updated_at: stamp() }),
       onChange: (change) => report(name, change),
     });
@@ -154,33 +130,15 @@ export function createRecords(clock: MovableClock, report: (name: Name, change: 
   );
   const byName = (name: string) => repositories.find((each) => each.name === name) ?? repositoryOf(99, name);
   const labelRows = LABELS.map((name, index) => ({
-    ...{
-      id: 208_045_946 + index,
-      node_id: nodeOf('LA', index),
-      repository: `${OWNER}/hello-world`,
-      name,
-      color: 'd73a4a',
-    },
-    ...{
-      default: index === 0,
-      description: index === 1 ? null : `About ${name}`,
-      url: `${API}/repos/${OWNER}/hello-world/labels/${encodeURIComponent(name)}`,
-    },
+    ...{ id: 208_045_946 + index, repository: HELLO, name, color: 'd73a4a', default: index === 0 },
+    description: index === 1 ? null : `About ${name}`,
+    url: `${API}/repos/${HELLO}/labels/${encodeURIComponent(name)}`,
   }));
   const milestoneRows = MILESTONES.map((text, index) =>
-    milestoneOf(`${OWNER}/hello-world`, index + 1, {
-      ...{
-        id: 1_002_604 + index,
-        node_id: nodeOf('MI', index),
-        title: text,
-        description: sparse(2, () => 'Tracking')(index),
-      },
-      ...{
-        state: index === 1 ? 'closed' : 'open',
-        creator: USERS[0],
-        ...timesOf(index),
-        due_on: index === 0 ? '2024-10-09T07:00:00Z' : null,
-      },
+    milestoneOf(HELLO, index + 1, {
+      ...{ id: 1_002_604 + index, title: text, description: index === 1 ? null : 'Tracking', creator: USERS[0] },
+      ...{ ...timesOf(index), state: index === 1 ? 'closed' : 'open' },
+      due_on: index === 0 ? '2024-10-09T07:00:00Z' : null,
       closed_at: index === 1 ? '2024-05-01T00:00:00Z' : null,
     }),
   );
@@ -192,36 +150,27 @@ export function createRecords(clock: MovableClock, report: (name: Name, change: 
     const number = index + 1;
     const assignees = index % 5 < 2 ? USERS.slice(index % 3, (index % 3) + 1 + (index % 2)) : [];
     const { updated_at } = timesOf(index);
+    const state_reason = isClosed && kind === 'issues' ? pick(['completed', 'not_planned'], index >> 1) : null;
     return {
       ...{
         id: 1_000_000 + index,
-        node_id: nodeOf('I', index),
         number,
         repository,
         title: title(index),
         body: body(index),
-      },
-      ...{
-        state: isClosed ? 'closed' : 'open',
-        state_reason: isClosed && kind === 'issues' ? pick(['completed', 'not_planned'], index >> 1) : null,
-      },
-      ...{
-        closed_at: isClosed ? updated_at : null,
         user: pick(USERS, index),
+      },
+      ...{ state: isClosed ? 'closed' : 'open', state_reason, closed_at: isClosed ? updated_at : null },
+      ...{
         assignees,
-        assignee: assignees[0] ?? null,
-      },
-      ...{
-        labels: inHello ? labelRows.slice(index % 4, (index % 4) + (index % 3)) : [],
-        milestone: inHello && index % 4 === 1 ? pick(milestoneRows, index >> 2) : null,
-      },
-      ...{
+        assignee: assignees[0],
         comments: index % 7,
         locked: index % 11 === 5,
-        active_lock_reason: null,
         author_association: 'MEMBER',
-        closed_by: isClosed ? USERS[1] : null,
       },
+      labels: inHello ? labelRows.slice(index % 4, (index % 4) + (index % 3)) : [],
+      milestone: inHello && index % 4 === 1 ? pick(milestoneRows, index >> 2) : null,
+      ...(isClosed && { closed_by: USERS[1] }),
       ...timesOf(index),
       ...issueUrls(repository, number, kind),
     };
@@ -230,30 +179,12 @@ export function createRecords(clock: MovableClock, report: (name: Name, change: 
   function pullOf(index: number): TableRow {
     const issue = issueOf(index, 'pulls');
     const repository = byName(String(issue.repository).split('/')[1] ?? '');
-    const isMerged = issue.state === 'closed' && index % 2 === 0;
+    const merged = issue.state === 'closed' && index % 2 === 0;
     return {
-      ...issue,
-      ...{
-        draft: index % 5 === 4,
-        merged: isMerged,
-        merged_at: isMerged ? issue.closed_at : null,
-        merged_by: isMerged ? USERS[0] : null,
-      },
-      ...{
-        head: branchOf(repository, `topic-${index}`),
-        base: branchOf(repository, 'main'),
-        merge_commit_sha: null,
-        mergeable: null,
-      },
-      ...{
-        mergeable_state: 'clean',
-        auto_merge: null,
-        additions: index,
-        deletions: index % 9,
-        changed_files: 1,
-        commits: 1,
-        review_comments: 0,
-      },
+      ...{ ...issue, draft: index % 5 === 4, merged },
+      ...(merged && { merged_at: issue.closed_at, merged_by: USERS[0] }),
+      ...{ head: branchOf(repository, `topic-${index}`), base: branchOf(repository, 'main') },
+      ...{ mergeable_state: 'clean', additions: index, deletions: index % 9, changed_files: 1, commits: 1 },
     };
   }
 
@@ -263,37 +194,21 @@ export function createRecords(clock: MovableClock, report: (name: Name, change: 
   const pullRows = times(90, (index) => index)
     .filter((index) => index % 3 === 2)
     .map(pullOf);
-  const hello = `${OWNER}/hello-world`;
   let nextNumber = 91;
   const newIssue = (number: number, kind: 'issues' | 'pulls') => {
     const own = nextNumber++;
     const pull = kind === 'pulls' ? { ...pullOf(own), draft: false, merged: false, merged_at: null } : {};
     return {
-      ...pull,
-      ...issueOf(4, kind),
-      ...{
-        id: nextId++,
-        number: own,
-        title: `New ${number}`,
-        created_at: stamp(),
-        updated_at: stamp(),
-        comments: 0,
-        state: 'open',
-        state_reason: null,
-        closed_at: null,
-      },
-      ...issueUrls(hello, own, kind),
-      repository: hello,
+      ...{ ...pull, ...issueOf(4, kind), id: nextId++, number: own, title: `New ${number}`, repository: HELLO },
+      ...{ created_at: stamp(), updated_at: stamp(), comments: 0, state: 'open', state_reason: null, closed_at: null },
+      ...issueUrls(HELLO, own, kind),
     };
   };
   const commentRows = times(
     24,
     (index): TableRow =>
-      commentOf(hello, pick([1, 2, 5], index), {
-        id: 900 + index,
-        node_id: nodeOf('IC', index),
-        body: pick(['Me too', 'Fixed in #2', '+1', 'ÄÖÜ'], index),
-        user: pick(USERS, index),
+      commentOf(HELLO, pick([1, 2, 5], index), {
+        ...{ id: 900 + index, body: pick(['Me too', 'Fixed in #2', '+1', 'ÄÖÜ'], index), user: pick(USERS, index) },
         ...timesOf(index),
       }),
   );
@@ -320,23 +235,17 @@ export function createRecords(clock: MovableClock, report: (name: Name, change: 
     }),
     comments: create('comments', commentRows, {
       key: ({ repository, id }) => `${String(repository).split('/')[1]}-${id}`,
-      create: (number) => commentOf(hello, 1, { body: `New ${number}`, user: USERS[0] }),
+      create: (number) => commentOf(HELLO, 1, { body: `New ${number}`, user: USERS[0] }),
       change: changed('body'),
     }),
     labels: create('labels', labelRows, {
-      create: (number) => ({
-        repository: hello,
-        name: `new-${number}`,
-        color: 'ededed',
-        default: false,
-        description: null,
-      }),
+      create: (number) => ({ repository: HELLO, name: `new-${number}`, color: 'ededed' }),
       change: changed('description'),
       key: ({ name }) => String(name),
     }),
     milestones: create('milestones', milestoneRows, {
       create: (number) =>
-        milestoneOf(hello, 100 + number, { title: `New ${number}`, state: 'open', creator: USERS[0] }),
+        milestoneOf(HELLO, 100 + number, { title: `New ${number}`, state: 'open', creator: USERS[0] }),
       change: changed('title'),
       key: ({ number }) => String(number),
     }),
@@ -354,34 +263,17 @@ function placeOf({ repository, number }: TableRow): string {
 }
 
 export function milestoneOf(repository: string, number: number, values: TableRow): TableRow {
-  const own = {
+  const urls = {
     html_url: `${WEB}/${repository}/milestone/${number}`,
     url: `${API}/repos/${repository}/milestones/${number}`,
   };
-  return {
-    repository,
-    number,
-    open_issues: 0,
-    closed_issues: 0,
-    description: null,
-    due_on: null,
-    closed_at: null,
-    ...own,
-    ...values,
-  };
+  return { repository, number, ...urls, ...values };
 }
 
 export function commentOf(repository: string, number: number, values: TableRow): TableRow {
-  const { issue_url, html_url } = issueUrls(repository, number, 'issues');
-  const id = values.id ?? 0;
-  return {
-    repository,
-    number,
-    issue_url,
-    html_url: `${html_url}#issuecomment-${id}`,
-    author_association: 'MEMBER',
-    ...values,
-  };
+  const { issue_url, html_url: page } = issueUrls(repository, number, 'issues');
+  const html_url = `${page}#issuecomment-${values.id ?? 0}`;
+  return { repository, number, issue_url, html_url, author_association: 'MEMBER', ...values };
 }
 
 const asIssues = new WeakMap<TableRow, TableRow>();

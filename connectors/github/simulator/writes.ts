@@ -36,6 +36,11 @@ function textIn(values: TableRow, name: string, resource: string): string {
   return text;
 }
 
+/** Members of a repository that a body can set. */
+const SETTINGS: ReadonlySet<string> = new Set(
+  'name description homepage archived has_issues has_wiki has_projects is_template default_branch'.split(' '),
+);
+
 /** Creates the routes that write, for a user who may write everything. */
 export function createWrites(records: Records, clock: MovableClock): Routes {
   const stamp = () => writeSeconds(clock.now());
@@ -46,20 +51,22 @@ export function createWrites(records: Records, clock: MovableClock): Routes {
     return findRow(table, (row) => row.repository === full_name && String(row[member]) === value);
   };
   const issueAt = (call: Call) => {
-    const tables = [records.issues.table, records.pull_requests.table];
     const { full_name } = repositoryAt(records, call);
-    for (const table of tables) {
-      const row = table
-        .rows()
-        .find(
-          (each) =>
-            each.repository === full_name &&
-            String(each.number) === (call.params.issue_number ?? call.params.pull_number),
-        );
+    const wanted = call.params.issue_number ?? call.params.pull_number;
+    for (const { table } of [records.issues, records.pull_requests]) {
+      const row = table.rows().find((each) => each.repository === full_name && String(each.number) === wanted);
       if (row !== undefined) return { table, row };
     }
     throw notFound();
   };
+
+  const labelIn = (repository: unknown, name: string) =>
+    records.labels.table.rows().find((row) => row.repository === repository && isNamed(row.name, name));
+  const newLabel = (repository: unknown, { name, ...more }: TableRow) =>
+    records.labels.table.insert({
+      ...{ repository, name, ...more },
+      url: `${API}/repos/${repository}/labels/${encodeURIComponent(String(name))}`,
+    });
 
   /** Returns the members of an issue that a body sets. Labels that do not exist are created. */
   function issueValues(call: Call, repository: string, before?: TableRow): TableRow {
@@ -70,18 +77,7 @@ export function createWrites(records: Records, clock: MovableClock): Routes {
       .map((login) => findUser(String(Object(login).login ?? login)) ?? fail(invalid('Issue', 'assignees')));
     const named = [labels ?? []].flat().map((label) => {
       const name = String(Object(label).name ?? label);
-      const known = records.labels.table.rows().find((row) => row.repository === repository && isNamed(row.name, name));
-      return (
-        known ??
-        records.labels.table.insert({
-          repository,
-          name,
-          color: 'ededed',
-          default: false,
-          description: null,
-          url: `${API}/repos/${repository}/labels/${encodeURIComponent(name)}`,
-        })
-      );
+      return labelIn(repository, name) ?? newLabel(repository, { name, color: 'ededed' });
     });
     const isClosing = state === 'closed' && before?.state !== 'closed';
     return {
@@ -109,55 +105,17 @@ export function createWrites(records: Records, clock: MovableClock): Routes {
     };
   }
 
+  /** Returns a new issue. What it leaves out is missing, and `conform` fills it in. */
   const blank = (repository: string, kind: 'issues' | 'pulls') => {
     const number = Math.max(0, ...numbers()) + 1;
-    const own = {
-      number,
-      repository,
-      state: 'open',
-      state_reason: null,
-      body: null,
-      closed_at: null,
-      labels: [],
-      assignees: [],
-      assignee: null,
-    };
-    return {
-      ...own,
-      milestone: null,
-      comments: 0,
-      locked: false,
-      user: userOf('octocat'),
-      author_association: 'MEMBER',
-      ...issueUrls(repository, number, kind),
-    };
+    const own = { number, repository, state: 'open', labels: [], assignees: [], comments: 0, user: userOf('octocat') };
+    return { ...own, author_association: 'MEMBER', ...issueUrls(repository, number, kind) };
   };
-  const repositoryValues = ({
-    name,
-    description,
-    homepage,
-    private: isPrivate,
-    visibility,
-    archived,
-    has_issues,
-    has_wiki,
-    has_projects,
-    default_branch,
-  }: TableRow) => {
-    const isHidden = isPrivate ?? (visibility === undefined ? undefined : visibility === 'private');
-    const given = {
-      name,
-      description,
-      homepage,
-      archived,
-      has_issues,
-      has_wiki,
-      has_projects,
-      default_branch,
-      private: isHidden,
-      visibility: isHidden === undefined ? undefined : isHidden === true ? 'private' : 'public',
-    };
-    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const repositoryValues = (body: TableRow): TableRow => {
+    const given = Object.entries(body).filter(([name]) => SETTINGS.has(name));
+    const isPrivate = body.private ?? (body.visibility === undefined ? undefined : body.visibility === 'private');
+    const shown = isPrivate === undefined ? {} : { private: isPrivate, visibility: isPrivate ? 'private' : 'public' };
+    return { ...Object.fromEntries(given), ...shown };
   };
   const createRepository = (owner: TableRow) => (call: Call) => {
     const values = repositoryValues(call.body.object());
@@ -165,39 +123,17 @@ export function createWrites(records: Records, clock: MovableClock): Routes {
     const full_name = `${owner.login}/${name}`;
     if (records.repositories.table.rows().some((row) => isNamed(row.full_name, full_name)))
       throw invalid('Repository', 'name', 'custom', 'name already exists on this account');
-    const plain = {
-      private: false,
-      visibility: 'public',
-      fork: false,
-      archived: false,
-      disabled: false,
-      default_branch: 'main',
-      has_issues: true,
-      has_projects: true,
-      has_wiki: true,
-    };
-    const more = {
-      description: null,
-      homepage: null,
-      language: null,
-      license: null,
-      mirror_url: null,
-      topics: [],
-      size: 0,
-      stargazers_count: 0,
-      forks_count: 0,
-      pushed_at: stamp(),
-    };
     const row = records.repositories.table.insert({
-      ...plain,
-      ...more,
-      ...values,
-      name,
-      full_name,
-      owner,
-      url: `${API}/repos/${full_name}`,
-      html_url: `${WEB}/${full_name}`,
-      permissions: { admin: true, push: true, pull: true },
+      ...{ visibility: 'public', default_branch: 'main', has_issues: true, has_projects: true, has_wiki: true },
+      ...{
+        pushed_at: stamp(),
+        ...values,
+        name,
+        full_name,
+        owner,
+        permissions: { admin: true, push: true, pull: true },
+      },
+      ...{ url: `${API}/repos/${full_name}`, html_url: `${WEB}/${full_name}` },
     });
     return json(conform(row, 'full-repository'), 201);
   };
@@ -253,28 +189,10 @@ export function createWrites(records: Records, clock: MovableClock): Routes {
             Object(row.base).ref === base,
         );
       if (isOpen) throw invalid('PullRequest', 'head', 'custom', `A pull request already exists for ${OWNER}:${head}.`);
-      const merge = {
-        merged: false,
-        merged_at: null,
-        merged_by: null,
-        merge_commit_sha: null,
-        mergeable: null,
-        mergeable_state: 'unknown',
-        auto_merge: null,
-      };
-      const sizes = {
-        additions: 1,
-        deletions: 0,
-        changed_files: 1,
-        commits: 1,
-        review_comments: 0,
-        draft: values.draft === true,
-        maintainer_can_modify: values.maintainer_can_modify === true,
-      };
       const row = records.pull_requests.table.insert({
         ...blank(String(full_name), 'pulls'),
-        ...merge,
-        ...sizes,
+        ...{ mergeable_state: 'unknown', additions: 1, changed_files: 1, commits: 1, draft: values.draft === true },
+        maintainer_can_modify: values.maintainer_can_modify === true,
         head: branchOf(repository, head),
         base: branchOf(repository, base),
         ...issueValues(call, String(full_name)),
@@ -316,18 +234,9 @@ export function createWrites(records: Records, clock: MovableClock): Routes {
       const { full_name } = repositoryAt(records, call);
       const { color = 'ededed', description = null, ...values } = call.body.object();
       const name = textIn(values, 'name', 'Label');
-      if (records.labels.table.rows().some((row) => row.repository === full_name && isNamed(row.name, name)))
-        throw invalid('Label', 'name', 'already_exists');
+      if (labelIn(full_name, name) !== undefined) throw invalid('Label', 'name', 'already_exists');
       if (!/^[0-9a-f]{6}$/i.test(String(color))) throw invalid('Label', 'color');
-      const row = records.labels.table.insert({
-        repository: full_name,
-        name,
-        color,
-        description,
-        default: false,
-        url: `${API}/repos/${full_name}/labels/${encodeURIComponent(name)}`,
-      });
-      return json(conform(row, 'label'), 201);
+      return json(conform(newLabel(full_name, { name, color, description }), 'label'), 201);
     },
     'PATCH /repos/{owner}/{repo}/labels/{name}': (call) => {
       const { id } = labelAt(records, call);
