@@ -2,4182 +2,882 @@
 
 export interface paths {
     "/health/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getLiveness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getReadiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getMetrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getOpenApiJson"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/openapi.yaml": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getOpenApiYaml"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["redirectToDocs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/docs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getDocs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/console": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getConsole"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/docs/where": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getQueryReference"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/docs/elements/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                key: components["parameters"]["ElementKey"];
-            };
-            cookie?: never;
-        };
         get: operations["getElementGuide"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/docs/{kind}/{guide}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                kind: components["parameters"]["GuideKind"];
-                guide: components["parameters"]["GuideName"];
-            };
-            cookie?: never;
-        };
         get: operations["getGuide"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/oauth/callback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["showOAuthCallback"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/connect.js": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getConnectScript"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/mcp": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["callAgentTools"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/connect/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                key: components["parameters"]["ConnectPageKey"];
-            };
-            cookie?: never;
-        };
         get: operations["showConnectPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/connect/authorize/{ticket}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                ticket: components["parameters"]["ConnectTicket"];
-            };
-            cookie?: never;
-        };
         get: operations["leaveForProvider"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/oauth/proxy/{proxyKey}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                proxyKey: components["parameters"]["OAuthProxyKey"];
-            };
-            cookie?: never;
-        };
         get: operations["redirectThroughOAuthProxy"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/events/{elementKey}/{instanceKey}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                elementKey: components["parameters"]["EventElementKey"];
-                instanceKey: components["parameters"]["EventInstanceKey"];
-            };
-            cookie?: never;
-        };
         get: operations["answerProvider"];
-        put?: never;
         post: operations["receiveProviderEvents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listElements"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listElementKeys"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/{keyOrId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["getElement"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/{keyOrId}/metadata": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["getElementMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/{keyOrId}/configuration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["getElementConfiguration"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/{keyOrId}/active": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
         put: operations["activateElement"];
-        post?: never;
         delete: operations["deactivateElement"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/{keyOrId}/oauth/url": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["OAuthKeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["getOAuthUrl"];
-        put?: never;
         post: operations["beginOAuth"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/{keyOrId}/instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["listElementInstances"];
-        put?: never;
         post: operations["createElementInstance"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/{keyOrId}/instances/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["getElementInstance"];
         put: operations["replaceElementInstance"];
-        post?: never;
         delete: operations["deleteElementInstance"];
-        options?: never;
-        head?: never;
         patch: operations["updateElementInstance"];
-        trace?: never;
     };
     "/elements/oauthProxies": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listOAuthProxies"];
-        put?: never;
         post: operations["createOAuthProxy"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/oauthProxies/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["OAuthProxyId"];
-            };
-            cookie?: never;
-        };
         get: operations["getOAuthProxy"];
-        put?: never;
-        post?: never;
         delete: operations["deleteOAuthProxy"];
-        options?: never;
-        head?: never;
         patch: operations["updateOAuthProxy"];
-        trace?: never;
     };
     "/elements/oauthProxies/{id}/applicationUrls": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["OAuthProxyId"];
-            };
-            cookie?: never;
-        };
         get: operations["listOAuthProxyApplicationUrls"];
-        put?: never;
         post: operations["addOAuthProxyApplicationUrl"];
         delete: operations["removeOAuthProxyApplicationUrl"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/objects/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listOrganizationDefinitions"];
-        put?: never;
         post: operations["createOrganizationDefinitions"];
         delete: operations["deleteOrganizationDefinitions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/objects/{objectName}/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getOrganizationDefinition"];
         put: operations["replaceOrganizationDefinition"];
         post: operations["createOrganizationDefinition"];
         delete: operations["deleteOrganizationDefinition"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/objects/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["renameOrganizationDefinition"];
-        trace?: never;
     };
     "/accounts/objects/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listOwnAccountDefinitions"];
-        put?: never;
         post: operations["createOwnAccountDefinitions"];
         delete: operations["deleteOwnAccountDefinitions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/objects/{objectName}/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getOwnAccountDefinition"];
         put: operations["replaceOwnAccountDefinition"];
         post: operations["createOwnAccountDefinition"];
         delete: operations["deleteOwnAccountDefinition"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/objects/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["renameOwnAccountDefinition"];
-        trace?: never;
     };
     "/accounts/{id}/objects/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-            };
-            cookie?: never;
-        };
         get: operations["listAccountDefinitions"];
-        put?: never;
         post: operations["createAccountDefinitions"];
         delete: operations["deleteAccountDefinitions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/{id}/objects/{objectName}/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getAccountDefinition"];
         put: operations["replaceAccountDefinition"];
         post: operations["createAccountDefinition"];
         delete: operations["deleteAccountDefinition"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/{id}/objects/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["renameAccountDefinition"];
-        trace?: never;
     };
     "/instances/{id}/objects/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listInstanceDefinitions"];
-        put?: never;
         post: operations["createInstanceDefinitions"];
         delete: operations["deleteInstanceDefinitions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/objects/{objectName}/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getInstanceDefinition"];
         put: operations["replaceInstanceDefinition"];
         post: operations["createInstanceDefinition"];
         delete: operations["deleteInstanceDefinition"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/objects/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["renameInstanceDefinition"];
-        trace?: never;
     };
     "/organizations/elements/{keyOrId}/transformations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["listOrganizationTransformations"];
-        put?: never;
-        post?: never;
         delete: operations["deleteOrganizationTransformations"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/elements/{keyOrId}/transformations/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getOrganizationTransformation"];
         put: operations["replaceOrganizationTransformation"];
         post: operations["createOrganizationTransformation"];
         delete: operations["deleteOrganizationTransformation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/elements/{keyOrId}/transformations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["listOwnAccountTransformations"];
-        put?: never;
-        post?: never;
         delete: operations["deleteOwnAccountTransformations"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/elements/{keyOrId}/transformations/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getOwnAccountTransformation"];
         put: operations["replaceOwnAccountTransformation"];
         post: operations["createOwnAccountTransformation"];
         delete: operations["deleteOwnAccountTransformation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/{id}/elements/{keyOrId}/transformations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["listAccountTransformations"];
-        put?: never;
-        post?: never;
         delete: operations["deleteAccountTransformations"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/{id}/elements/{keyOrId}/transformations/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-                keyOrId: components["parameters"]["KeyOrId"];
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getAccountTransformation"];
         put: operations["replaceAccountTransformation"];
         post: operations["createAccountTransformation"];
         delete: operations["deleteAccountTransformation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/transformations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listInstanceTransformations"];
-        put?: never;
-        post?: never;
         delete: operations["deleteInstanceTransformations"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/transformations/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getInstanceTransformation"];
         put: operations["replaceInstanceTransformation"];
         post: operations["createInstanceTransformation"];
         delete: operations["deleteInstanceTransformation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/elements/{keyOrId}/transformations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["listElementTransformations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/transformations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["putTransformation"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/common-resources": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listCommonResources"];
         put: operations["putCommonResource"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/common-resources/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: components["parameters"]["CommonResourceName"];
-            };
-            cookie?: never;
-        };
         get: operations["getCommonResource"];
-        put?: never;
-        post?: never;
         delete: operations["deleteCommonResource"];
-        options?: never;
-        head?: never;
         patch: operations["renameCommonResource"];
-        trace?: never;
     };
     "/common-resources/{name}/usages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: components["parameters"]["CommonResourceName"];
-            };
-            cookie?: never;
-        };
         get: operations["listCommonResourceUsages"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/vdrs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listVdrs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/vdrs/import": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["importVdr"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/vdrs/{idOrName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                idOrName: components["parameters"]["VdrIdOrName"];
-            };
-            cookie?: never;
-        };
         get: operations["getVdr"];
-        put?: never;
-        post?: never;
         delete: operations["deleteVdr"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/vdrs/{name}/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: components["parameters"]["CommonResourceName"];
-            };
-            cookie?: never;
-        };
         get: operations["exportVdr"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/vdrs/{id}/clone": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["CatalogueId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["cloneVdr"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listFormulas"];
-        put?: never;
         post: operations["createFormula"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/analytics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["countFormulaExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/analytics/accounts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["countAccountFormulaExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/analytics/instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["countInstanceFormulaExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/analytics/statuses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["countFormulaStatuses"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/analytics/statuses/now": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getOpenFormulaExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/analytics/steps": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["measureFormulaSteps"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listJobs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["JobId"];
-            };
-            cookie?: never;
-        };
         get: operations["getJob"];
-        put?: never;
-        post?: never;
         delete: operations["deleteJob"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-            };
-            cookie?: never;
-        };
         get: operations["getFormula"];
         put: operations["replaceFormula"];
-        post?: never;
         delete: operations["deleteFormula"];
-        options?: never;
-        head?: never;
         patch: operations["updateFormula"];
-        trace?: never;
     };
     "/formulas/{id}/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-            };
-            cookie?: never;
-        };
         get: operations["exportFormula"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/docs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaResourceId"];
-            };
-            cookie?: never;
-        };
         get: operations["getFormulaDocument"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/validation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-            };
-            cookie?: never;
-        };
         get: operations["validateFormula"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-            };
-            cookie?: never;
-        };
         get: operations["listFormulaVersions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/versions/{version}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-                version: components["parameters"]["FormulaVersionNumber"];
-            };
-            cookie?: never;
-        };
         get: operations["getFormulaVersion"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/triggers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["createFormulaTrigger"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/triggers/{triggerId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-                triggerId: components["parameters"]["FormulaTriggerId"];
-            };
-            cookie?: never;
-        };
         get: operations["getFormulaTrigger"];
         put: operations["replaceFormulaTrigger"];
-        post?: never;
         delete: operations["deleteFormulaTrigger"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/steps": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-            };
-            cookie?: never;
-        };
         get: operations["listFormulaSteps"];
-        put?: never;
         post: operations["createFormulaStep"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/steps/{stepId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-                stepId: components["parameters"]["FormulaStepId"];
-            };
-            cookie?: never;
-        };
         get: operations["getFormulaStep"];
         put: operations["replaceFormulaStep"];
-        post?: never;
         delete: operations["deleteFormulaStep"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/configuration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["createFormulaVariable"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/configuration/{configurationId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-                configurationId: components["parameters"]["FormulaVariableId"];
-            };
-            cookie?: never;
-        };
         get: operations["getFormulaVariable"];
         put: operations["replaceFormulaVariable"];
-        post?: never;
         delete: operations["deleteFormulaVariable"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-            };
-            cookie?: never;
-        };
         get: operations["listInstancesOfFormula"];
-        put?: never;
         post: operations["createFormulaInstance"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/instances/{instanceId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-                instanceId: components["parameters"]["FormulaInstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["getInstanceOfFormula"];
         put: operations["replaceInstanceOfFormula"];
-        post?: never;
         delete: operations["deleteInstanceOfFormula"];
-        options?: never;
-        head?: never;
         patch: operations["updateInstanceOfFormula"];
-        trace?: never;
     };
     "/formulas/{id}/instances/{instanceId}/active": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-                instanceId: components["parameters"]["FormulaInstanceId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
         put: operations["activateFormulaInstance"];
-        post?: never;
         delete: operations["deactivateFormulaInstance"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listFormulaInstances"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/instances/{instanceId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                instanceId: components["parameters"]["FormulaInstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["getFormulaInstance"];
-        put?: never;
-        post?: never;
         delete: operations["deleteFormulaInstance"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/{id}/formulas/{formulaId}/instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-                formulaId: components["parameters"]["FormulaIdOfAccount"];
-            };
-            cookie?: never;
-        };
         get: operations["listAccountFormulaInstances"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listHubs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listHubKeys"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                key: components["parameters"]["HubKey"];
-            };
-            cookie?: never;
-        };
         get: operations["getHub"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{key}/elements": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                key: components["parameters"]["HubKey"];
-            };
-            cookie?: never;
-        };
         get: operations["listElementsOfHub"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/{organizationId}/accounts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                organizationId: components["parameters"]["OrganizationId"];
-            };
-            cookie?: never;
-        };
         get: operations["listOrganizationAccounts"];
-        put?: never;
         post: operations["createOrganizationAccount"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/{organizationId}/accounts/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                organizationId: components["parameters"]["OrganizationId"];
-                id: components["parameters"]["AccountName"];
-            };
-            cookie?: never;
-        };
         get: operations["getOrganizationAccount"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getOrganization"];
         put: operations["replaceOrganization"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["updateOrganization"];
-        trace?: never;
     };
     "/organizations/me/invitations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listInvitations"];
-        put?: never;
         post: operations["createInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/me/invitations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InvitationId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["revokeInvitation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/me/connect-origins": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getConnectOrigins"];
         put: operations["setConnectOrigins"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/me/connect-branding": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getConnectBranding"];
         put: operations["setConnectBranding"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/connect/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listConnectSessions"];
-        put?: never;
         post: operations["createConnectSession"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/connect/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["ConnectSessionId"];
-            };
-            cookie?: never;
-        };
         get: operations["getConnectSession"];
-        put?: never;
-        post?: never;
         delete: operations["deleteConnectSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/connect/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getConnectPage"];
-        put?: never;
-        post?: never;
         delete: operations["cancelConnectPage"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/connect/session/instance": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["completeConnectPage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/connect/session/authorization": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["authorizeConnectPage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/me/secrets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listOrganizationSecrets"];
-        put?: never;
         post: operations["rotateOrganizationSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listAccounts"];
-        put?: never;
         post: operations["createAccount"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountName"];
-            };
-            cookie?: never;
-        };
         get: operations["getAccount"];
         put: operations["replaceAccount"];
-        post?: never;
         delete: operations["deleteAccount"];
-        options?: never;
-        head?: never;
         patch: operations["updateAccount"];
-        trace?: never;
     };
     "/accounts/instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listOwnAccountInstances"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getOwnAccountSettings"];
-        put?: never;
         post: operations["setOwnAccountSettings"];
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["updateOwnAccountSettings"];
-        trace?: never;
     };
     "/accounts/{id}/instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-            };
-            cookie?: never;
-        };
         get: operations["listAccountInstances"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/{accountId}/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                accountId: components["parameters"]["SettingsAccountId"];
-            };
-            cookie?: never;
-        };
         get: operations["getAccountSettings"];
-        put?: never;
         post: operations["setAccountSettings"];
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["updateAccountSettings"];
-        trace?: never;
     };
     "/accounts/{id}/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-            };
-            cookie?: never;
-        };
         get: operations["listAccountUsers"];
-        put?: never;
         post: operations["createAccountUser"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/{id}/users/{emailOrId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-                emailOrId: components["parameters"]["EmailOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["getAccountUser"];
         put: operations["replaceAccountUser"];
-        post?: never;
         delete: operations["deleteAccountUser"];
-        options?: never;
-        head?: never;
         patch: operations["updateAccountUser"];
-        trace?: never;
     };
     "/accounts/{id}/roles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-            };
-            cookie?: never;
-        };
         get: operations["listAccountRoles"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/accounts/{id}/roles/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccountId"];
-                key: components["parameters"]["AccountRoleKey"];
-            };
-            cookie?: never;
-        };
-        get?: never;
         put: operations["grantAccountRole"];
-        post?: never;
         delete: operations["revokeAccountRole"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listOrganizationUsers"];
-        put?: never;
         post: operations["createOrganizationUser"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/users/{emailOrId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                emailOrId: components["parameters"]["EmailOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["getOrganizationUser"];
-        put?: never;
-        post?: never;
         delete: operations["deleteOrganizationUser"];
-        options?: never;
-        head?: never;
         patch: operations["updateOrganizationUser"];
-        trace?: never;
     };
     "/organizations/roles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listRoles"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/roles/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                key: components["parameters"]["RoleKey"];
-            };
-            cookie?: never;
-        };
         get: operations["getRole"];
         put: operations["replaceRole"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listUsers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listAccessKeys"];
-        put?: never;
         post: operations["createAccessKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/keys/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getOwnAccessKey"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccessKeyId"];
-            };
-            cookie?: never;
-        };
         get: operations["getAccessKey"];
-        put?: never;
-        post?: never;
         delete: operations["deleteAccessKey"];
-        options?: never;
-        head?: never;
         patch: operations["updateAccessKey"];
-        trace?: never;
     };
     "/keys/{id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["AccessKeyId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["rotateAccessKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/users/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getOwnUser"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["updateOwnUser"];
-        trace?: never;
     };
     "/users/me/secrets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listOwnUserSecrets"];
-        put?: never;
         post: operations["rotateOwnUserSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/users/{emailOrId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                emailOrId: components["parameters"]["EmailOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["getUser"];
-        put?: never;
-        post?: never;
         delete: operations["deleteUser"];
-        options?: never;
-        head?: never;
         patch: operations["updateUser"];
-        trace?: never;
     };
     "/users/{emailOrId}/roles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                emailOrId: components["parameters"]["EmailOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["listUserRoles"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/users/{emailOrId}/roles/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                emailOrId: components["parameters"]["EmailOrId"];
-                key: components["parameters"]["RoleKey"];
-            };
-            cookie?: never;
-        };
         get: operations["getUserRole"];
         put: operations["grantUserRole"];
-        post?: never;
         delete: operations["revokeUserRole"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/authentication": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listAuthenticationAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/element-instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listInstancesAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/element-instances/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listInstanceAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/elements": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listElementsAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/elements/{keyOrId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                keyOrId: components["parameters"]["KeyOrId"];
-            };
-            cookie?: never;
-        };
         get: operations["listElementAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listUsersAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/common-resources": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listCommonResourcesAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/common-resources/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: components["parameters"]["CommonResourceName"];
-            };
-            cookie?: never;
-        };
         get: operations["listCommonResourceAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/formulas": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listFormulasAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/formulas/{entityId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                entityId: components["parameters"]["FormulaAuditId"];
-            };
-            cookie?: never;
-        };
         get: operations["listFormulaAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/formula-instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listFormulaInstancesAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit-logs/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listSettingsAuditLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/console/invitation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["showInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/console/invitation/acceptance": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["acceptInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/console/log-in": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getConsoleLogIn"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/console/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getConsoleSession"];
-        put?: never;
         post: operations["createConsoleSession"];
         delete: operations["deleteConsoleSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/users/me/password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["setOwnPassword"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listInstances"];
         put: operations["replaceThisInstance"];
         post: operations["createInstance"];
         delete: operations["deleteThisInstance"];
-        options?: never;
-        head?: never;
         patch: operations["updateThisInstance"];
-        trace?: never;
     };
     "/instances/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["getInstance"];
         put: operations["replaceInstance"];
-        post?: never;
         delete: operations["deleteInstance"];
-        options?: never;
-        head?: never;
         patch: operations["updateInstance"];
-        trace?: never;
     };
     "/instances/{id}/enabled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
         put: operations["enableInstance"];
-        post?: never;
         delete: operations["disableInstance"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/activity": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listInstanceActivity"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/trace-logging": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
         put: operations["startTraceLogging"];
-        post?: never;
         delete: operations["endTraceLogging"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listInstanceEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/configuration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["getInstanceConfiguration"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["updateInstanceConfiguration"];
-        trace?: never;
     };
     "/instances/{id}/configuration/properties": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listConfigurationProperties"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/configuration/{configId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-                configId: components["parameters"]["ConfigId"];
-            };
-            cookie?: never;
-        };
         get: operations["getConfigurationProperty"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["updateConfigurationProperty"];
-        trace?: never;
     };
     "/instances/{id}/polls": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listInstancePolls"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/polls/{resource}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-                resource: components["parameters"]["PollResource"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["runInstancePoll"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/polls/{resource}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-                resource: components["parameters"]["PollResource"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["replayInstancePoll"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/watches": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listSchemaWatches"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/watches/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-                objectName: components["parameters"]["WatchedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getSchemaWatch"];
         put: operations["watchSchema"];
-        post?: never;
         delete: operations["unwatchSchema"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/{id}/schema-changes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["InstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listSchemaChanges"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/activity": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listActivity"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/activity/{requestId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                requestId: components["parameters"]["ActivityRequestId"];
-            };
-            cookie?: never;
-        };
         get: operations["getActivity"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/usage/{requestId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                requestId: components["parameters"]["ActivityRequestId"];
-            };
-            cookie?: never;
-        };
         get: operations["getUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/usage/analytics/activity": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["countUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/usage/analytics/activity/elements": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["countElementUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/usage/analytics/statuses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["countUsageStatuses"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/usage/analytics/times": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["measureUsageTimes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/metrics/{metric}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                metric: components["parameters"]["MetricName"];
-            };
-            cookie?: never;
-        };
         get: operations["getMetric"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/me/metrics/{metric}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                metric: components["parameters"]["MetricName"];
-            };
-            cookie?: never;
-        };
         get: operations["getOrganizationMetric"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/notifications": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listNotifications"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/notifications/subscriptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listSubscriptions"];
-        put?: never;
         post: operations["createSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/notifications/subscriptions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["SubscriptionId"];
-            };
-            cookie?: never;
-        };
         get: operations["getSubscription"];
-        put?: never;
-        post?: never;
         delete: operations["deleteSubscription"];
-        options?: never;
-        head?: never;
         patch: operations["updateSubscription"];
-        trace?: never;
     };
     "/notifications/subscriptions/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["SubscriptionId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["testSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/notifications/subscriptions/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listDeliveries"];
         put: operations["releaseDeliveries"];
-        post?: never;
         delete: operations["acknowledgeDeliveries"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/notifications/subscriptions/deliveries/counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["countDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/notifications/subscriptions/deliveries/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["DeliveryId"];
-            };
-            cookie?: never;
-        };
         get: operations["getDelivery"];
-        put?: never;
-        post?: never;
         delete: operations["acknowledgeDelivery"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/notifications/subscriptions/deliveries/{id}/redelivery": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["DeliveryId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["redeliver"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/notifications/subscriptions/redeliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["redeliverPeriod"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/events/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["sendTestEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/objects": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listObjects"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/objects/{objectName}/metadata": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getObjectMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/objects/{objectName}/{childObjectName}/metadata": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["ObjectName"];
-                childObjectName: components["parameters"]["ChildObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getChildObjectMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/ping": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["ping"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/query/explain": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["explainQuery"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/bulk-jobs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listAccountBulkJobs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/bulk/query": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["createBulkQuery"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/bulk/jobs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listBulkJobs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/bulk/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["createBulkUpload"];
         delete: operations["deleteBulkJob"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/bulk/{id}/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["BulkJobId"];
-            };
-            cookie?: never;
-        };
         get: operations["getBulkStatus"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/bulk/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["BulkJobId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
         put: operations["cancelBulkJob"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/bulk/{id}/errors": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["BulkJobId"];
-            };
-            cookie?: never;
-        };
         get: operations["listBulkErrors"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/bulk/{id}/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["BulkJobId"];
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getBulkFile"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/instances/executions/{executionId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                executionId: components["parameters"]["FormulaExecutionId"];
-            };
-            cookie?: never;
-        };
         get: operations["getFormulaExecution"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["cancelFormulaExecution"];
-        trace?: never;
     };
     "/formulas/instances/executions/{executionId}/steps": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                executionId: components["parameters"]["FormulaExecutionId"];
-            };
-            cookie?: never;
-        };
         get: operations["listFormulaStepExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/instances/executions/{executionId}/errors": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                executionId: components["parameters"]["FormulaExecutionId"];
-            };
-            cookie?: never;
-        };
         get: operations["listFormulaExecutionErrors"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/instances/executions/{executionId}/retries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                executionId: components["parameters"]["FormulaExecutionId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
         put: operations["retryFormulaExecution"];
-        post?: never;
         delete: operations["forgetFormulaRetry"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/instances/executions/steps/{stepExecutionId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                stepExecutionId: components["parameters"]["FormulaStepExecutionId"];
-            };
-            cookie?: never;
-        };
         get: operations["getFormulaStepExecution"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/instances/executions/steps/{stepExecutionId}/values": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                stepExecutionId: components["parameters"]["FormulaStepExecutionId"];
-            };
-            cookie?: never;
-        };
         get: operations["listFormulaStepValues"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/instances/{instanceId}/executions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                instanceId: components["parameters"]["FormulaInstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listFormulaExecutions"];
-        put?: never;
         post: operations["startFormulaExecutions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/instances/{instanceId}/executions/errors": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                instanceId: components["parameters"]["FormulaInstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listFailedFormulaExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/instances/executions/errors": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-            };
-            cookie?: never;
-        };
         get: operations["listFailedExecutionsOfFormula"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/formulas/{id}/instances/{instanceId}/executions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: components["parameters"]["FormulaId"];
-                instanceId: components["parameters"]["FormulaInstanceId"];
-            };
-            cookie?: never;
-        };
         get: operations["listExecutionsOfFormulaInstance"];
-        put?: never;
         post: operations["startExecutionsOfFormulaInstance"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/federated/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["listFederatedRecords"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/transformations/{objectName}/execute": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["executeTransformation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["search"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/affiliates/commissions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listAffiliateCommissions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/tasks/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["searchTasks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/passthrough/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["passGet"];
         put: operations["passPut"];
         post: operations["passPost"];
         delete: operations["passDelete"];
-        options?: never;
-        head?: never;
         patch: operations["passPatch"];
-        trace?: never;
     };
     "/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["listRecords"];
-        put?: never;
         post: operations["createRecord"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/{objectName}/{objectId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["ObjectName"];
-                objectId: components["parameters"]["ObjectId"];
-            };
-            cookie?: never;
-        };
         get: operations["getRecord"];
         put: operations["replaceRecord"];
-        post?: never;
         delete: operations["deleteRecord"];
-        options?: never;
-        head?: never;
         patch: operations["updateRecord"];
-        trace?: never;
     };
     "/{objectName}/{objectId}/{childObjectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["ObjectName"];
-                objectId: components["parameters"]["ObjectId"];
-                childObjectName: components["parameters"]["ChildObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["listChildRecords"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/objects": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
         get: operations["listHubObjects"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/objects/{objectName}/metadata": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getHubObjectMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/objects/{objectName}/{childObjectName}/metadata": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-                objectName: components["parameters"]["ObjectName"];
-                childObjectName: components["parameters"]["ChildObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getHubChildObjectMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/ping": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
         get: operations["pingHub"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/bulk/query": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["createHubBulkQuery"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/bulk/jobs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
         get: operations["listHubBulkJobs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/bulk/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["createHubBulkUpload"];
         delete: operations["deleteHubBulkJob"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/bulk/{id}/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-                id: components["parameters"]["BulkJobId"];
-            };
-            cookie?: never;
-        };
         get: operations["getHubBulkStatus"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/bulk/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-                id: components["parameters"]["BulkJobId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
         put: operations["cancelHubBulkJob"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/bulk/{id}/errors": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-                id: components["parameters"]["BulkJobId"];
-            };
-            cookie?: never;
-        };
         get: operations["listHubBulkErrors"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/bulk/{id}/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-                id: components["parameters"]["BulkJobId"];
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getHubBulkFile"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
         get: operations["searchHub"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/affiliates/commissions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
         get: operations["listHubAffiliateCommissions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/tasks/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
         get: operations["searchHubTasks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["listHubRecords"];
-        put?: never;
         post: operations["createHubRecord"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/hubs/{hub}/{objectName}/{objectId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-                objectName: components["parameters"]["ObjectName"];
-                objectId: components["parameters"]["ObjectId"];
-            };
-            cookie?: never;
-        };
         get: operations["getHubRecord"];
         put: operations["replaceHubRecord"];
-        post?: never;
         delete: operations["deleteHubRecord"];
-        options?: never;
-        head?: never;
         patch: operations["updateHubRecord"];
-        trace?: never;
     };
     "/hubs/{hub}/{objectName}/{objectId}/{childObjectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                hub: components["parameters"]["Hub"];
-                objectName: components["parameters"]["ObjectName"];
-                objectId: components["parameters"]["ObjectId"];
-                childObjectName: components["parameters"]["ChildObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["listHubChildRecords"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/objects/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listThisInstanceDefinitions"];
-        put?: never;
         post: operations["createThisInstanceDefinitions"];
         delete: operations["deleteThisInstanceDefinitions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/objects/{objectName}/definitions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getThisInstanceDefinition"];
         put: operations["replaceThisInstanceDefinition"];
         post: operations["createThisInstanceDefinition"];
         delete: operations["deleteThisInstanceDefinition"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/objects/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["renameThisInstanceDefinition"];
-        trace?: never;
     };
     "/instances/transformations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listThisInstanceTransformations"];
-        put?: never;
-        post?: never;
         delete: operations["deleteThisInstanceTransformations"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/transformations/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                objectName: components["parameters"]["MappedObjectName"];
-            };
-            cookie?: never;
-        };
         get: operations["getThisInstanceTransformation"];
         put: operations["replaceThisInstanceTransformation"];
         post: operations["createThisInstanceTransformation"];
         delete: operations["deleteThisInstanceTransformation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/enabled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["enableThisInstance"];
-        post?: never;
         delete: operations["disableThisInstance"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/trace-logging": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["startThisTraceLogging"];
-        post?: never;
         delete: operations["endThisTraceLogging"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listThisInstanceEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/instances/configuration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getThisInstanceConfiguration"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["updateThisInstanceConfiguration"];
-        trace?: never;
     };
     "/instances/configuration/{configId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                configId: components["parameters"]["ConfigId"];
-            };
-            cookie?: never;
-        };
         get: operations["getThisConfigurationProperty"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["updateThisConfigurationProperty"];
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -6467,2281 +3167,944 @@ export interface components {
     };
     responses: {
         BadRequest: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         BadQuery: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         BadInstance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         Unauthenticated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         Forbidden: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         NotFound: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         OperationUnsupported: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         NotAcceptable: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         Conflict: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         PayloadTooLarge: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         UnsupportedMediaType: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         ProviderRejected: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         InstanceCredentialsFailed: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         RateLimited: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         ProviderRateLimited: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         Internal: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         BadGateway: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         Overloaded: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         ProviderTimeout: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         FormulaFailed: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         FormulaTimeout: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         RequestTimeout: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         HeadersTooLarge: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         Healthy: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Health"];
             };
         };
         Unhealthy: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Health"];
             };
         };
         Metrics: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "text/plain": string;
             };
         };
         OpenApiJson: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FreeFormObject"];
             };
         };
         OpenApiYaml: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/yaml": string;
             };
         };
         DocsRedirect: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                Location?: string;
-                [name: string]: unknown;
-            };
             content?: never;
         };
         DocsPage: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "text/html": string;
             };
         };
         ProxyRedirect: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                Location: components["headers"]["Location"];
-                [name: string]: unknown;
-            };
             content?: never;
         };
         ProxyRefusal: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "text/html": string;
             };
         };
         Script: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "text/javascript": string;
             };
         };
         AgentAnswer: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AgentMessage"];
                 "text/event-stream": string;
             };
         };
         AgentNotified: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content?: never;
         };
         ConnectPageRefused: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "text/html": string;
             };
         };
         NoConnectPage: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "text/html": string;
             };
         };
         ProviderRedirect: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                Location: components["headers"]["Location"];
-                [name: string]: unknown;
-            };
             content?: never;
         };
         ReceivedEvents: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ReceivedEvents"];
             };
         };
         ElementList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Element"][];
             };
         };
         ElementKeyList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": string[];
             };
         };
         ElementDetail: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ElementDetail"];
             };
         };
         ElementMetadata: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ElementMetadata"];
             };
         };
         ElementConfiguration: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConfigurationField"][];
             };
         };
         Element: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Element"];
             };
         };
         OAuthUrl: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["OAuthUrl"];
             };
         };
         InstanceList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ListedInstance"][];
             };
         };
         InstanceCreated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Instance"];
             };
         };
         Instance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Instance"];
             };
         };
         DeletedInstance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedInstance"];
             };
         };
         OAuthProxyList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["OAuthProxy"][];
             };
         };
         OAuthProxyCreated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["OAuthProxy"];
             };
         };
         OAuthProxy: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["OAuthProxy"];
             };
         };
         DeletedOAuthProxy: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedOAuthProxy"];
             };
         };
         ApplicationUrlList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": string[];
             };
         };
         DefinitionMap: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DefinitionMap"];
             };
         };
         WrittenDefinitionMap: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DefinitionMap"];
             };
         };
         DeletedMappings: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedMappings"];
             };
         };
         Definition: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Definition"];
             };
         };
         WrittenDefinition: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Definition"];
             };
         };
         DeletedMapping: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedMapping"];
             };
         };
         TransformationMap: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["TransformationMap"];
             };
         };
         Transformation: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Transformation"];
             };
         };
         WrittenTransformation: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Transformation"];
             };
         };
         ElementTransformationList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ElementTransformation"][];
             };
         };
         CommonResourceList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["CommonResource"][];
             };
         };
         WrittenCommonResource: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["CommonResource"];
             };
         };
         CommonResource: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["CommonResource"];
             };
         };
         CommonResourceUsages: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["CommonResourceUsages"];
             };
         };
         VdrList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["VdrEntry"][];
             };
         };
         WrittenVdr: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Vdr"];
             };
         };
         Vdr: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Vdr"];
             };
         };
         VdrFile: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["VdrFile"];
             };
         };
         ClonedVdr: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Vdr"];
             };
         };
         FormulaList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Formula"][];
             };
         };
         Formula: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Formula"];
             };
         };
         FormulaExecutionCounts: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaExecutionCount"][];
             };
         };
         FormulaAccountCounts: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaAccountCount"][];
             };
         };
         FormulaInstanceCounts: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaInstanceCount"][];
             };
         };
         FormulaStatusCounts: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaStatusCount"][];
             };
         };
         OpenFormulaExecutions: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["OpenFormulaExecutions"];
             };
         };
         FormulaStepMeasures: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaStepMeasure"][];
             };
         };
         JobList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Job"][];
             };
         };
         Job: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Job"];
             };
         };
         DeletedFormula: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedFormula"];
             };
         };
         FormulaFile: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaFile"];
             };
         };
         FormulaDocument: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaDocument"];
             };
         };
         FormulaValidation: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaValidation"];
             };
         };
         FormulaVersionList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaVersion"][];
             };
         };
         FormulaVersion: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaVersionContent"];
             };
         };
         FormulaTrigger: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaTrigger"];
             };
         };
         FormulaStepList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaStep"][];
             };
         };
         FormulaStep: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaStep"];
             };
         };
         FormulaVariable: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaVariable"];
             };
         };
         FormulaInstanceList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaInstance"][];
             };
         };
         FormulaInstance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaInstance"];
             };
         };
         ListedFormulaInstanceList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ListedFormulaInstance"][];
             };
         };
         AccountFormulaInstanceList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AccountFormulaInstance"][];
             };
         };
         HubList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Hub"][];
             };
         };
         HubKeyList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": string[];
             };
         };
         Hub: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Hub"];
             };
         };
         AccountList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Account"][];
             };
         };
         Account: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Account"];
             };
         };
         Organization: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Organization"];
             };
         };
         InvitationList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Invitation"][];
             };
         };
         CreatedInvitation: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["CreatedInvitation"];
             };
         };
         RevokedInvitation: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Invitation"];
             };
         };
         ConnectOrigins: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConnectOrigins"];
             };
         };
         ConnectBranding: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConnectBranding"];
             };
         };
         ConnectSessionList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConnectSession"][];
             };
         };
         ConnectSessionCreated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConnectSession"];
             };
         };
         ConnectSession: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConnectSession"];
             };
         };
         ConnectPage: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConnectPage"];
             };
         };
         ConnectPageCancelled: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConnectPageCancelled"];
             };
         };
         ConnectPageCompleted: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConnectPageCompleted"];
             };
         };
         ConnectPageDeparture: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConnectPageDeparture"];
             };
         };
         SecretList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Secret"][];
             };
         };
         NewSecret: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Secret"];
             };
         };
         DeletedAccount: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedAccount"];
             };
         };
         AccountInstanceList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AccountInstance"][];
             };
         };
         AccountSettings: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AccountSettings"];
             };
         };
         UserList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["User"][];
             };
         };
         CreatedUser: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["CreatedUser"];
             };
         };
         User: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["User"];
             };
         };
         DeletedUser: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedUser"];
             };
         };
         RoleList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Role"][];
             };
         };
         Role: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Role"];
             };
         };
         AccountRoleKey: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AccountRoleKey"];
             };
         };
         AccessKeyList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AccessKey"][];
             };
         };
         CreatedAccessKey: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["CreatedAccessKey"];
             };
         };
         OwnAccessKey: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["OwnAccessKey"];
             };
         };
         AccessKey: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AccessKey"];
             };
         };
         DeletedAccessKey: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedAccessKey"];
             };
         };
         UserSecretList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Secret"][];
             };
         };
         UserSecret: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Secret"];
             };
         };
         UserRoleKey: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["UserRoleKey"];
             };
         };
         AuditLogEntryList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AuditLogEntry"][];
             };
         };
         ShownInvitation: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ShownInvitation"];
             };
         };
         AcceptedInvitation: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AcceptedInvitation"];
             };
         };
         ConsoleLogInWays: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConsoleLogInWays"];
             };
         };
         ConsoleSession: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConsoleSession"];
             };
         };
         BegunConsoleSession: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Set-Cookie"?: string;
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConsoleSession"];
             };
         };
         EndedConsoleSession: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Set-Cookie"?: string;
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["EndedConsoleSession"];
             };
         };
         PasswordSet: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["PasswordSet"];
             };
         };
         InstanceListOrInstance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["InstanceListOrInstance"];
             };
         };
         ActivityList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Activity"][];
             };
         };
         TraceLogging: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["TraceLogging"];
             };
         };
         EventList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["InstanceEvent"][];
             };
         };
         InstanceConfiguration: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["InstanceConfiguration"];
             };
         };
         ConfigurationPropertyList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConfigurationProperty"][];
             };
         };
         ConfigurationProperty: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ConfigurationProperty"];
             };
         };
         PollList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["PollList"];
             };
         };
         Poll: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Poll"];
             };
         };
         SchemaWatchList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["SchemaWatchList"];
             };
         };
         SchemaWatch: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["SchemaWatch"];
             };
         };
         DeletedSchemaWatch: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedSchemaWatch"];
             };
         };
         SchemaChangeList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["SchemaChangeList"];
             };
         };
         Activity: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["TracedActivity"];
             };
         };
         UsageList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Usage"][];
             };
         };
         Usage: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Usage"];
             };
         };
         UsageCounts: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["UsageCount"][];
             };
         };
         UsageElements: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["UsageElement"][];
             };
         };
         UsageStatuses: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["UsageStatus"][];
             };
         };
         UsageTimes: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["UsageTime"][];
             };
         };
         MetricList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Metric"][];
             };
         };
         NotificationList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Notification"][];
             };
         };
         SubscriptionList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Subscription"][];
             };
         };
         CreatedEndpoint: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Subscription"];
             };
         };
         Subscription: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Subscription"];
             };
         };
         DeletedNotificationItem: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedNotificationItem"];
             };
         };
         TestedSubscription: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["TestedSubscription"];
             };
         };
         DeliveryList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Delivery"][];
             };
         };
         ReleasedDeliveries: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ReleasedDeliveries"];
             };
         };
         AcknowledgedDeliveries: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AcknowledgedDeliveries"];
             };
         };
         DeliveryCounts: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeliveryCounts"];
             };
         };
         DeliveryDetail: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeliveryDetail"];
             };
         };
         Delivery: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Delivery"];
             };
         };
         RedeliveredEvents: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["RedeliveredEvents"];
             };
         };
         AcceptedTestEvent: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["AcceptedTestEvent"];
             };
         };
         ObjectList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ObjectSummaryOrName"][];
             };
         };
         ObjectMetadata: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ObjectMetadata"];
             };
         };
         ChildObjectMetadata: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ObjectMetadata"];
             };
         };
         Ping: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["Ping"];
             };
         };
         QueryExplanation: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["QueryExplanation"];
             };
         };
         AccountBulkJobList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["BulkJobList"];
             };
         };
         BulkJobCreated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["BulkJobCreated"];
             };
         };
         BulkJobList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["BulkJobList"];
             };
         };
         DeletedBulkJob: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedBulkJob"];
             };
         };
         BulkJob: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["BulkJob"];
             };
         };
         BulkErrorList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["BulkErrorList"];
                 "text/csv": string;
@@ -8749,13 +4112,6 @@ export interface components {
             };
         };
         BulkFile: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                ETag: components["headers"]["ETag"];
-                "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                [name: string]: unknown;
-            };
             content: {
                 "text/csv": string;
                 "application/x-ndjson": string;
@@ -8763,281 +4119,96 @@ export interface components {
             };
         };
         BulkFilePart: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                ETag: components["headers"]["ETag"];
-                "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                "Content-Range": components["headers"]["Content-Range"];
-                [name: string]: unknown;
-            };
             content: {
                 "text/csv": string;
                 "application/x-ndjson": string;
             };
         };
         BulkFileSame: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
             content?: never;
         };
         RangeNotSatisfiable: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Content-Range": components["headers"]["Content-Range"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         FormulaExecution: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaExecution"];
             };
         };
         FormulaStepExecutionList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaStepExecution"][];
             };
         };
         FormulaStepExecution: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaStepExecution"];
             };
         };
         FormulaStepValueList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaStepValue"][];
             };
         };
         FormulaExecutionList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaExecution"][];
             };
         };
         StartedFormulaExecutions: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["StartedFormulaExecution"][];
             };
         };
         FailedFormulaExecutionList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FormulaExecution"][];
             };
         };
         FailedFormulaInstanceList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FailedFormulaInstance"][];
             };
         };
         FederatedList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "Elements-Federated-Errors": components["headers"]["Elements-Federated-Errors"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["FederatedResult"][];
             };
         };
         TransformedRecord: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ObjectRecord"];
             };
         };
         RecordList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Query-Pushdown": components["headers"]["Elements-Query-Pushdown"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "Elements-Partial-Result": components["headers"]["Elements-Partial-Result"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ObjectRecord"][];
             };
         };
         ProviderAnswer: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Content-Disposition": components["headers"]["Content-Disposition"];
-                [name: string]: unknown;
-            };
             content: {
                 "*/*": string;
             };
         };
         Record: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ObjectRecord"];
             };
         };
         RecordOrFile: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Content-Disposition": components["headers"]["Content-Disposition"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ObjectRecord"];
                 "*/*": string;
             };
         };
         DeletedRecord: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["DeletedRecord"];
             };
         };
         ChildRecordList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Query-Pushdown": components["headers"]["Elements-Query-Pushdown"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "Elements-Partial-Result": components["headers"]["Elements-Partial-Result"];
-                "Elements-Error": components["headers"]["Elements-Error"];
-                "Elements-Transformation-Errors": components["headers"]["Elements-Transformation-Errors"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
             content: {
                 "application/json": components["schemas"]["ObjectRecord"][];
             };
@@ -9224,239 +4395,117 @@ export interface components {
         ChildOrderBy: string;
     };
     requestBodies: never;
-    headers: {
-        "Elements-Request-Id": string;
-        "WWW-Authenticate": string;
-        ETag: string;
-        Location: string;
-        "RateLimit-Limit": number;
-        "RateLimit-Remaining": number;
-        "RateLimit-Reset": number;
-        "Retry-After": number;
-        "Elements-Returned-Count": number;
-        "Elements-Next-Page-Token": string;
-        Link: string;
-        "Elements-Total-Count": number;
-        "Elements-Element-Instance-Id": number;
-        "Elements-Error": string;
-        Allow: string;
-        "Elements-Provider-Calls": number;
-        "Accept-Ranges": "bytes" | "none";
-        "Content-Range": string;
-        "Elements-Federated-Errors": number;
-        "Elements-Transformation-Errors": number;
-        "Elements-Query-Pushdown": components["schemas"]["QueryPushdown"];
-        "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";
-        "Content-Disposition": string;
-    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
     getLiveness: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["Healthy"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
             503: components["responses"]["Unhealthy"];
-        };
+        } & Pick<errors, 431 | 500>;
     };
     getReadiness: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["Healthy"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
             503: components["responses"]["Unhealthy"];
-        };
+        } & Pick<errors, 431 | 500>;
     };
     getMetrics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["Metrics"];
-            401: components["responses"]["Unauthenticated"];
-            404: components["responses"]["NotFound"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 401 | 404 | 431 | 500>;
     };
     getOpenApiJson: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["OpenApiJson"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 431 | 500>;
     };
     getOpenApiYaml: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["OpenApiYaml"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 431 | 500>;
     };
     redirectToDocs: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             302: components["responses"]["DocsRedirect"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 431 | 500>;
     };
     getDocs: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 431 | 500>;
     };
     getConsole: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 431 | 500>;
     };
     getQueryReference: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 431 | 500>;
     };
     getElementGuide: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 key: components["parameters"]["ElementKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
-            404: components["responses"]["NotFound"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 404 | 431 | 500>;
     };
     getGuide: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 kind: components["parameters"]["GuideKind"];
                 guide: components["parameters"]["GuideName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
             302: components["responses"]["DocsRedirect"];
-            404: components["responses"]["NotFound"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 404 | 431 | 500>;
     };
     showOAuthCallback: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
             303: components["responses"]["ProxyRedirect"];
             400: components["responses"]["ProxyRefusal"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 429 | 431 | 500>;
     };
     getConnectScript: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["Script"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 431 | 500>;
     };
     callAgentTools: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentMessage"];
@@ -9465,107 +4514,69 @@ export interface operations {
         responses: {
             200: components["responses"]["AgentAnswer"];
             202: components["responses"]["AgentNotified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     showConnectPage: {
         parameters: {
             query?: {
                 from?: components["parameters"]["ConnectPageFrom"];
             };
-            header?: never;
             path: {
                 key: components["parameters"]["ConnectPageKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
             403: components["responses"]["ConnectPageRefused"];
             404: components["responses"]["NoConnectPage"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 429 | 431 | 500>;
     };
     leaveForProvider: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 ticket: components["parameters"]["ConnectTicket"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             302: components["responses"]["ProviderRedirect"];
             400: components["responses"]["ProxyRefusal"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 429 | 431 | 500>;
     };
     redirectThroughOAuthProxy: {
         parameters: {
             query: {
                 state: components["parameters"]["ProxyState"];
             };
-            header?: never;
             path: {
                 proxyKey: components["parameters"]["OAuthProxyKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             302: components["responses"]["ProxyRedirect"];
             400: components["responses"]["ProxyRefusal"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
+        } & Pick<errors, 429 | 431 | 500>;
     };
     answerProvider: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 elementKey: components["parameters"]["EventElementKey"];
                 instanceKey: components["parameters"]["EventInstanceKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ReceivedEvents"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            404: components["responses"]["NotFound"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 404 | 431 | 500 | 503>;
     };
     receiveProviderEvents: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 elementKey: components["parameters"]["EventElementKey"];
                 instanceKey: components["parameters"]["EventInstanceKey"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9574,16 +4585,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ReceivedEvents"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            404: components["responses"]["NotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 404 | 408 | 413 | 415 | 431 | 500 | 503>;
     };
     listElements: {
         parameters: {
@@ -9597,22 +4599,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listElementKeys: {
         parameters: {
@@ -9626,147 +4618,82 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementKeyList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getElement: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementDetail"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getElementMetadata: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementMetadata"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getElementConfiguration: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementConfiguration"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     activateElement: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Element"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deactivateElement: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Element"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getOAuthUrl: {
         parameters: {
@@ -9790,26 +4717,14 @@ export interface operations {
             path: {
                 keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["OAuthUrl"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     beginOAuth: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9817,7 +4732,6 @@ export interface operations {
             path: {
                 keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9826,20 +4740,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["OAuthUrl"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listElementInstances: {
         parameters: {
@@ -9857,25 +4758,15 @@ export interface operations {
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["InstanceList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createElementInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9883,7 +4774,6 @@ export interface operations {
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9893,26 +4783,11 @@ export interface operations {
         responses: {
             200: components["responses"]["InstanceCreated"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     getElementInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -9920,25 +4795,14 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Instance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceElementInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -9946,7 +4810,6 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9956,26 +4819,11 @@ export interface operations {
         responses: {
             200: components["responses"]["Instance"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     deleteElementInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -9983,26 +4831,14 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     updateElementInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -10010,7 +4846,6 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10020,22 +4855,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Instance"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     listOAuthProxies: {
         parameters: {
@@ -10047,32 +4868,19 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["OAuthProxyList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createOAuthProxy: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10081,81 +4889,44 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["OAuthProxyCreated"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getOAuthProxy: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["OAuthProxyId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["OAuthProxy"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteOAuthProxy: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["OAuthProxyId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedOAuthProxy"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     updateOAuthProxy: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["OAuthProxyId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10164,56 +4935,30 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["OAuthProxy"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listOAuthProxyApplicationUrls: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["OAuthProxyId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ApplicationUrlList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     addOAuthProxyApplicationUrl: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["OAuthProxyId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10222,20 +4967,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ApplicationUrlList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     removeOAuthProxyApplicationUrl: {
         parameters: {
@@ -10248,21 +4980,11 @@ export interface operations {
             path: {
                 id: components["parameters"]["OAuthProxyId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ApplicationUrlList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listOrganizationDefinitions: {
         parameters: {
@@ -10272,32 +4994,18 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createOrganizationDefinitions: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10306,80 +5014,41 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteOrganizationDefinitions: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getOrganizationDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceOrganizationDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10388,20 +5057,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createOrganizationDefinition: {
         parameters: {
@@ -10415,7 +5071,6 @@ export interface operations {
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10424,57 +5079,30 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteOrganizationDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     renameOrganizationDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10483,20 +5111,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listOwnAccountDefinitions: {
         parameters: {
@@ -10506,32 +5121,18 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createOwnAccountDefinitions: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10540,80 +5141,41 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteOwnAccountDefinitions: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getOwnAccountDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceOwnAccountDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10622,20 +5184,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createOwnAccountDefinition: {
         parameters: {
@@ -10649,7 +5198,6 @@ export interface operations {
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10658,57 +5206,30 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteOwnAccountDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     renameOwnAccountDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10717,20 +5238,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listAccountDefinitions: {
         parameters: {
@@ -10743,25 +5251,14 @@ export interface operations {
             path: {
                 id: components["parameters"]["AccountId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createAccountDefinitions: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -10769,7 +5266,6 @@ export interface operations {
             path: {
                 id: components["parameters"]["AccountId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10778,50 +5274,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteAccountDefinitions: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["AccountId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getAccountDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -10829,25 +5299,14 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceAccountDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -10855,7 +5314,6 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10864,20 +5322,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createAccountDefinition: {
         parameters: {
@@ -10892,7 +5337,6 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10901,24 +5345,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteAccountDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -10926,26 +5356,14 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     renameAccountDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -10953,7 +5371,6 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10962,20 +5379,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listInstanceDefinitions: {
         parameters: {
@@ -10988,25 +5392,14 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createInstanceDefinitions: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -11014,7 +5407,6 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11023,50 +5415,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteInstanceDefinitions: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getInstanceDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11074,25 +5440,14 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceInstanceDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11100,7 +5455,6 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11109,20 +5463,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createInstanceDefinition: {
         parameters: {
@@ -11137,7 +5478,6 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -11146,24 +5486,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteInstanceDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11171,26 +5497,14 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     renameInstanceDefinition: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11198,7 +5512,6 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11207,45 +5520,21 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listOrganizationTransformations: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["TransformationMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteOrganizationTransformations: {
         parameters: {
@@ -11258,26 +5547,14 @@ export interface operations {
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getOrganizationTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11285,25 +5562,14 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Transformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceOrganizationTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11311,7 +5577,6 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11320,24 +5585,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createOrganizationTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -11346,7 +5597,6 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11355,20 +5605,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteOrganizationTransformation: {
         parameters: {
@@ -11382,47 +5619,25 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listOwnAccountTransformations: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["TransformationMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteOwnAccountTransformations: {
         parameters: {
@@ -11435,26 +5650,14 @@ export interface operations {
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getOwnAccountTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11462,25 +5665,14 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Transformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceOwnAccountTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11488,7 +5680,6 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11497,24 +5688,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createOwnAccountTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -11523,7 +5700,6 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11532,20 +5708,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteOwnAccountTransformation: {
         parameters: {
@@ -11559,26 +5722,14 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listAccountTransformations: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11586,21 +5737,11 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["TransformationMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteAccountTransformations: {
         parameters: {
@@ -11614,26 +5755,14 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getAccountTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11642,25 +5771,14 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Transformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceAccountTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11669,7 +5787,6 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11678,24 +5795,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createAccountTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -11705,7 +5808,6 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11714,20 +5816,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteAccountTransformation: {
         parameters: {
@@ -11742,47 +5831,25 @@ export interface operations {
                 keyOrId: components["parameters"]["KeyOrId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listInstanceTransformations: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["TransformationMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteInstanceTransformations: {
         parameters: {
@@ -11795,26 +5862,14 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getInstanceTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11822,25 +5877,14 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Transformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceInstanceTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -11848,7 +5892,6 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11857,24 +5900,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createInstanceTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -11883,7 +5912,6 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11892,20 +5920,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteInstanceTransformation: {
         parameters: {
@@ -11919,56 +5934,31 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listElementTransformations: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementTransformationList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     putTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11977,20 +5967,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listCommonResources: {
         parameters: {
@@ -12002,31 +5979,18 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["CommonResourceList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     putCommonResource: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -12035,45 +5999,21 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenCommonResource"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getCommonResource: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 name: components["parameters"]["CommonResourceName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["CommonResource"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteCommonResource: {
         parameters: {
@@ -12086,33 +6026,20 @@ export interface operations {
             path: {
                 name: components["parameters"]["CommonResourceName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     renameCommonResource: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 name: components["parameters"]["CommonResourceName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -12121,45 +6048,21 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CommonResource"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listCommonResourceUsages: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 name: components["parameters"]["CommonResourceName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["CommonResourceUsages"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listVdrs: {
         parameters: {
@@ -12172,31 +6075,18 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["VdrList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     importVdr: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -12205,96 +6095,49 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenVdr"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getVdr: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 idOrName: components["parameters"]["VdrIdOrName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Vdr"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteVdr: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 idOrName: components["parameters"]["VdrIdOrName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     exportVdr: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 name: components["parameters"]["CommonResourceName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["VdrFile"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     cloneVdr: {
         parameters: {
@@ -12310,22 +6153,11 @@ export interface operations {
             path: {
                 id: components["parameters"]["CatalogueId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ClonedVdr"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listFormulas: {
         parameters: {
@@ -12339,32 +6171,19 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -12373,20 +6192,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Formula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     countFormulaExecutions: {
         parameters: {
@@ -12398,22 +6204,11 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaExecutionCounts"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     countAccountFormulaExecutions: {
         parameters: {
@@ -12425,22 +6220,11 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaAccountCounts"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     countInstanceFormulaExecutions: {
         parameters: {
@@ -12452,22 +6236,11 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstanceCounts"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     countFormulaStatuses: {
         parameters: {
@@ -12479,45 +6252,22 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaStatusCounts"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getOpenFormulaExecutions: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["OpenFormulaExecutions"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     measureFormulaSteps: {
         parameters: {
@@ -12529,22 +6279,11 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaStepMeasures"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listJobs: {
         parameters: {
@@ -12556,108 +6295,63 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["JobList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getJob: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["JobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Job"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteJob: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["JobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedFormula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Formula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -12666,57 +6360,30 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Formula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedFormula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     updateFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -12725,95 +6392,49 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Formula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     exportFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaFile"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getFormulaDocument: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["FormulaResourceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaDocument"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     validateFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaValidation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listFormulaVersions: {
         parameters: {
@@ -12827,25 +6448,14 @@ export interface operations {
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaVersionList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getFormulaVersion: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -12853,25 +6463,14 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 version: components["parameters"]["FormulaVersionNumber"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaVersion"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createFormulaTrigger: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -12879,7 +6478,6 @@ export interface operations {
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -12888,24 +6486,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaTrigger"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getFormulaTrigger: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -12913,25 +6497,14 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 triggerId: components["parameters"]["FormulaTriggerId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaTrigger"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceFormulaTrigger: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -12939,7 +6512,6 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 triggerId: components["parameters"]["FormulaTriggerId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -12948,24 +6520,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaTrigger"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteFormulaTrigger: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -12973,51 +6531,28 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 triggerId: components["parameters"]["FormulaTriggerId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedFormula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listFormulaSteps: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaStepList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createFormulaStep: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -13025,7 +6560,6 @@ export interface operations {
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13034,24 +6568,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaStep"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getFormulaStep: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13059,25 +6579,14 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 stepId: components["parameters"]["FormulaStepId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaStep"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceFormulaStep: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13085,7 +6594,6 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 stepId: components["parameters"]["FormulaStepId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13094,24 +6602,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaStep"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteFormulaStep: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13119,26 +6613,14 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 stepId: components["parameters"]["FormulaStepId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedFormula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     createFormulaVariable: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -13146,7 +6628,6 @@ export interface operations {
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13155,24 +6636,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaVariable"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getFormulaVariable: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13180,25 +6647,14 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 configurationId: components["parameters"]["FormulaVariableId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaVariable"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceFormulaVariable: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13206,7 +6662,6 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 configurationId: components["parameters"]["FormulaVariableId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13215,24 +6670,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaVariable"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteFormulaVariable: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13240,22 +6681,11 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 configurationId: components["parameters"]["FormulaVariableId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedFormula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listInstancesOfFormula: {
         parameters: {
@@ -13270,25 +6700,15 @@ export interface operations {
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstanceList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createFormulaInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -13296,7 +6716,6 @@ export interface operations {
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13305,24 +6724,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getInstanceOfFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13330,25 +6735,14 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceInstanceOfFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13356,7 +6750,6 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13365,24 +6758,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteInstanceOfFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13390,25 +6769,14 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedFormula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     updateInstanceOfFormula: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13416,7 +6784,6 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13425,24 +6792,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     activateFormulaInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13450,26 +6803,14 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     deactivateFormulaInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13477,21 +6818,11 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listFormulaInstances: {
         parameters: {
@@ -13506,72 +6837,40 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ListedFormulaInstanceList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getFormulaInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteFormulaInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedFormula"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listAccountFormulaInstances: {
         parameters: {
@@ -13587,21 +6886,12 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 formulaId: components["parameters"]["FormulaIdOfAccount"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountFormulaInstanceList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listHubs: {
         parameters: {
@@ -13613,70 +6903,37 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["HubList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listHubKeys: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["HubKeyList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getHub: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 key: components["parameters"]["HubKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Hub"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listElementsOfHub: {
         parameters: {
@@ -13692,21 +6949,12 @@ export interface operations {
             path: {
                 key: components["parameters"]["HubKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listOrganizationAccounts: {
         parameters: {
@@ -13721,25 +6969,15 @@ export interface operations {
             path: {
                 organizationId: components["parameters"]["OrganizationId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createOrganizationAccount: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -13747,7 +6985,6 @@ export interface operations {
             path: {
                 organizationId: components["parameters"]["OrganizationId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13756,24 +6993,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Account"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getOrganizationAccount: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -13781,53 +7004,28 @@ export interface operations {
                 organizationId: components["parameters"]["OrganizationId"];
                 id: components["parameters"]["AccountName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Account"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getOrganization: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Organization"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceOrganization: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13836,28 +7034,13 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Organization"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     updateOrganization: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13866,19 +7049,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Organization"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listInvitations: {
         parameters: {
@@ -13890,32 +7061,19 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["InvitationList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createInvitation: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13924,78 +7082,38 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CreatedInvitation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     revokeInvitation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InvitationId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RevokedInvitation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getConnectOrigins: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConnectOrigins"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     setConnectOrigins: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14004,51 +7122,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ConnectOrigins"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getConnectBranding: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConnectBranding"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     setConnectBranding: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14057,19 +7148,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ConnectBranding"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listConnectSessions: {
         parameters: {
@@ -14081,32 +7160,19 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConnectSessionList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createConnectSession: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14115,122 +7181,52 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ConnectSessionCreated"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getConnectSession: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["ConnectSessionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConnectSession"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteConnectSession: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["ConnectSessionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConnectSession"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getConnectPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["ConnectPage"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     cancelConnectPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["ConnectPageCancelled"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     completeConnectPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ConnectPageInput"];
@@ -14239,30 +7235,11 @@ export interface operations {
         responses: {
             200: components["responses"]["ConnectPageCompleted"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     authorizeConnectPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ConnectPageAuthorization"];
@@ -14270,52 +7247,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ConnectPageDeparture"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listOrganizationSecrets: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["SecretList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     rotateOrganizationSecret: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14324,20 +7273,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["NewSecret"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listAccounts: {
         parameters: {
@@ -14349,32 +7285,19 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createAccount: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14383,56 +7306,30 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Account"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getAccount: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["AccountName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Account"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceAccount: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["AccountName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14441,57 +7338,30 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Account"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteAccount: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["AccountName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedAccount"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     updateAccount: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["AccountName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14500,20 +7370,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Account"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listOwnAccountInstances: {
         parameters: {
@@ -14525,55 +7382,30 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountInstanceList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getOwnAccountSettings: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountSettings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     setOwnAccountSettings: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14582,29 +7414,13 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AccountSettings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     updateOwnAccountSettings: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14613,19 +7429,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AccountSettings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listAccountInstances: {
         parameters: {
@@ -14640,50 +7444,29 @@ export interface operations {
             path: {
                 id: components["parameters"]["AccountId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountInstanceList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getAccountSettings: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 accountId: components["parameters"]["SettingsAccountId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountSettings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     setAccountSettings: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -14691,7 +7474,6 @@ export interface operations {
             path: {
                 accountId: components["parameters"]["SettingsAccountId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14700,31 +7482,16 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AccountSettings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     updateAccountSettings: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 accountId: components["parameters"]["SettingsAccountId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14733,19 +7500,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AccountSettings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listAccountUsers: {
         parameters: {
@@ -14760,25 +7515,15 @@ export interface operations {
             path: {
                 id: components["parameters"]["AccountId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UserList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createAccountUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -14786,7 +7531,6 @@ export interface operations {
             path: {
                 id: components["parameters"]["AccountId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14795,24 +7539,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CreatedUser"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getAccountUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -14820,25 +7550,14 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["User"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceAccountUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -14846,7 +7565,6 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14855,24 +7573,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["User"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteAccountUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -14880,26 +7584,14 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedUser"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     updateAccountUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -14907,7 +7599,6 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14916,49 +7607,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["User"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listAccountRoles: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["AccountId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RoleList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     grantAccountRole: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -14966,26 +7632,14 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 key: components["parameters"]["AccountRoleKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Role"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     revokeAccountRole: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -14993,22 +7647,11 @@ export interface operations {
                 id: components["parameters"]["AccountId"];
                 key: components["parameters"]["AccountRoleKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountRoleKey"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listOrganizationUsers: {
         parameters: {
@@ -15020,32 +7663,19 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UserList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createOrganizationUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15054,82 +7684,44 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CreatedUser"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getOrganizationUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["User"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteOrganizationUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedUser"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     updateOrganizationUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15138,79 +7730,41 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["User"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listRoles: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RoleList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getRole: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 key: components["parameters"]["RoleKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Role"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceRole: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 key: components["parameters"]["RoleKey"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15219,20 +7773,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Role"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listUsers: {
         parameters: {
@@ -15244,22 +7785,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UserList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listAccessKeys: {
         parameters: {
@@ -15271,32 +7802,19 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccessKeyList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createAccessKey: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15305,104 +7823,55 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CreatedAccessKey"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getOwnAccessKey: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["OwnAccessKey"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getAccessKey: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["AccessKeyId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccessKey"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteAccessKey: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["AccessKeyId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedAccessKey"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     updateAccessKey: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["AccessKeyId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15411,23 +7880,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AccessKey"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     rotateAccessKey: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -15435,7 +7891,6 @@ export interface operations {
             path: {
                 id: components["parameters"]["AccessKeyId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15444,52 +7899,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CreatedAccessKey"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getOwnUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["User"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     updateOwnUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15498,52 +7925,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["User"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listOwnUserSecrets: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UserSecretList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     rotateOwnUserSecret: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15552,82 +7951,44 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["UserSecret"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["User"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedUser"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     updateUser: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15636,49 +7997,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["User"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listUserRoles: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 emailOrId: components["parameters"]["EmailOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RoleList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getUserRole: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -15686,25 +8022,14 @@ export interface operations {
                 emailOrId: components["parameters"]["EmailOrId"];
                 key: components["parameters"]["RoleKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Role"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     grantUserRole: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -15712,25 +8037,14 @@ export interface operations {
                 emailOrId: components["parameters"]["EmailOrId"];
                 key: components["parameters"]["RoleKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Role"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     revokeUserRole: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -15738,22 +8052,11 @@ export interface operations {
                 emailOrId: components["parameters"]["EmailOrId"];
                 key: components["parameters"]["RoleKey"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UserRoleKey"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listAuditLogs: {
         parameters: {
@@ -15769,22 +8072,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listAuthenticationAuditLogs: {
         parameters: {
@@ -15800,22 +8093,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listInstancesAuditLogs: {
         parameters: {
@@ -15831,22 +8114,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listInstanceAuditLogs: {
         parameters: {
@@ -15865,21 +8138,12 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listElementsAuditLogs: {
         parameters: {
@@ -15895,22 +8159,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listElementAuditLogs: {
         parameters: {
@@ -15929,21 +8183,12 @@ export interface operations {
             path: {
                 keyOrId: components["parameters"]["KeyOrId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listUsersAuditLogs: {
         parameters: {
@@ -15959,22 +8204,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listCommonResourcesAuditLogs: {
         parameters: {
@@ -15990,22 +8225,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listCommonResourceAuditLogs: {
         parameters: {
@@ -16024,21 +8249,12 @@ export interface operations {
             path: {
                 name: components["parameters"]["CommonResourceName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listFormulasAuditLogs: {
         parameters: {
@@ -16054,22 +8270,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listFormulaAuditLogs: {
         parameters: {
@@ -16088,21 +8294,12 @@ export interface operations {
             path: {
                 entityId: components["parameters"]["FormulaAuditId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listFormulaInstancesAuditLogs: {
         parameters: {
@@ -16118,22 +8315,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listSettingsAuditLogs: {
         parameters: {
@@ -16149,30 +8336,15 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     showInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InvitationToken"];
@@ -16180,27 +8352,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ShownInvitation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     acceptInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InvitationAcceptance"];
@@ -16208,75 +8363,35 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AcceptedInvitation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getConsoleLogIn: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConsoleLogInWays"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getConsoleSession: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConsoleSession"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createConsoleSession: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -16285,51 +8400,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["BegunConsoleSession"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteConsoleSession: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["EndedConsoleSession"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     setOwnPassword: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16338,19 +8426,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["PasswordSet"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listInstances: {
         parameters: {
@@ -16366,30 +8442,15 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["InstanceListOrInstance"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceThisInstance: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InstanceReplace"];
@@ -16398,33 +8459,15 @@ export interface operations {
         responses: {
             200: components["responses"]["Instance"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     createInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16434,53 +8477,18 @@ export interface operations {
         responses: {
             200: components["responses"]["InstanceCreated"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     deleteThisInstance: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     updateThisInstance: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InstanceUpdate"];
@@ -16489,59 +8497,31 @@ export interface operations {
         responses: {
             200: components["responses"]["Instance"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     getInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Instance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16551,59 +8531,31 @@ export interface operations {
         responses: {
             200: components["responses"]["Instance"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     deleteInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     updateInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16613,74 +8565,36 @@ export interface operations {
         responses: {
             200: components["responses"]["Instance"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     enableInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Instance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     disableInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listInstanceActivity: {
         parameters: {
@@ -16697,21 +8611,12 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ActivityList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     startTraceLogging: {
         parameters: {
@@ -16724,48 +8629,25 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["TraceLogging"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     endTraceLogging: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listInstanceEvents: {
         parameters: {
@@ -16780,57 +8662,35 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["EventList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getInstanceConfiguration: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["InstanceConfiguration"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     updateInstanceConfiguration: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16840,51 +8700,25 @@ export interface operations {
         responses: {
             200: components["responses"]["InstanceConfiguration"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     listConfigurationProperties: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConfigurationPropertyList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getConfigurationProperty: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -16892,25 +8726,14 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 configId: components["parameters"]["ConfigId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConfigurationProperty"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     updateConfigurationProperty: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -16918,7 +8741,6 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 configId: components["parameters"]["ConfigId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16928,22 +8750,8 @@ export interface operations {
         responses: {
             200: components["responses"]["ConfigurationProperty"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     listInstancePolls: {
         parameters: {
@@ -16958,25 +8766,15 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["PollList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     runInstancePoll: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -16984,26 +8782,14 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 resource: components["parameters"]["PollResource"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Poll"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     replayInstancePoll: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -17011,7 +8797,6 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 resource: components["parameters"]["PollResource"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -17021,22 +8806,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Poll"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     listSchemaWatches: {
         parameters: {
@@ -17051,25 +8822,15 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["SchemaWatchList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getSchemaWatch: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -17077,25 +8838,14 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["WatchedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["SchemaWatch"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     watchSchema: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -17103,30 +8853,14 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["WatchedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["SchemaWatch"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 422 | 424 | 429 | 431 | 500 | 502 | 503 | 504>;
     };
     unwatchSchema: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
@@ -17134,22 +8868,11 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 objectName: components["parameters"]["WatchedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedSchemaWatch"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listSchemaChanges: {
         parameters: {
@@ -17164,21 +8887,12 @@ export interface operations {
             path: {
                 id: components["parameters"]["InstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["SchemaChangeList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listActivity: {
         parameters: {
@@ -17192,47 +8906,26 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ActivityList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getActivity: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 requestId: components["parameters"]["ActivityRequestId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Activity"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listUsage: {
         parameters: {
@@ -17247,47 +8940,26 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UsageList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getUsage: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 requestId: components["parameters"]["ActivityRequestId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Usage"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     countUsage: {
         parameters: {
@@ -17300,22 +8972,11 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UsageCounts"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     countElementUsage: {
         parameters: {
@@ -17328,22 +8989,11 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UsageElements"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     countUsageStatuses: {
         parameters: {
@@ -17356,22 +9006,11 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UsageStatuses"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     measureUsageTimes: {
         parameters: {
@@ -17384,22 +9023,11 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["UsageTimes"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getMetric: {
         parameters: {
@@ -17415,21 +9043,11 @@ export interface operations {
             path: {
                 metric: components["parameters"]["MetricName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["MetricList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getOrganizationMetric: {
         parameters: {
@@ -17445,21 +9063,11 @@ export interface operations {
             path: {
                 metric: components["parameters"]["MetricName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["MetricList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listNotifications: {
         parameters: {
@@ -17472,22 +9080,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["NotificationList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listSubscriptions: {
         parameters: {
@@ -17499,32 +9097,19 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["SubscriptionList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createSubscription: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -17533,82 +9118,44 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CreatedEndpoint"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     getSubscription: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["SubscriptionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Subscription"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteSubscription: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["SubscriptionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedNotificationItem"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     updateSubscription: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["SubscriptionId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -17617,24 +9164,10 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Subscription"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     testSubscription: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -17642,7 +9175,6 @@ export interface operations {
             path: {
                 id: components["parameters"]["SubscriptionId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -17651,20 +9183,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["TestedSubscription"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listDeliveries: {
         parameters: {
@@ -17678,22 +9197,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeliveryList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     releaseDeliveries: {
         parameters: {
@@ -17703,22 +9212,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ReleasedDeliveries"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     acknowledgeDeliveries: {
         parameters: {
@@ -17728,22 +9227,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AcknowledgedDeliveries"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     countDeliveries: {
         parameters: {
@@ -17753,77 +9242,43 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeliveryCounts"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getDelivery: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["DeliveryId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeliveryDetail"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     acknowledgeDelivery: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 id: components["parameters"]["DeliveryId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedNotificationItem"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     redeliver: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -17831,32 +9286,18 @@ export interface operations {
             path: {
                 id: components["parameters"]["DeliveryId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Delivery"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     redeliverPeriod: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -17865,30 +9306,14 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["RedeliveredEvents"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     sendTestEvent: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -17897,20 +9322,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AcceptedTestEvent"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listObjects: {
         parameters: {
@@ -17920,112 +9332,51 @@ export interface operations {
             header?: {
                 "Elements-Version"?: components["parameters"]["ElementsVersion"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ObjectList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 406 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     getObjectMetadata: {
         parameters: {
             query?: {
                 customFieldsOnly?: components["parameters"]["CustomFieldsOnly"];
             };
-            header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ObjectMetadata"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     getChildObjectMetadata: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ChildObjectMetadata"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     ping: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["Ping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     explainQuery: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["QueryExplain"];
@@ -18034,22 +9385,8 @@ export interface operations {
         responses: {
             200: components["responses"]["QueryExplanation"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 408 | 413 | 415 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     listAccountBulkJobs: {
         parameters: {
@@ -18061,22 +9398,12 @@ export interface operations {
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountBulkJobList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createBulkQuery: {
         parameters: {
@@ -18095,8 +9422,6 @@ export interface operations {
                 "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -18106,23 +9431,7 @@ export interface operations {
         responses: {
             200: components["responses"]["BulkJobCreated"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 424 | 429 | 431 | 500 | 502 | 503 | 504>;
     };
     listBulkJobs: {
         parameters: {
@@ -18131,33 +9440,21 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkJobList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 406 | 429 | 431 | 500 | 503>;
     };
     createBulkUpload: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
             };
             path: {
                 id: components["parameters"]["BulkUploadObject"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -18166,90 +9463,40 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["BulkJobCreated"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteBulkJob: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: components["parameters"]["BulkJobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedBulkJob"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getBulkStatus: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: components["parameters"]["BulkJobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkJob"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     cancelBulkJob: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: components["parameters"]["BulkJobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkJob"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listBulkErrors: {
         parameters: {
@@ -18258,25 +9505,15 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
             path: {
                 id: components["parameters"]["BulkJobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkErrorList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getBulkFile: {
         parameters: {
@@ -18292,60 +9529,36 @@ export interface operations {
                 id: components["parameters"]["BulkJobId"];
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkFile"];
             206: components["responses"]["BulkFilePart"];
             304: components["responses"]["BulkFileSame"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 416 | 429 | 431 | 500 | 503>;
     };
     getFormulaExecution: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 executionId: components["parameters"]["FormulaExecutionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     cancelFormulaExecution: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 executionId: components["parameters"]["FormulaExecutionId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -18354,19 +9567,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listFormulaStepExecutions: {
         parameters: {
@@ -18381,21 +9582,11 @@ export interface operations {
             path: {
                 executionId: components["parameters"]["FormulaExecutionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaStepExecutionList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listFormulaExecutionErrors: {
         parameters: {
@@ -18409,21 +9600,11 @@ export interface operations {
             path: {
                 executionId: components["parameters"]["FormulaExecutionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaStepExecutionList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     retryFormulaExecution: {
         parameters: {
@@ -18436,7 +9617,6 @@ export interface operations {
             path: {
                 executionId: components["parameters"]["FormulaExecutionId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -18445,69 +9625,35 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     forgetFormulaRetry: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 executionId: components["parameters"]["FormulaExecutionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaExecution"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getFormulaStepExecution: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 stepExecutionId: components["parameters"]["FormulaStepExecutionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaStepExecution"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listFormulaStepValues: {
         parameters: {
@@ -18521,21 +9667,11 @@ export interface operations {
             path: {
                 stepExecutionId: components["parameters"]["FormulaStepExecutionId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaStepValueList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listFormulaExecutions: {
         parameters: {
@@ -18550,25 +9686,15 @@ export interface operations {
             path: {
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaExecutionList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     startFormulaExecutions: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -18576,7 +9702,6 @@ export interface operations {
             path: {
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -18585,20 +9710,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listFailedFormulaExecutions: {
         parameters: {
@@ -18614,21 +9726,11 @@ export interface operations {
             path: {
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FailedFormulaExecutionList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listFailedExecutionsOfFormula: {
         parameters: {
@@ -18644,21 +9746,11 @@ export interface operations {
             path: {
                 id: components["parameters"]["FormulaId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FailedFormulaInstanceList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     listExecutionsOfFormulaInstance: {
         parameters: {
@@ -18674,25 +9766,15 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FormulaExecutionList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     startExecutionsOfFormulaInstance: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -18701,7 +9783,6 @@ export interface operations {
                 id: components["parameters"]["FormulaId"];
                 instanceId: components["parameters"]["FormulaInstanceId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -18710,20 +9791,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["StartedFormulaExecutions"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listFederatedRecords: {
         parameters: {
@@ -18745,32 +9813,21 @@ export interface operations {
             path: {
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["FederatedList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     executeTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -18779,19 +9836,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["TransformedRecord"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     search: {
         parameters: {
@@ -18813,27 +9858,13 @@ export interface operations {
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     listAffiliateCommissions: {
         parameters: {
@@ -18850,27 +9881,13 @@ export interface operations {
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     searchTasks: {
         parameters: {
@@ -18887,62 +9904,33 @@ export interface operations {
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     passGet: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 path: components["parameters"]["ProviderPath"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ProviderAnswer"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 424 | 429 | 431 | 500 | 502 | 503 | 504>;
     };
     passPut: {
         parameters: {
-            query?: never;
             header?: {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 path: components["parameters"]["ProviderPath"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -18951,28 +9939,13 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ProviderAnswer"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 408 | 413 | 424 | 429 | 431 | 500 | 502 | 503 | 504>;
     };
     passPost: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 path: components["parameters"]["ProviderCollection"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -18981,56 +9954,30 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ProviderAnswer"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 408 | 413 | 424 | 429 | 431 | 500 | 502 | 503 | 504>;
     };
     passDelete: {
         parameters: {
-            query?: never;
             header?: {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 path: components["parameters"]["ProviderPath"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ProviderAnswer"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 424 | 429 | 431 | 500 | 502 | 503 | 504>;
     };
     passPatch: {
         parameters: {
-            query?: never;
             header?: {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 path: components["parameters"]["ProviderPath"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -19039,19 +9986,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ProviderAnswer"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 408 | 413 | 424 | 429 | 431 | 500 | 502 | 503 | 504>;
     };
     listRecords: {
         parameters: {
@@ -19072,26 +10007,13 @@ export interface operations {
             path: {
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     createRecord: {
         parameters: {
@@ -19104,7 +10026,6 @@ export interface operations {
             path: {
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -19114,68 +10035,34 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Record"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     getRecord: {
         parameters: {
             query?: {
                 onTransformationError?: components["parameters"]["OnTransformationError"];
             };
-            header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
                 objectId: components["parameters"]["ObjectId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordOrFile"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     replaceRecord: {
         parameters: {
             query?: {
                 onTransformationError?: components["parameters"]["OnTransformationError"];
             };
-            header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
                 objectId: components["parameters"]["ObjectId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -19185,67 +10072,31 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Record"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     deleteRecord: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
                 objectId: components["parameters"]["ObjectId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedRecord"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 409 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     updateRecord: {
         parameters: {
             query?: {
                 onTransformationError?: components["parameters"]["OnTransformationError"];
             };
-            header?: never;
             path: {
                 objectName: components["parameters"]["ObjectName"];
                 objectId: components["parameters"]["ObjectId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -19254,25 +10105,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Record"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     listChildRecords: {
         parameters: {
@@ -19294,26 +10128,13 @@ export interface operations {
                 objectId: components["parameters"]["ObjectId"];
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ChildRecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     listHubObjects: {
         parameters: {
@@ -19326,108 +10147,54 @@ export interface operations {
             path: {
                 hub: components["parameters"]["Hub"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ObjectList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     getHubObjectMetadata: {
         parameters: {
             query?: {
                 customFieldsOnly?: components["parameters"]["CustomFieldsOnly"];
             };
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ObjectMetadata"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     getHubChildObjectMetadata: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 objectName: components["parameters"]["ObjectName"];
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ChildObjectMetadata"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     pingHub: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Ping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     createHubBulkQuery: {
         parameters: {
@@ -19449,7 +10216,6 @@ export interface operations {
             path: {
                 hub: components["parameters"]["Hub"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -19459,23 +10225,7 @@ export interface operations {
         responses: {
             200: components["responses"]["BulkJobCreated"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 424 | 429 | 431 | 500 | 502 | 503 | 504>;
     };
     listHubBulkJobs: {
         parameters: {
@@ -19484,29 +10234,18 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkJobList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createHubBulkUpload: {
         parameters: {
-            query?: never;
             header?: {
                 "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
             };
@@ -19514,7 +10253,6 @@ export interface operations {
                 hub: components["parameters"]["Hub"];
                 id: components["parameters"]["BulkUploadObject"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -19523,93 +10261,43 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["BulkJobCreated"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 408 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteHubBulkJob: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 id: components["parameters"]["BulkJobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedBulkJob"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getHubBulkStatus: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 id: components["parameters"]["BulkJobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkJob"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     cancelHubBulkJob: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 id: components["parameters"]["BulkJobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkJob"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listHubBulkErrors: {
         parameters: {
@@ -19618,26 +10306,16 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 id: components["parameters"]["BulkJobId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkErrorList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getHubBulkFile: {
         parameters: {
@@ -19654,24 +10332,13 @@ export interface operations {
                 id: components["parameters"]["BulkJobId"];
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkFile"];
             206: components["responses"]["BulkFilePart"];
             304: components["responses"]["BulkFileSame"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 416 | 429 | 431 | 500 | 503>;
     };
     searchHub: {
         parameters: {
@@ -19696,26 +10363,13 @@ export interface operations {
             path: {
                 hub: components["parameters"]["Hub"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     listHubAffiliateCommissions: {
         parameters: {
@@ -19735,26 +10389,13 @@ export interface operations {
             path: {
                 hub: components["parameters"]["Hub"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     searchHubTasks: {
         parameters: {
@@ -19774,26 +10415,13 @@ export interface operations {
             path: {
                 hub: components["parameters"]["Hub"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     listHubRecords: {
         parameters: {
@@ -19815,26 +10443,13 @@ export interface operations {
                 hub: components["parameters"]["Hub"];
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     createHubRecord: {
         parameters: {
@@ -19848,7 +10463,6 @@ export interface operations {
                 hub: components["parameters"]["Hub"];
                 objectName: components["parameters"]["ObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -19858,70 +10472,36 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Record"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     getHubRecord: {
         parameters: {
             query?: {
                 onTransformationError?: components["parameters"]["OnTransformationError"];
             };
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 objectName: components["parameters"]["ObjectName"];
                 objectId: components["parameters"]["ObjectId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["RecordOrFile"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     replaceHubRecord: {
         parameters: {
             query?: {
                 onTransformationError?: components["parameters"]["OnTransformationError"];
             };
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 objectName: components["parameters"]["ObjectName"];
                 objectId: components["parameters"]["ObjectId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -19931,69 +10511,33 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Record"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     deleteHubRecord: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 objectName: components["parameters"]["ObjectName"];
                 objectId: components["parameters"]["ObjectId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedRecord"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 409 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     updateHubRecord: {
         parameters: {
             query?: {
                 onTransformationError?: components["parameters"]["OnTransformationError"];
             };
-            header?: never;
             path: {
                 hub: components["parameters"]["Hub"];
                 objectName: components["parameters"]["ObjectName"];
                 objectId: components["parameters"]["ObjectId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -20002,25 +10546,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Record"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     listHubChildRecords: {
         parameters: {
@@ -20043,58 +10570,30 @@ export interface operations {
                 objectId: components["parameters"]["ObjectId"];
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ChildRecordList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 405 | 406 | 422 | 424 | 431 | 500 | 502 | 503 | 504>;
     };
     listThisInstanceDefinitions: {
         parameters: {
             query?: {
                 systemOnly?: components["parameters"]["SystemOnly"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     createThisInstanceDefinitions: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -20103,74 +10602,31 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinitionMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteThisInstanceDefinitions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getThisInstanceDefinition: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceThisInstanceDefinition: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -20179,20 +10635,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createThisInstanceDefinition: {
         parameters: {
@@ -20205,7 +10648,6 @@ export interface operations {
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -20214,53 +10656,24 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenDefinition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteThisInstanceDefinition: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     renameThisInstanceDefinition: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -20269,97 +10682,42 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Definition"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     listThisInstanceTransformations: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["TransformationMap"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     deleteThisInstanceTransformations: {
         parameters: {
             query?: {
                 propagate?: components["parameters"]["PropagateDeletion"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMappings"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     getThisInstanceTransformation: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["Transformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     replaceThisInstanceTransformation: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -20368,31 +10726,16 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     createThisInstanceTransformation: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -20401,136 +10744,53 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["WrittenTransformation"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 429 | 431 | 500 | 503>;
     };
     deleteThisInstanceTransformation: {
         parameters: {
             query?: {
                 propagate?: components["parameters"]["PropagateDeletion"];
             };
-            header?: never;
             path: {
                 objectName: components["parameters"]["MappedObjectName"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedMapping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     enableThisInstance: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["Instance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     disableThisInstance: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     startThisTraceLogging: {
         parameters: {
             query?: {
                 seconds?: components["parameters"]["TraceSeconds"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["TraceLogging"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     endThisTraceLogging: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["DeletedInstance"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 409 | 429 | 431 | 500 | 503>;
     };
     listThisInstanceEvents: {
         parameters: {
@@ -20539,52 +10799,22 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["EventList"];
             400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     getThisInstanceConfiguration: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: never;
         responses: {
             200: components["responses"]["ConfigurationPropertyList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     updateThisInstanceConfiguration: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InstanceConfiguration"];
@@ -20593,54 +10823,25 @@ export interface operations {
         responses: {
             200: components["responses"]["InstanceConfiguration"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
     getThisConfigurationProperty: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 configId: components["parameters"]["ConfigId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ConfigurationProperty"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            503: components["responses"]["Overloaded"];
-        };
+        } & Pick<errors, 400 | 401 | 403 | 404 | 406 | 429 | 431 | 500 | 503>;
     };
     updateThisConfigurationProperty: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 configId: components["parameters"]["ConfigId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -20650,21 +10851,28 @@ export interface operations {
         responses: {
             200: components["responses"]["ConfigurationProperty"];
             400: components["responses"]["BadInstance"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
+        } & Pick<errors, 401 | 403 | 404 | 406 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 502 | 503 | 504>;
     };
+}
+export interface errors {
+    400: components["responses"]["BadRequest"];
+    401: components["responses"]["Unauthenticated"];
+    403: components["responses"]["Forbidden"];
+    404: components["responses"]["NotFound"];
+    405: components["responses"]["OperationUnsupported"];
+    406: components["responses"]["NotAcceptable"];
+    408: components["responses"]["RequestTimeout"];
+    409: components["responses"]["Conflict"];
+    413: components["responses"]["PayloadTooLarge"];
+    415: components["responses"]["UnsupportedMediaType"];
+    416: components["responses"]["RangeNotSatisfiable"];
+    422: components["responses"]["ProviderRejected"];
+    424: components["responses"]["InstanceCredentialsFailed"];
+    429: components["responses"]["RateLimited"];
+    431: components["responses"]["HeadersTooLarge"];
+    500: components["responses"]["Internal"];
+    502: components["responses"]["BadGateway"];
+    503: components["responses"]["Overloaded"];
+    504: components["responses"]["ProviderTimeout"];
 }

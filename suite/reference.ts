@@ -44,7 +44,7 @@ function evaluatePredicate(
     case 'in':
       return filter.values.some((literal) => order(literal) === 0) !== filter.negated;
     case 'like':
-      return likeToRegExp(spec, textOf(filter.pattern)).test(fold(spec, String(value))) !== filter.negated;
+      return likeToRegExp(fold(spec, textOf(filter.pattern))).test(fold(spec, String(value))) !== filter.negated;
     case 'between':
       return (order(filter.low) >= 0 && order(filter.high) <= 0) !== filter.negated;
   }
@@ -107,8 +107,10 @@ export function compareAs(spec: FieldSpec, left: string, right: string): number 
 
 /** Folds case with Unicode's simple case folding, in which one character becomes one character. */
 function fold({ collation }: FieldSpec, text: string): string {
-  return collation === 'ci' ? Array.from(text, foldCharacter).join('') : text;
+  return collation === 'ci' ? foldText(text) : text;
 }
+
+const foldText = remember((text) => Array.from(text, foldCharacter).join(''));
 
 function foldCharacter(character: string): string {
   // The Turkish letters equal only themselves.
@@ -124,15 +126,15 @@ function sign(difference: bigint): number {
 /** Number of decimals for comparisons. It exceeds that of any number in these tests. */
 const DIGITS = 60;
 
-function scaled(text: string): bigint {
+const scaled = remember((text): bigint => {
   const match = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text.trim());
   if (match === null) throw new Error(`'${text}' is not a number.`);
   const [, minus, whole = '', fraction = '', exponent = '0'] = match;
   const magnitude = BigInt(`${whole}${fraction}`) * 10n ** BigInt(DIGITS - fraction.length + Number(exponent));
   return minus === '-' ? -magnitude : magnitude;
-}
+});
 
-function nanoseconds(text: string): bigint {
+const nanoseconds = remember((text): bigint => {
   const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:?\d\d)?)?$/i.exec(text);
   if (match === null) throw new Error(`'${text}' is not an instant.`);
   const [, day, time = '00:00', second = '00', fraction = '', zone = 'Z'] = match;
@@ -140,17 +142,33 @@ function nanoseconds(text: string): bigint {
   return (
     BigInt(Date.parse(`${day}T${time}:${second}${offset}`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0').slice(0, 9))
   );
-}
+});
 
-function likeToRegExp(spec: FieldSpec, pattern: string): RegExp {
-  const source = fold(spec, pattern).replace(/\\?./gsu, (token) => {
+/** Converts a pattern whose case is folded already. */
+const likeToRegExp = remember((pattern): RegExp => {
+  const source = pattern.replace(/\\?./gsu, (token) => {
     if (token === '%') return '.*';
     if (token === '_') return '.';
     return escapeForRegExp(token.length > 1 ? token.replace(/^\\/, '') : token);
   });
   return new RegExp(`^${source}$`, 'su');
-}
+});
 
 function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+const MOST_REMEMBERED = 20_000;
+
+/** Remembers the results of a function, because every filter is evaluated for the same rows. */
+function remember<Result>(compute: (text: string) => Result): (text: string) => Result {
+  const known = new Map<string, Result>();
+  return (text) => {
+    const remembered = known.get(text);
+    if (remembered !== undefined) return remembered;
+    const result = compute(text);
+    if (known.size === MOST_REMEMBERED) known.clear();
+    known.set(text, result);
+    return result;
+  };
 }

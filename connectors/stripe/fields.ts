@@ -87,7 +87,7 @@ export function addressOf(name: string): Fields {
   );
 }
 
-/** What the description does not say about the fields of an object, by name. */
+/** Specifications of fields that the description lacks, by the name of the field. */
 export type But = Readonly<Record<string, Partial<FieldSpec>>>;
 
 /** Returns the same specification for several fields, by names separated by blanks. */

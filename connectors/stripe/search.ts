@@ -48,7 +48,7 @@ const LONGEST_QUERY = 5000;
 const MOST_CLAUSES = 10;
 const SHORTEST_PART = 3;
 
-/** What the planner must know of an object's filters. */
+/** Returns the translator of an object's filters, with the shape and the limits of Stripe's search. */
 export function filterBy({ search, inputs: table }: Filtering) {
   return {
     translator: createTranslator(search?.split(' '), table),

@@ -127,31 +127,27 @@ export type Handlers = { readonly [Id in ApiOperationId]: OperationHandler<Id> }
  * numbers, defaults are filled in, and header names are in lower case.
  */
 
-type ParameterGroups<Id extends OperationId> = operations[Id]['parameters'];
-
-/** The members of an optional parameter group, or none. */
-type GroupMembers<Group> = [Exclude<Group, undefined>] extends [never]
-  ? Record<never, never>
-  : Exclude<Group, undefined>;
+/** The parameters of an operation in one place, by name. */
+type ParametersIn<Place extends string, Id extends OperationId> = operations[Id]['parameters'] extends {
+  readonly [Name in Place]?: infer Group;
+}
+  ? Exclude<Group, undefined>
+  : Record<never, never>;
 
 /** `tags[]` reaches a handler as `tags`: see `operationDocument`. */
 type WithoutBrackets<Name> = Name extends `${infer Bare}[]` ? Bare : Name;
 
 /** Path parameters of an operation, by name. */
-export type OperationPath<Id extends OperationId> = Readonly<GroupMembers<ParameterGroups<Id>['path']>>;
+export type OperationPath<Id extends OperationId> = Readonly<ParametersIn<'path', Id>>;
 
 /** Query parameters of an operation, by name. */
 export type OperationQuery<Id extends OperationId> = {
-  readonly [Name in keyof GroupMembers<ParameterGroups<Id>['query']> as WithoutBrackets<Name>]: GroupMembers<
-    ParameterGroups<Id>['query']
-  >[Name];
+  readonly [Name in keyof ParametersIn<'query', Id> as WithoutBrackets<Name>]: ParametersIn<'query', Id>[Name];
 };
 
 /** Header parameters of an operation, by name in lower case. */
 export type OperationHeaders<Id extends OperationId> = {
-  readonly [Name in keyof GroupMembers<ParameterGroups<Id>['header']> as Lowercase<Name & string>]: GroupMembers<
-    ParameterGroups<Id>['header']
-  >[Name];
+  readonly [Name in keyof ParametersIn<'header', Id> as Lowercase<Name & string>]: ParametersIn<'header', Id>[Name];
 };
 
 /** JSON body of an operation's request. It is `undefined` for an operation without a body, and for an optional body that is missing. */

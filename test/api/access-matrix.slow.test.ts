@@ -440,13 +440,20 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
             expect((await service.call(seen.path, seen.call)).status, 'to its owner').to.equal(
               RECIPES[id].success ?? 200,
             );
-            const theirs = await leastStatements(id, role, naming, () => withUntriedToken(id, place));
-            expect(theirs).to.deep.equal(await leastStatements(id, role, naming, nowhere));
+            const theirs: Counts[] = [];
+            const nobodys: Counts[] = [];
+            // There is a heartbeat now and then, so that what differs is counted again.
+            while (theirs.length === 0 || (theirs.length < 4 && String(least(theirs)) !== String(least(nobodys)))) {
+              theirs.push(await statementsOf(id, role, naming, withUntriedToken(id, place)));
+              nobodys.push(await statementsOf(id, role, naming, nowhere()));
+            }
+            expect(least(theirs)).to.deep.equal(least(nobodys));
           });
         }
       }
     }
 
+    type Counts = readonly [first: number, second: number];
     type Somewhere = Pick<Place, 'accountId' | 'find'>;
     let nextNowhere = NOWHERE_IDS;
 
@@ -463,15 +470,20 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
       return { accountId: place.accountId, find: () => place.find('spareInstance') };
     }
 
-    /** Of four tries, as there is a heartbeat now and then. The second time of one and the same thing counts by itself. */
-    async function leastStatements(id: AskedOperationId, role: RoleName, naming: Naming, placeOf: () => Somewhere) {
-      const tries: (readonly number[])[] = [];
-      for (let round = 0; round < 4; round++) {
-        const { path, call } = await questionOf(id, callers[role], placeOf(), naming);
-        const count = () => countStatements(service.databaseUrl, async () => void (await service.call(path, call)));
-        tries.push([await count(), await count()]);
-      }
-      return [0, 1].map((at) => Math.min(...tries.map((counts) => counts[at] ?? 0)));
+    /** The second time of one and the same thing counts by itself. */
+    async function statementsOf(
+      id: AskedOperationId,
+      role: RoleName,
+      naming: Naming,
+      there: Somewhere,
+    ): Promise<Counts> {
+      const { path, call } = await questionOf(id, callers[role], there, naming);
+      const count = () => countStatements(service.databaseUrl, async () => void (await service.call(path, call)));
+      return [await count(), await count()];
+    }
+
+    function least(tries: readonly Counts[]): Counts {
+      return [Math.min(...tries.map(([first]) => first)), Math.min(...tries.map(([, second]) => second))];
     }
   });
 

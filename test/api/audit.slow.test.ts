@@ -1,16 +1,17 @@
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import { ACCESS } from '../../src/api/access.ts';
 import type { ApiOperationId } from '../../src/api/operation.ts';
 import { BASE_PATH } from '../../src/api/server.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
+import { silentLog } from '../support/database.ts';
 import { RECIPES, type Recipe, type RecipeRequest, requestOf } from './support/access-recipes.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { prepareMappings, readOperation } from './support/mappings.ts';
 import { fillFirstPlace, type Place, type Thing, unique } from './support/places.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, useTenants } from './support/tenants.ts';
 
 /** Operations that change nothing of ours, or nothing that the audit log is about, although they are no GET. */
 const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
@@ -185,10 +186,13 @@ describe('the audit log', function auditLog() {
   const service = useApp({ ROLE: 'api' });
   const tenants = useTenants(service);
   let own: Place;
+  let database: Database;
 
   before(async () => {
     own = await fillFirstPlace(service, 'own-place');
+    database = openDatabase({ url: service.databaseUrl, poolSize: 1, log: silentLog });
   });
+  after(() => database.close());
 
   const ask = ({ path, call }: RecipeRequest) => service.call(path, call);
   const recipeOf = (id: ApiOperationId): AuditedRecipe =>
@@ -224,9 +228,9 @@ describe('the audit log', function auditLog() {
   }
 
   const rowsOf = ({ headers }: ApiAnswer) =>
-    withDatabase(service, (knex) => knex('audit_log').where({ request_id: headers.get('elements-request-id') ?? '' }));
+    database.knex('audit_log').where({ request_id: headers.get('elements-request-id') ?? '' });
 
-  const rowsOfNow = () => withDatabase(service, (knex) => knex('audit_log').orderBy('id'));
+  const rowsOfNow = () => database.knex('audit_log').orderBy('id');
 
   it('knows every operation that is no GET: it is audited, or says why not', () => {
     const silent = (Object.keys(OPERATIONS) as OperationId[]).filter((id) => {
@@ -297,10 +301,8 @@ describe('the audit log', function auditLog() {
   });
 
   it('tells of a refusal, whatever it was of', async () => {
-    await withDatabase(service, (knex) =>
-      knex.raw(
-        `insert into role_privileges (organization_id, role, privileges) values (1, 'admin', '{viewAccountLogs}')`,
-      ),
+    await database.knex.raw(
+      `insert into role_privileges (organization_id, role, privileges) values (1, 'admin', '{viewAccountLogs}')`,
     );
     const headers = authorizationOf(tenants.colleague);
     // Nobody has asked before: what is known of callers is forgotten by a notice that the administration gives.
@@ -315,7 +317,7 @@ describe('the audit log', function auditLog() {
       account_id: 1,
     });
     expect((await rowsOf(changing))[0]).to.deep.include({ status: 403, action: 'delete', target_id: '12�345' });
-    await withDatabase(service, (knex) => knex('role_privileges').delete());
+    await database.knex('role_privileges').delete();
   });
 
   it('says what was changed, from what and to what, with masks for secrets', async () => {
@@ -410,29 +412,22 @@ describe('the audit log', function auditLog() {
 
   /** Raises for every row, as a full disk would. */
   async function refuseRows(isRefused: boolean): Promise<void> {
-    await withDatabase(service, async (knex) => {
-      await knex.raw(`create or replace function refuse_row() returns trigger language plpgsql as
-        $$ begin raise exception 'no room for a row of the audit log'; end $$`);
-      await knex.raw(
-        isRefused
-          ? 'create trigger refuse_row before insert on audit_log for each row execute function refuse_row()'
-          : 'drop trigger refuse_row on audit_log',
-      );
-    });
+    const { knex } = database;
+    if (!isRefused) return knex.raw('drop trigger refuse_row on audit_log');
+    await knex.raw(`create or replace function refuse_row() returns trigger language plpgsql as
+      $$ begin raise exception 'no room for a row of the audit log'; end $$`);
+    await knex.raw('create trigger refuse_row before insert on audit_log for each row execute function refuse_row()');
   }
 
-  /** Every row of every table that a change may be in. */
-  function dump(): Promise<Readonly<Record<string, readonly string[]>>> {
-    return withDatabase(service, async (knex) => {
-      const tables: string[] = await knex('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
-      const looked = tables.filter((name) => !NOT_CHANGED.test(name)).toSorted();
-      return Object.fromEntries(await Promise.all(looked.map(async (name) => [name, await readRows(knex, name)])));
-    });
-  }
-
-  async function readRows(knex: Knex, table: string): Promise<readonly string[]> {
-    // That a session is used is no change of it.
-    const { rows } = await knex.raw(`select (to_jsonb(t) - 'used_at')::text as text from ${table} t order by 1`);
-    return rows.map(({ text }: { readonly text: string }) => text);
+  /** Every row of every table that a change may be in. That a session is used is no change of it. */
+  async function dump(): Promise<readonly string[]> {
+    const { knex } = database;
+    const tables: string[] = await knex('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
+    // One statement: there are hundreds of dumps, of a hundred tables each.
+    const reads = tables
+      .filter((name) => !NOT_CHANGED.test(name))
+      .map((name) => `select '${name} ' || (to_jsonb(t) - 'used_at')::text as row from ${name} t`);
+    const { rows } = await knex.raw(`${reads.join(' union all ')} order by 1`);
+    return rows.map(({ row }: { readonly row: string }) => row);
   }
 });

@@ -28,7 +28,7 @@ const CALLS: Readonly<Record<string, readonly [path: string, call: ApiCall]>> = 
       },
     },
   ],
-  unauthenticated: ['/instances', { headers: { Authorization: '' } }],
+  unauthenticated: ['/instances', { headers: { Authorization: 'nonsense' } }],
   forbidden: ['/Orders', { token: 'disabled' }],
   notFound: ['/objects/Order/metadata', { token: 'shop' }],
   operationUnsupported: ['/Countries/DE', { method: 'DELETE', token: 'shop' }],

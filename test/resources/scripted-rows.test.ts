@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { isAppError } from '../../src/errors.ts';
-import type { MappingInForce, MappingScript } from '../../src/mappings/model.ts';
+import type { MappingScript } from '../../src/mappings/model.ts';
 import { createSandbox, type ScriptJob } from '../../src/scripts/index.ts';
 import { createTrace, type Trace, withTrace } from '../../src/trace.ts';
-import { inForceOf } from '../mappings/simulated.ts';
 import { anyFailureOf } from '../support/failures.ts';
-import { createObject, createService, type FakeRow } from './fake-provider.ts';
+import type { FakeRow } from './fake-provider.ts';
+import { openScripted } from './scripted.ts';
 
-const MIB = 2 ** 20;
 const ROWS: readonly FakeRow[] = Array.from({ length: 120 }, (_, id) => ({
   ...{ id, score: id % 10, place: null },
   name: `n${id}`,
@@ -21,38 +20,20 @@ describe('the rows of an object whose mapping has a script', () => {
   const sandbox = createSandbox({ clock: SYSTEM_CLOCK });
   after(() => sandbox.close());
 
-  /** The number of rows that the script ran for, and the greatest number of characters of results that one job returned. */
+  /** The number of rows that the script ran for. */
   let ran = 0;
-  let mostCharacters = 0;
   beforeEach(() => {
     ran = 0;
-    mostCharacters = 0;
   });
 
   async function run(job: ScriptJob) {
     const results = await sandbox.run(job);
     ran += results.length;
-    mostCharacters = Math.max(mostCharacters, JSON.stringify(results).length);
     return results;
   }
 
-  function open(script: string | MappingScript, rows: readonly FakeRow[] = ROWS, changesFilters = false) {
-    const fields = ['id', 'name', 'score'] as const;
-    const mapping: MappingInForce = {
-      ...inForceOf({
-        objectName: 'rows',
-        vendorName: 'rows',
-        fields: fields.map((path) => ({ path, vendorPath: path, type: path === 'name' ? 'string' : 'number' })),
-        configuration: [
-          { type: 'passThrough', properties: { fromVendor: false } },
-          ...(changesFilters ? [{ type: 'applyJSOnQueryFieldValue' } as const] : []),
-        ],
-      }),
-      script: typeof script === 'string' ? { body: script } : script,
-    };
-    const inForce = async () => ({ version: '1', byName: new Map([['rows', mapping]]), unmapped: [] });
-    return createService({ rows: createObject(rows) }, () => ({}), { inForce, sandbox: { run } });
-  }
+  const open = (script: string | MappingScript, rows: readonly FakeRow[] = ROWS, changesFilters = false) =>
+    openScripted({ run, script, rows, changesFilters });
 
   it('are transformed as they are read, in pages without gap and overlap', async () => {
     const service = open(`transformedObject.name += '!'; ${PASS}`);
@@ -79,26 +60,6 @@ describe('the rows of an object whose mapping has a script', () => {
     const sorted = await service.listAll({ pageSize: 30, orderBy: 'name' });
     expect(new Set(ids(sorted.rows))).to.deep.equal(new Set(kept));
     expect((await service.list()).totalCount).to.equal(undefined);
-  });
-
-  it('may have 8 MB each', async () => {
-    const text = 'x'.repeat(8 * MIB - 1000);
-    const service = open(PASS, [{ id: 1, name: text, score: 1, place: null }]);
-    const { records } = await service.list();
-    expect(records[0]?.name).to.have.length(text.length);
-  });
-
-  it('end a page early when their results are large, so that memory is bounded', async () => {
-    const rows = ROWS.slice(0, 20);
-    const service = open("transformedObject.name = 'x'.repeat(1e6); done(transformedObject);", rows);
-    const first = await service.list({ pageSize: 100 });
-    expect(first.cutBy).to.equal('bytes');
-    expect(first.bytes).to.be.below(17 * MIB);
-    const all = await service.listAll({ pageSize: 100, fields: 'id' });
-    expect(ids(all.rows)).to.deep.equal(ids(rows));
-    // Rows that the filter rejects are not kept either.
-    expect((await service.list({ pageSize: 100, where: "name = 'x'" })).records).to.deep.equal([]);
-    expect(mostCharacters).to.be.below(13 * MIB);
   });
 
   describe('tell the activity', () => {

@@ -1,4 +1,6 @@
 import { rm } from 'node:fs/promises';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { request } from 'undici';
 import { createOrganization, type FirstCredentials } from '../../src/accounts/new-organization.ts';
 import { type App, type AppPorts, startApp } from '../../src/app/index.ts';
 import { readConfig, type ServiceConfig } from '../../src/config/index.ts';
@@ -283,25 +285,50 @@ async function callApi(
   { organizationSecret, userSecret }: FirstCredentials,
 ): Promise<ApiAnswer> {
   const partner = token === undefined ? `Organization ${organizationSecret}` : `Element ${token}`;
-  const { authorization = `User ${userSecret}, ${partner}`, ...others } = headers;
-  const response = await fetch(url + queryText(query), {
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const { authorization = `User ${userSecret}, ${partner}`, ...others } = given;
+  const sent = await encodeBody(body);
+  // `fetch` would need more CPU time, and would let the service compress what the test decompresses.
+  const response = await request(url + queryText(query), {
     method,
     headers: {
+      'user-agent': 'node',
       ...(authorization !== '' && { authorization }),
-      ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }),
+      ...(sent !== undefined && { 'content-type': sent.type }),
       ...others,
     },
-    ...(body !== undefined && { body: isSentAsItIs(body) ? body : JSON.stringify(body) }),
+    body: sent?.content ?? null,
   });
-  const { status } = response;
-  if (asBytes) return { status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-  return { status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  const answer = { status: response.statusCode, headers: readHeaders(response.headers) };
+  const bytes = decode(answer.headers.get('content-encoding'), Buffer.from(await response.body.arrayBuffer()));
+  if (asBytes) return { ...answer, body: bytes };
+  const text = bytes.toString();
+  const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
+  return { ...answer, body: isJson ? JSON.parse(text) : text };
 }
 
-function isSentAsItIs(body: unknown): body is string | FormData {
-  return typeof body === 'string' || body instanceof FormData;
+async function encodeBody(body: unknown) {
+  if (body === undefined) return undefined;
+  if (body instanceof FormData) {
+    const form = new Response(body);
+    return { type: form.headers.get('content-type') ?? '', content: Buffer.from(await form.arrayBuffer()) };
+  }
+  return { type: 'application/json', content: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+/** Decompresses a body. Only tests that send `accept-encoding` get a compressed one. */
+function decode(encoding: string | null, bytes: Buffer): Buffer {
+  if (bytes.length === 0) return bytes;
+  if (encoding === 'gzip') return gunzipSync(bytes);
+  return encoding === 'br' ? brotliDecompressSync(bytes) : bytes;
+}
+
+function readHeaders(received: Readonly<Record<string, string | readonly string[] | undefined>>): Headers {
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(received)) {
+    for (const value of [values ?? []].flat()) headers.append(name, value);
+  }
+  return headers;
 }
 
 function queryText(query: NonNullable<ApiCall['query']>): string {

@@ -24,7 +24,7 @@ export interface Field {
   /** The type in its schema. */
   readonly type?: string;
   readonly items?: string;
-  /** Its names in JQL beside `cf[…]` and its name. */
+  /** Names of the field in JQL. */
   readonly clauses: readonly string[];
   /** Whether an edit can set it. */
   readonly isSet?: boolean;

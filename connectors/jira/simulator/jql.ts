@@ -1,8 +1,9 @@
-import { type Clause, JastBuilder, type Operand, type TerminalClause } from '@atlaskit/jql-ast';
+import { type Clause, type Jast, JastBuilder, type Operand, type TerminalClause } from '@atlaskit/jql-ast';
+import { LRUCache } from 'lru-cache';
 import { createTimeZone, type TableRow } from '#connector/simulator';
 import { ENTRIES, FIELDS, type Field, type Kind, refuse, textOf } from './fields.ts';
 
-/** What a query looks up on the site. */
+/** The records of the site that a query can name. */
 export interface Directory {
   readonly now: () => number;
   /** The account id of the user whose token is used. */
@@ -20,12 +21,21 @@ export const ZONE = createTimeZone('Europe/Berlin');
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
+/** Each page of a list has the same query. */
+const parsed = new LRUCache<string, Jast>({ max: 100 });
+
+function parse(text: string): Jast {
+  const known = parsed.get(text) ?? new JastBuilder().build(text);
+  parsed.set(text, known);
+  return known;
+}
+
 /**
  * Compiles a query. Atlassian's own grammar parses it.
  * @throws Fault 400 with Jira's words
  */
 export function compileJql(text: string, directory: Directory) {
-  const { query, errors } = new JastBuilder().build(text);
+  const { query, errors } = parse(text);
   const [error] = errors;
   if (error !== undefined) throw refuse(`Error in the JQL Query: ${error.message}`);
   if (!query?.where) {

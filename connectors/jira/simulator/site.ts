@@ -102,7 +102,7 @@ export function createSite(clock: MovableClock, onChange: (table: TableName, cha
       if (row === undefined) throw refuse(`No project could be found with key '${idOrKey}'.`, 404);
       return row;
     },
-    /** What `POST /simulate/changes` can change. */
+    /** The tables that `POST /simulate/changes` changes. */
     changeable: {
       issues: {
         table: tables.issues,

@@ -33,10 +33,13 @@ export function create(call: Call, records: Records, all: All): SimulatedRespons
     if (typeof id === 'string' && id !== '') find(all[name], id, param);
   }
   const initial = INITIAL[records.name](values, sent, all);
-  const recurring = initial.recurring !== undefined && {
-    recurring: { ...Object(initial.recurring), ...Object(values.recurring) },
+  // These members have another form in requests.
+  const { items, recurring } = initial;
+  const own = {
+    ...(items !== undefined && { items }),
+    ...(recurring !== undefined && { recurring: { ...Object(recurring), ...Object(values.recurring) } }),
   };
-  return json(records.table.insert({ ...initial, ...values, ...recurring }));
+  return json(records.table.insert({ ...initial, ...values, ...own }));
 }
 
 /** Parameters that name other records. */

@@ -72,18 +72,31 @@ export function writeLocalTime(zone: string): (text: string) => string {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** Maximum number of moments per zone whose offset is remembered. */
+const MOST_OFFSETS = 2000;
+
 /**
  * Returns a function that computes by how many milliseconds the clocks of a zone are ahead of UTC at a moment.
  * @throws RangeError for an unknown zone
  */
 export function createOffsets(zone: string): (moment: number) => number {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
-  return (moment) => {
+  const findOffset = (moment: number) => {
     const name = format.formatToParts(moment).find(({ type }) => type === 'timeZoneName')?.value;
     const [, sign, hours = '0', minutes = '0', seconds = '0'] =
       /([+-])(\d{2}):(\d{2})(?::(\d{2}))?/.exec(name ?? '') ?? [];
     const ahead = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
     return sign === '-' ? -ahead : ahead;
+  };
+  // The formatter is slow, and the same times are converted again and again.
+  const known = new Map<number, number>();
+  return (moment) => {
+    const remembered = known.get(moment);
+    if (remembered !== undefined) return remembered;
+    const found = findOffset(moment);
+    if (known.size === MOST_OFFSETS) known.clear();
+    known.set(moment, found);
+    return found;
   };
 }
 

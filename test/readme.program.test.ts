@@ -128,7 +128,7 @@ describe('a newcomer', () => {
   });
 
   it('goes on from there by pasting what the guides have', async function paste() {
-    this.timeout(150_000);
+    this.timeout(300_000);
     for (const [guide, count] of Object.entries(ANSWERS)) {
       const commands = blocks('bash', readFileSync(join(ROOT, 'docs', guide), 'utf8'));
       const script = [

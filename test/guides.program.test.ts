@@ -24,7 +24,7 @@ const FILES = [
 
 /**
  * What the blocks of each language are. Those of `bash` are pasted into a shell beside a running service, in
- * test/readme.alone.test.ts and test/tutorials.alone.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `html` in test/console; `json` in the tests of the guide. Those of the
+ * test/readme.program.test.ts and test/tutorials.program.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `html` in test/console; `json` in the tests of the guide. Those of the
  * clients stand in their own READMEs, whose examples `sdk/<language>/check` runs.
  */
 const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', 'java', 'go', 'perl'];
@@ -36,7 +36,7 @@ const COMMANDS = {
   'docs/how-to/administration.md': 1,
   // In test/api/connect-guide.slow.test.ts.
   'docs/reference/connect-sessions.md': 4,
-  // In test/tutorials.alone.test.ts.
+  // In test/tutorials.program.test.ts.
   'docs/tutorials/connector.md': 1,
   'docs/how-to/back-up.md': 2,
   'docs/how-to/deployment.md': 2,
