@@ -1,5 +1,6 @@
 import { sign } from '@octokit/webhooks-methods';
 import { expect } from 'chai';
+import type { SentWebhook } from '#connector';
 import { describeConnector, loggedIn } from '#connector/suite';
 import { type Connection, type CreateSimulator, type Provider, startProvider } from '#connector/testing';
 import { prepareQuery } from '../../src/where/query.ts';
@@ -42,9 +43,11 @@ describeConnector(github, createSimulator, {
 describe('GitHub', () => {
   let provider: Provider;
   let connection: Connection;
+  const sent: SentWebhook[] = [];
   before(async () => {
     // A small window stands for the 1,000 results.
-    const create: CreateSimulator = (options) => createSimulator({ ...options, searchWindow: 12 });
+    const create: CreateSimulator = (options) =>
+      createSimulator({ ...options, searchWindow: 12, send: (webhook) => sent.push(webhook) });
     provider = await startProvider(github, create, { ...configuration, 'oauth.user.token': DEMO_ACCESS_TOKEN });
     connection = provider.connect();
   });
@@ -93,6 +96,30 @@ describe('GitHub', () => {
       expect(query?.q).to.equal(`org:octo-org is:issue ${text}`.trim());
     });
   }
+
+  it('registers one webhook for an address, whose deliveries it verifies and reads', async () => {
+    const url = 'https://causeway.example/events/1';
+    const { create, remove } = hooks.registration ?? {};
+    await connection.run(create, { url });
+    const { id, secret = '' } = await connection.run(create, { url });
+    sent.length = 0;
+    await provider.command('/simulate/changes', { table: 'issues', create: 1, update: 1 });
+    expect(sent).to.have.lengthOf(2);
+    const events = sent.flatMap(({ headers, body }) => {
+      const call = { method: 'POST', url, headers, body: Buffer.from(body) };
+      const verdict =
+        hooks.verify === 'unsigned' ? 'unsigned' : hooks.verify(call, { secret, now: 0, config: configuration });
+      expect(verdict).to.equal('genuine');
+      return hooks.events(call, configuration);
+    });
+    expect(events.map(({ action, objectName }) => `${objectName} ${action}`)).to.eql([
+      'issues created',
+      'issues updated',
+    ]);
+    await connection.run(remove, { id, url });
+    await provider.command('/simulate/changes', { table: 'issues', update: 1 });
+    expect(sent).to.have.lengthOf(2);
+  });
 
   it('reads whose login the owner is', async () => {
     expect(await github.examine?.(connection.context)).to.eql({ [OWNER_KIND]: 'organization' });

@@ -101,7 +101,7 @@ function readEvents(call: WebhookCall, config: Config): readonly ProviderEvent[]
   return [event(changeIn(name, word), objectId), ...(isRenamed ? [event('deleted', before)] : [])];
 }
 
-/** The member of an event that holds the name before, for objects whose names are their ids. */
+/** The path in events to the name before, for objects whose names are their ids. */
 const RENAMES: Readonly<Record<string, readonly string[]>> = { label: [], repository: ['repository'] };
 
 /** Names of owners and repositories are compared without regard to case. */

@@ -7,6 +7,7 @@ import {
   type RouteHandler,
   type Routes,
   type SimulatedResponse,
+  sortRows,
   type Table,
   type TableRow,
   valueAt,
@@ -156,15 +157,10 @@ export function createLists(
     const linkTo = (to: number, rel: string) => {
       const query = new URLSearchParams(call.query);
       query.set('page', String(to));
-      const [, id] = /^\/repos\/([^/]+\/[^/]+)\//.exec(call.path) ?? [];
-      const repository =
-        id === undefined
-          ? undefined
-          : records.repositories.table.rows().find((row) => isNamed(row.full_name, decodeURIComponent(id)));
-      const path =
-        repository === undefined
-          ? call.path
-          : call.path.replace(/^\/repos\/[^/]+\/[^/]+/, `/repositories/${repository.id}`);
+      const [, name = ''] = /^\/repos\/([^/]+\/[^/]+)\//.exec(call.path) ?? [];
+      const isMeant = (row: TableRow) => isNamed(row.full_name, decodeURIComponent(name));
+      const id = records.repositories.table.rows().find(isMeant)?.id;
+      const path = id === undefined ? call.path : call.path.replace(`/repos/${name}`, `/repositories/${id}`);
       return `<${call.host === undefined ? call.origin : API}${path}?${query}>; rel="${rel}"`;
     };
     const next = call.isStuck
@@ -181,15 +177,11 @@ export function createLists(
     return json(wrap(shown), 200, links.length === 0 ? {} : { link: links.join(', ') });
   }
 
-  const sorted = (rows: readonly TableRow[], member: string, isDescending: boolean) => {
-    const text = (row: TableRow) => String(row[member] ?? '');
-    const compare = (a: TableRow, b: TableRow) =>
-      typeof a[member] === 'number'
-        ? Number(a[member]) - Number(b[member])
-        : text(a) < text(b)
-          ? -1
-          : Number(text(a) > text(b));
-    return [...rows].sort((a, b) => (compare(a, b) || Number(a.id) - Number(b.id)) * (isDescending ? -1 : 1));
+  const sorted = (rows: readonly TableRow[], member: string, descending: boolean) => {
+    const read = (row: TableRow) => row[member] ?? '';
+    const type = rows.some((row) => typeof row[member] === 'number') ? 'integer' : 'string';
+    const id = { type: 'integer', read: (row: TableRow) => row.id, descending } as const;
+    return sortRows(rows, [{ type, read, descending }, id]);
   };
   const inOrder = (
     { query }: Call,
@@ -277,35 +269,17 @@ export function createLists(
         .rows()
         .filter((row) => owner === '' || some(row, 'owner', 'login')[0] === findUser(call.params[owner] ?? '')?.login);
       if (owner !== '' && findUser(call.params[owner] ?? '') === undefined) throw notFound();
-      const order =
-        usual === 'desc'
-          ? { created: 'created_at', updated: 'updated_at', pushed: 'pushed_at', full_name: 'full_name' }
-          : { full_name: 'full_name', created: 'created_at', updated: 'updated_at', pushed: 'pushed_at' };
-      return page(
-        call,
-        inOrder(
-          call,
-          rows,
-          order,
-          call.query.get('sort') === null ? usual : call.query.get('sort') === 'full_name' ? 'asc' : 'desc',
-        ),
-        (row) => conform(row, schema),
-      );
+      const names = { created: 'created_at', updated: 'updated_at', pushed: 'pushed_at' };
+      const order = usual === 'desc' ? { ...names, full_name: 'full_name' } : { full_name: 'full_name', ...names };
+      const sort = call.query.get('sort');
+      const direction = sort === null ? usual : sort === 'full_name' ? 'asc' : 'desc';
+      return page(call, inOrder(call, rows, order, direction), (row) => conform(row, schema));
     };
   const account = (login: string) => {
     const user = findUser(login);
     if (user === undefined) throw notFound();
-    const more = { name: user.login, company: null, blog: '', location: null, email: null, hireable: null, bio: null };
-    return {
-      ...user,
-      ...more,
-      public_repos: 7,
-      public_gists: 0,
-      followers: 1,
-      following: 0,
-      created_at: '2011-01-25T18:44:36Z',
-      updated_at: '2024-01-25T18:44:36Z',
-    };
+    const more = { name: user.login, created_at: '2011-01-25T18:44:36Z', updated_at: '2024-01-25T18:44:36Z' };
+    return { ...user, ...more, public_repos: 7, followers: 1 };
   };
 
   const texts = { title: 'title', body: 'body' };
@@ -322,28 +296,16 @@ export function createLists(
     'GET /repos/{owner}/{repo}': (call) =>
       json(conform({ ...repositoryAt(records, call), organization: ORGANIZATION }, 'full-repository')),
     'GET /repos/{owner}/{repo}/issues': issuesOf,
-    'GET /repos/{owner}/{repo}/issues/comments': (call) =>
-      page(
-        call,
-        inOrder(
-          call,
-          since(call, inRepository(records.comments.table, call)),
-          { created: 'created_at', updated: 'updated_at' },
-          call.query.has('sort') ? 'desc' : 'asc',
-        ),
-        (row) => conform(row, 'issue-comment'),
-      ),
+    'GET /repos/{owner}/{repo}/issues/comments': (call) => {
+      const rows = since(call, inRepository(records.comments.table, call));
+      const order = { created: 'created_at', updated: 'updated_at' };
+      const shown = inOrder(call, rows, order, call.query.has('sort') ? 'desc' : 'asc');
+      return page(call, shown, (row) => conform(row, 'issue-comment'));
+    },
     'GET /repos/{owner}/{repo}/issues/comments/{comment_id}': (call) => {
       const { full_name } = repositoryAt(records, call);
-      return json(
-        conform(
-          findRow(
-            records.comments.table,
-            (row) => row.repository === full_name && String(row.id) === call.params.comment_id,
-          ),
-          'issue-comment',
-        ),
-      );
+      const isWanted = (row: TableRow) => row.repository === full_name && String(row.id) === call.params.comment_id;
+      return json(conform(findRow(records.comments.table, isWanted), 'issue-comment'));
     },
     'GET /repos/{owner}/{repo}/issues/{issue_number}': (call) => {
       const row = all().find(isNumber(call, 'issue_number'));

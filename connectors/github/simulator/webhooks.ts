@@ -50,18 +50,10 @@ export function createWebhooks(options: {
       secret === undefined
         ? { headers: {}, body }
         : signWebhook({ secret, header: 'x-hub-signature-256', prefix: 'sha256=' }, body, { nowMs: clock.now() });
+    const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
     const headers = {
-      ...{
-        ...signed.headers,
-        accept: '*/*',
-        'user-agent': 'GitHub-Hookshot/0000000',
-        'x-github-event': event,
-        'x-github-delivery': randomUUID(),
-      },
-      ...{
-        'x-github-hook-id': String(hook.id),
-        'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
-      },
+      ...{ ...signed.headers, 'content-type': type, 'user-agent': 'GitHub-Hookshot/0000000' },
+      ...{ 'x-github-event': event, 'x-github-delivery': randomUUID(), 'x-github-hook-id': String(hook.id) },
     };
     send?.({ url, headers, body });
   }
@@ -98,50 +90,29 @@ export function createWebhooks(options: {
     const { config, events = ['push'], active = true } = call.body.object();
     const { url, content_type = 'form', insecure_ssl = '0', secret } = Object(config);
     if (!URL.canParse(String(url))) throw invalid('url', 'missing_field');
-    const isKnown = hooks
-      .rows()
-      .some(
-        (hook) => hook.scope === scope && Object(hook.config).url === url && String(hook.events) === String(events),
-      );
-    if (isKnown) throw new Fault(422, 'custom', 'Hook already exists on this organization', { fields: ['Hook'] });
+    const isSame = (hook: TableRow) =>
+      hook.scope === scope && Object(hook.config).url === url && String(hook.events) === String(events);
+    if (hooks.rows().some(isSame))
+      throw new Fault(422, 'custom', 'Hook already exists on this organization', { fields: ['Hook'] });
     const id = nextId++;
     const at = writeSeconds(clock.now());
     const address = `${API}${path}/${id}`;
-    const own = {
-      type: scope.includes('/') ? 'Repository' : 'Organization',
-      name: 'web',
-      url: address,
-      ping_url: `${address}/pings`,
-      test_url: `${address}/test`,
-    };
     const hook = hooks.insert({
-      ...own,
-      id,
-      scope,
-      events,
-      active,
-      created_at: at,
-      updated_at: at,
+      ...{ id, scope, events, active, name: 'web', type: scope.includes('/') ? 'Repository' : 'Organization' },
+      ...{ url: address, ping_url: `${address}/pings`, test_url: `${address}/test`, created_at: at, updated_at: at },
       last_response: { code: null, status: 'unused', message: null },
       config: { url, content_type, insecure_ssl: String(insecure_ssl), ...(secret !== undefined && { secret }) },
     });
-    deliver(hook, 'ping', {
-      zen: 'Keep it logically awesome.',
-      hook_id: id,
-      hook: show(hook),
-      sender: userOf('octocat'),
-    });
+    const zen = 'Keep it logically awesome.';
+    deliver(hook, 'ping', { zen, hook_id: id, hook: show(hook), sender: userOf('octocat') });
     return json(show(hook), 201);
   }
 
   const routesAt = (template: string, scopeOf: (call: Call) => string): Routes => ({
-    [`GET ${template}`]: (call) =>
-      json(
-        hooks
-          .rows()
-          .filter(({ scope }) => scope === scopeOf(call))
-          .map(show),
-      ),
+    [`GET ${template}`]: (call) => {
+      const found = hooks.rows().filter(({ scope }) => scope === scopeOf(call));
+      return json(found.map(show));
+    },
     [`POST ${template}`]: (call) => create(call, scopeOf(call), call.path),
     [`DELETE ${template}/{hook_id}`]: (call) => {
       const found = hooks.find(call.params.hook_id ?? '');
