@@ -173,7 +173,7 @@ const KEY_DOMAIN: Domain = { text: { nonEmpty: true, possible: (key) => /^[A-Z][
 
 /** Fields of issues that Jira sets itself, or that only a transition sets. */
 const UNWRITTEN = new Set(
-  'created updated resolutiondate resolution creator status statuscategorychangedate lastViewed votes watches progress aggregateprogress timespent aggregatetimespent aggregatetimeestimate aggregatetimeoriginalestimate workratio subtasks issuelinks attachment comment worklog issuerestriction thumbnail'.split(
+  'created updated resolutiondate resolution creator status statuscategorychangedate lastViewed votes watches progress aggregateprogress timespent aggregatetimespent aggregatetimeestimate aggregatetimeoriginalestimate timeestimate timeoriginalestimate workratio subtasks issuelinks attachment comment worklog issuerestriction thumbnail'.split(
     ' ',
   ),
 );

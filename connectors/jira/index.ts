@@ -10,6 +10,10 @@ const CONFIGURATION = [
     label: 'E-mail address',
     description: 'E-mail address of the user to whom the API token belongs.',
     required: true,
+    setup: [
+      'Use a user who can see the projects that you want.',
+      'Copy the e-mail address with which this user logs in to Atlassian.',
+    ],
   },
   {
     key: 'jira.token',

@@ -84,14 +84,26 @@ const PLUGIN_TYPES: Readonly<Partial<Record<Kind, string>>> = {
   ...{ document: 'textarea', options: 'multicheckboxes', user: 'userpicker' },
 };
 
+/** Fields that the recorded list of a site has without a schema, or as not searchable. */
+const WITHOUT_SCHEMA = new Set(['issuekey', 'parent']);
+const NOT_SEARCHABLE = new Set(['issuekey', 'timespent']);
+
 /** Returns a field as `GET /field` shows it. */
 export function showField({ id, name, kind, type = '', items, clauses, isCustom = false }: Field) {
   const number = Number(id.replace(/\D/g, ''));
   const own = isCustom ? { custom: `${PLUGIN}${PLUGIN_TYPES[kind]}`, customId: number } : { system: id };
   return {
-    ...{ id, key: id, name, custom: isCustom, orderable: isCustom, navigable: true, searchable: true },
+    ...{
+      id,
+      key: id,
+      name,
+      custom: isCustom,
+      orderable: isCustom,
+      navigable: true,
+      searchable: !NOT_SEARCHABLE.has(id),
+    },
     clauseNames: clauses,
-    ...(id !== 'issuekey' && { schema: { type, ...(items !== undefined && { items }), ...own } }),
+    ...(!WITHOUT_SCHEMA.has(id) && { schema: { type, ...(items !== undefined && { items }), ...own } }),
   };
 }
 
