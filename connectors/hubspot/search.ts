@@ -3,6 +3,7 @@ import {
   type ChangesPage,
   type ConnectorContext,
   conditions,
+  defined,
   type Json,
   json,
   type ListInput,
@@ -52,7 +53,9 @@ const translator = conditions<Groups>({
     // Lists of texts must be in lower case, and lists of options must not.
     return nativeType === 'string' && /IN$/.test(operator) ? text.toLowerCase() : text;
   },
-  condition: ({ field, ...condition }) => [{ filters: [{ propertyName: field.native, ...condition }] }],
+  condition: ({ field, operator, value, values }) => [
+    { filters: [defined({ propertyName: field.native, operator, value, values })] },
+  ],
   and: (operands) => [{ filters: operands.flat().flatMap(({ filters }) => filters) }],
   or: (operands) => operands.flat(),
   fault: (groups) => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { findSubscription, useReceiver, verify } from '../api/events/receiving.ts';
 import { useApp } from '../support/app.ts';
 import { type CapServer, startCapServer } from '../support/cap-server.ts';
-import { ask, CHECKED, changesOf, checkNow, untilWatched, watchOf } from './watching.ts';
+import { ask, CHECKED, changesOf, checkNow, untilChecked, untilWatched, watchOf } from './watching.ts';
 
 describe('the model of SAP CAP', function models() {
   this.timeout(120_000);
@@ -28,6 +28,8 @@ describe('the model of SAP CAP', function models() {
     for (const name of ['Documents', 'Contracts']) await untilWatched(service, id, name);
     expect(await watchOf(service, id, 'Contracts')).to.deep.include({ requested: false, polls: ['Contracts'] });
 
+    // A check that is still running would fail, too.
+    await untilChecked(service, id);
     await cap.stop();
     await checkNow(service, id);
     expect(await watchOf(service, id, 'Documents')).to.include({ state: 'watched', failures: 1 });

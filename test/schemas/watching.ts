@@ -38,6 +38,11 @@ export async function untilWatched(service: Pick<TestApp, 'call'>, id: number, o
 /** Reads the objects of an instance now. @returns when the check has ended, and no other follows soon */
 export async function checkNow(service: Pick<TestApp, 'databaseUrl'>, id: number): Promise<void> {
   await withDatabase(service, (knex) => knex('schema_check').where({ instance_id: id }).update({ due: knex.fn.now() }));
+  await untilChecked(service, id);
+}
+
+/** Until no check of the instance runs, and none follows soon. */
+export async function untilChecked(service: Pick<TestApp, 'databaseUrl'>, id: number): Promise<void> {
   await until(async () => {
     const row = await withDatabase(service, (knex) => knex('schema_check').where({ instance_id: id }).first());
     return row?.lease === null && row.due.getTime() > Date.now() + 60_000;

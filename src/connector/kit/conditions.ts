@@ -13,7 +13,7 @@ export interface ConditionParts {
   readonly values?: readonly unknown[];
 }
 
-/** How a provider writes filters that are JSON. A provider has only the constructs that its table has. */
+/** A provider's notation of filters that are JSON. A provider has only the constructs that its table has. */
 export interface ConditionTable<Native> {
   /** The provider's word for each operator. Every operator that a field declares must be here. */
   readonly operators: Readonly<Partial<Record<InputOperator | 'IS NULL' | 'IS NOT NULL', string>>>;
