@@ -342,7 +342,11 @@ describe('the pages of the console', () => {
 });
 
 /** An element has one way to log in, so a provider with two has two folders, of which one imports what both declare from the other. */
-const SECOND_FOLDERS: Readonly<Record<string, string>> = { fortnoxoauth: 'fortnox', servicenowoauth: 'servicenow' };
+const SECOND_FOLDERS: Readonly<Record<string, string>> = {
+  fortnoxoauth: 'fortnox',
+  jiraoauth: 'jira',
+  servicenowoauth: 'servicenow',
+};
 
 function sameConnector(file: string, target: string): boolean {
   const [from = '', to] = [file, target].map((path) => path.split('/')[1]);

@@ -51,6 +51,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'src/connector/simulator/members.ts': 'Descriptions of records',
   'src/connector/simulator/official/description.ts': 'Official descriptions',
   'src/connector/simulator/official/judge.ts': 'Official descriptions',
+  'src/connector/simulator/nested.ts': 'Official descriptions',
   'src/connector/simulator/rows.ts': 'Rows',
   'src/connector/simulator/filter.ts': 'Filters',
   'src/connector/simulator/order.ts': 'Order',

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { loggedIn } from '#connector/suite';
 import * as hubspot from '../../connectors/hubspot/simulator.ts';
+import * as jira from '../../connectors/jira/simulator.ts';
 import * as odata from '../../connectors/odata/simulator.ts';
 import * as redmine from '../../connectors/redmine/simulator.ts';
 import * as requesttracker from '../../connectors/requesttracker/simulator.ts';
@@ -65,6 +66,14 @@ const SENDERS: readonly Sender[] = [
     signsUrl: true,
     table: 'deals',
     objectName: 'deals',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'jira',
+    configuration: jira.DEMO_CONFIGURATION,
+    secretKey: 'webhook.secret',
+    table: 'issues',
+    objectName: 'issues',
     told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {

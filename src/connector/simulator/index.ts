@@ -39,6 +39,7 @@ export {
   valueAt,
 } from './members.ts';
 export { shareMemory } from './memory.ts';
+export { nestedValues } from './nested.ts';
 export {
   createOAuthServer,
   type OAuthOptions,

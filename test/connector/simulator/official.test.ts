@@ -30,6 +30,25 @@ const OFFICIAL: OfficialDescription = {
     'GET /books/newest': { responses: { 200: { $ref: '#/schemas/Book' } } },
     'POST /books': { body: { $ref: '#/schemas/BookInput' }, responses: { 201: { $ref: '#/schemas/Book' } } },
     'DELETE /books/{id}': { responses: { 204: {} } },
+    'GET /sales': {
+      query: {
+        'page[size]': { type: 'integer' },
+        expand: { type: 'array', items: { type: 'string', enum: ['book'] } },
+        at: { anyOf: [{ type: 'integer' }, { type: 'object', properties: { gte: { type: 'integer' } } }] },
+      },
+      responses: { 200: {} },
+    },
+    'POST /sales': {
+      content: 'application/x-www-form-urlencoded',
+      body: {
+        type: 'object',
+        properties: {
+          notes: { type: 'object', additionalProperties: { type: 'string' } },
+          items: { type: 'array', items: { type: 'object', properties: { book: { type: 'integer' } } } },
+        },
+      },
+      responses: { 200: {} },
+    },
     'POST /token': {
       content: 'application/x-www-form-urlencoded',
       body: { type: 'object', required: ['age'], properties: { age: { type: 'integer' } } },
@@ -206,6 +225,43 @@ describe('a simulator with an official description', () => {
     await fetch(`${toy.served.url}/books?shelf=a`, { headers: { 'x-simulate': 'html' } });
     await toy.served.command('/simulate/clock', { byMs: 1 });
     expect(toy.served.takeContradictions()).to.deep.equal([]);
+  });
+});
+
+describe('names with brackets', () => {
+  let toy: Judged;
+  before(async () => {
+    toy = await judged();
+  });
+  after(async () => {
+    toy.served.takeContradictions();
+    await toy.served.stop();
+  });
+
+  for (const query of ['at=7', 'at[gte]=7', 'expand[]=book', 'expand[0]=book', 'page[size]=5']) {
+    it(`are members and items in the query ${query}`, async () => {
+      expect(await toy.exchange(`GET /sales?${query}`)).to.deep.equal([200, 'fine']);
+    });
+  }
+
+  for (const query of [
+    'at[gte]=x',
+    'at[older]=7',
+    'expand[]=shelf',
+    'expand[0]=shelf',
+    'page[size]=x',
+    '__proto__[a]=1',
+  ]) {
+    it(`are judged in the query ${query}`, async () => {
+      expect((await toy.exchange(`GET /sales?${query}`))[0]).to.equal(400);
+    });
+  }
+
+  it('are members and items in a form', async () => {
+    const send = (form: string) => toy.exchange('POST /sales', json({}), new URLSearchParams(form));
+    expect(await send('notes[a b]=1&notes[c]=&items[0][book]=1&items[1][book]=2')).to.deep.equal([200, 'fine']);
+    expect((await send('items[0][book]=x'))[0]).to.equal(400);
+    expect((await send('items[0][pages]=1'))[0]).to.equal(400);
   });
 });
 

@@ -27,6 +27,11 @@ export interface OfficialOperation {
 
 const COMPOSED = ['allOf', 'anyOf', 'oneOf'] as const;
 
+/** Returns the words whose schemas are parts of objects. A choice is no part where it is all that describes the object. */
+function partWords(schema: JsonSchema): readonly (typeof COMPOSED)[number][] {
+  return schema.properties === undefined && schema.allOf === undefined ? ['allOf'] : COMPOSED;
+}
+
 /**
  * Returns the schemas with objects closed to members that no schema names, so that a misspelled member is found. Objects with
  * `additionalProperties` stay as they are, and so do parts of a composition, whose other parts name more members.
@@ -34,7 +39,7 @@ const COMPOSED = ['allOf', 'anyOf', 'oneOf'] as const;
 export function closeSchemas(schemas: Readonly<Record<string, JsonSchema>>): Readonly<Record<string, JsonSchema>> {
   const parts = new Set<string>();
   visit(Object.values(schemas), (schema) => {
-    for (const part of COMPOSED.flatMap((word) => listOf(schema[word]))) parts.add(String(part.$ref));
+    for (const part of partWords(schema).flatMap((word) => listOf(schema[word]))) parts.add(String(part.$ref));
   });
   const closed = Object.entries(schemas).map(([name, schema]) => [name, close(schema, parts.has(`#/schemas/${name}`))]);
   return Object.fromEntries(closed);
@@ -44,18 +49,18 @@ function close(value: unknown, isPart: boolean): unknown {
   if (Array.isArray(value)) return value.map((each) => close(each, isPart));
   if (typeof value !== 'object' || value === null) return value;
   const schema: JsonSchema = { ...value };
-  const inner = Object.entries(schema).map(([word, each]) => [word, closeWord(word, each)]);
+  const parts: readonly string[] = partWords(schema);
+  const inner = Object.entries(schema).map(([word, each]) => [
+    word,
+    closeWord(word, each, parts.includes(word) || isPart),
+  ]);
   const names = typeof schema.properties === 'object' && Object.keys(schema.properties ?? {}).length > 0;
   const isOpen = isPart || 'additionalProperties' in schema || !names;
   return { ...Object.fromEntries(inner), ...(!isOpen && { unevaluatedProperties: false }) };
 }
 
-function closeWord(word: string, value: unknown): unknown {
-  if (word !== 'properties')
-    return close(
-      value,
-      COMPOSED.some((composed) => composed === word),
-    );
+function closeWord(word: string, value: unknown, isPart: boolean): unknown {
+  if (word !== 'properties') return close(value, isPart && COMPOSED.some((composed) => composed === word));
   // The names of members are no words of a schema.
   return Object.fromEntries(Object.entries(Object(value)).map(([name, schema]) => [name, close(schema, false)]));
 }

@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { Fault, fault } from '../fault.ts';
+import { nestedValues } from '../nested.ts';
 import type { SimulatedResponse } from '../response.ts';
 import { type Call, createRouteFinder } from '../route.ts';
 import { closeSchemas, type JsonSchema, type OfficialDescription } from './description.ts';
@@ -90,7 +91,7 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
     if (key === undefined) return 'it has no such operation.';
     const { query = {}, body, content = 'application/json' } = official.operations[key] ?? {};
     if (isJudged(key, 'query')) {
-      const values = valuesOf(call.query, (name) => isList(query[name]));
+      const values = nestedValues(call.query, query);
       const reason = validators.text(`${key} query`, () => schemaOfQuery(query))(values);
       if (reason !== undefined) return `query: ${reason}`;
     }
@@ -98,7 +99,7 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
     if (body === undefined) return call.body.bytes.length === 0 ? undefined : 'it has no body.';
     if (call.body.type !== content) return `the body is not ${content}.`;
     const isForm = content === 'application/x-www-form-urlencoded';
-    const sent = isForm ? valuesOf(call.body.form(), () => false) : call.body.json();
+    const sent = isForm ? nestedValues(call.body.form(), {}) : call.body.json();
     const reason = validators[isForm ? 'text' : 'json'](`${key} body ${isForm}`, () => body)(sent);
     return reason === undefined ? undefined : `body: ${reason}`;
   }
@@ -131,23 +132,37 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
 
 type Validators = (id: string, schemaOf: () => JsonSchema) => (value: unknown) => string | undefined;
 
+/** Schemas are compiled more often than their code is worth to be optimized. */
+const FAST = { inlineRefs: false, code: { optimize: false } } as const;
+
 function createValidators(schemas: OfficialDescription['schemas'], coerceTypes: false | 'array'): Validators {
-  const ajv = new Ajv2020({ strict: false, coerceTypes, validateSchema: false });
+  // Descriptions have formats of their own, such as `decimal`, which are not checked.
+  const ajv = new Ajv2020({ strict: false, coerceTypes, validateSchema: false, logger: false, ...FAST });
   addFormats.default(ajv);
-  ajv.addSchema({ schemas }, ROOT);
+  // Each has an address of its own, so that it is compiled once for all operations.
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(addressed(schema), addressOf(name));
   const compiled = new Map<string, ValidateFunction>();
   return (id, schemaOf) => (value) => {
-    const validate = compiled.get(id) ?? ajv.compile(rooted(schemaOf()));
+    const validate = compiled.get(id) ?? ajv.compile(addressed(closed(schemaOf())));
     compiled.set(id, validate);
     return validate(value) ? undefined : printError(validate.errors?.[0]);
   };
 }
 
-/** Returns a schema whose references are those of the description. */
-function rooted(schema: JsonSchema): JsonSchema {
-  const { inline } = closeSchemas({ inline: schema });
-  return JSON.parse(JSON.stringify(inline), (name, value) =>
-    name === '$ref' && typeof value === 'string' ? ROOT + value : value,
+function closed(schema: JsonSchema): JsonSchema {
+  return closeSchemas({ inline: schema }).inline ?? schema;
+}
+
+const REFERENCE = '#/schemas/';
+
+function addressOf(name: string): string {
+  return ROOT + encodeURIComponent(name);
+}
+
+/** Returns a schema whose references are addresses. */
+function addressed(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (name, value) =>
+    name === '$ref' && typeof value === 'string' ? addressOf(value.slice(REFERENCE.length)) : value,
   );
 }
 
@@ -166,21 +181,6 @@ function schemaOfQuery(query: Readonly<Record<string, JsonSchema>>): JsonSchema 
   const properties = Object.entries(query).map(([name, { required: _, ...schema }]) => [name, schema]);
   const required = Object.entries(query).flatMap(([name, schema]) => (schema.required === true ? [name] : []));
   return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
-}
-
-function isList(schema: JsonSchema | undefined): boolean {
-  return schema?.type === 'array';
-}
-
-/** Returns the value of each name. A name that is sent more than once has a list. */
-function valuesOf(pairs: URLSearchParams, isListed: (name: string) => boolean): Record<string, unknown> {
-  const names = [...new Set(pairs.keys())];
-  return Object.fromEntries(
-    names.map((name) => {
-      const values = pairs.getAll(name);
-      return [name, isListed(name) || values.length > 1 ? values : values[0]];
-    }),
-  );
 }
 
 function readJson(body: SimulatedResponse['body']): unknown {

@@ -1,0 +1,227 @@
+import {
+  type Call,
+  changesOf,
+  createMovableClock,
+  createOfficialJudges,
+  type Deviation,
+  empty,
+  type Fault,
+  json,
+  type OfficialJudge,
+  type Routes,
+  type SimulatedResponse,
+  type Simulator,
+  type SimulatorOptions,
+  shareMemory,
+  simulate,
+  type TableChange,
+  type TableRow,
+  takePage,
+} from '#connector/simulator';
+import official from './official.json' with { type: 'json' };
+import { ENTRIES, FIELDS, refuse, refuseFields, showField } from './simulator/fields.ts';
+import { createIssueRoutes } from './simulator/issues.ts';
+import { compileJql, type Directory, operatorsOf } from './simulator/jql.ts';
+import { alsoBehindGateway, createLogin, DEMO_EMAIL, DEMO_TOKEN, SITE, withoutPrefix } from './simulator/login.ts';
+import { compact, showEntry, showIssue, showNote, showProject, showUser } from './simulator/show.ts';
+import { ACCOUNT_ID, createSite, type Site } from './simulator/site.ts';
+import { createWebhooks } from './simulator/webhooks.ts';
+
+export { CLIENTS, CLOUD_ID, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
+
+/** Configuration of an instance on this simulator, with an API token. */
+export const DEMO_CONFIGURATION = {
+  ...{ 'jira.site': SITE, 'jira.email': DEMO_EMAIL, 'jira.token': DEMO_TOKEN },
+  'webhook.secret': 'demo-webhook-secret',
+};
+
+const ROOT = '/rest/api/3';
+const LOGIN_PARTS = ['query', 'body', 'response', 'errors'] as const;
+const DEVIATIONS: readonly Deviation[] = [
+  ...['GET /authorize', 'POST /oauth/token', 'GET /oauth/token/accessible-resources'].map(
+    (operation): Deviation => ({
+      ...{ operation, unjudged: LOGIN_PARTS },
+      reason: 'The log-in is at other hosts, and the description of the platform does not have it.',
+    }),
+  ),
+];
+
+const createJudge = createOfficialJudges(official, DEVIATIONS);
+
+/** Judges calls through the gateway as those at the site, which the description has. */
+function createGatewayJudge(): OfficialJudge {
+  const judge = createJudge();
+  const atSite = <Request extends Pick<Call, 'path'>>(call: Request): Request => ({
+    ...call,
+    path: withoutPrefix(call.path),
+  });
+  return {
+    ...judge,
+    judgeRequest: (call) => judge.judgeRequest(atSite(call)),
+    judgeResponse: (call, response) => judge.judgeResponse(atSite(call), response),
+  };
+}
+
+/** Creates a simulator of a Jira Cloud site in memory, with the log-in of Atlassian. */
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { memory, send } = options;
+  const clock = createMovableClock();
+  const login = createLogin(shareMemory(memory, 'login'), clock);
+  const site: Site = createSite(clock, report);
+  const directory: Directory = {
+    ...{ now: clock.now, me: ACCOUNT_ID },
+    ...{ users: site.users.rows, projects: site.projects.rows, issues: site.issues.rows },
+  };
+  const webhooks = createWebhooks({
+    ...{ send, clock, memory: shareMemory(memory, 'webhooks') },
+    matches: (jql, { issue }) => {
+      const row = site.issues.find(String(Object(issue).id));
+      return row === undefined || compileJql(jql, directory).test(row);
+    },
+  });
+
+  /** Reports a change of an issue or a comment. */
+  function report(table: string, { before, after }: TableChange): void {
+    const row = after ?? before ?? {};
+    const verb = before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated';
+    const user = showUser(site.me());
+    if (table === 'issues') webhooks.report(`jira:issue_${verb}`, { user, issue: showIssue(row, site, ['*all']) });
+    if (table !== 'comments') return;
+    const issue = showIssue(site.issues.find(String(row.issueId)) ?? {}, site, ['summary', 'project']);
+    webhooks.report(`comment_${verb}`, { comment: showNote(row, site), issue });
+  }
+
+  const routes = {
+    ...createIssueRoutes(site, directory),
+    ...projectRoutes(site),
+    ...userRoutes(site),
+    ...webhooks.routes,
+    [`GET ${ROOT}/field`]: () => json(FIELDS.map(showField)),
+    [`GET ${ROOT}/jql/autocompletedata`]: () =>
+      json({ visibleFieldNames: FIELDS.map(showNames), jqlReservedWords: ['and', 'or', 'not', 'empty'] }),
+    ...Object.fromEntries(
+      ['issuetype', 'priority', 'resolution', 'status'].map((name) => [
+        `GET ${ROOT}/${name}`,
+        () => json((ENTRIES[name] ?? []).map((entry) => showEntry(name, entry))),
+      ]),
+    ),
+  };
+  return simulate(
+    {
+      ...{ clock, print, authenticate: login.authenticate, open: login.routes },
+      official: createGatewayJudge(),
+      routes: alsoBehindGateway(routes),
+      commands: { ...login.commands, ...webhooks.commands, ...changesOf(site.changeable) },
+    },
+    options,
+  );
+}
+
+/** Returns a field as `jql/autocompletedata` shows it. Custom fields are listed by their name. */
+function showNames(field: (typeof FIELDS)[number]): TableRow {
+  const { name, clauses, isCustom } = field;
+  const own = isCustom
+    ? { value: name, displayName: `${name} - ${clauses[0]}`, cfid: clauses[0] }
+    : { value: clauses[0], displayName: clauses[0] };
+  return { ...own, orderable: 'true', searchable: 'true', operators: operatorsOf(field), types: [] };
+}
+
+function projectRoutes(site: Site): Routes {
+  const find = ({ params }: Call) => site.project(params.project ?? '');
+  return {
+    [`GET ${ROOT}/project/search`]: (call) => {
+      const { query } = call;
+      const text = query.get('query')?.toLowerCase() ?? '';
+      const within = (name: string, value: unknown) => !query.has(name) || query.getAll(name).includes(String(value));
+      const types = query.get('typeKey')?.split(',');
+      const isType = (value: unknown) => types?.includes(String(value)) !== false;
+      if (query.getAll('id').length > 50 || query.getAll('keys').length > 50)
+        throw refuse('Up to 50 projects can be named.');
+      const [, sign, member = 'key'] = /^([+-]?)(key|name)$/.exec(query.get('orderBy')?.trim() ?? 'key') ?? [];
+      const found = site.projects
+        .rows()
+        .filter(({ name, key }) => `${name}\n${key}`.toLowerCase().includes(text))
+        .filter(({ id, key, projectTypeKey }) => within('id', id) && within('keys', key) && isType(projectTypeKey))
+        .toSorted((a, b) => (String(a[member]) < String(b[member]) ? -1 : 1) * (sign === '-' ? -1 : 1));
+      if (found.length === 0) throw refuse('No projects match the search criteria.', 404);
+      const style = { kind: 'offset', offset: 'startAt', size: 'maxResults', usual: 50, most: 100 } as const;
+      const { rows, total, start, size, next } = takePage(found, style, call);
+      const expand = query.get('expand')?.split(',') ?? [];
+      const values = rows.map((row) => showProject(row, site, expand));
+      return json({ startAt: start, maxResults: size, total, isLast: next === undefined, values });
+    },
+    [`GET ${ROOT}/project/{project}`]: (call) => json(showProject(find(call), site)),
+    [`POST ${ROOT}/project`]: ({ body }) => {
+      const { id, key } = site.projects.insert(readProject(body.object(), site));
+      return json({ self: `https://demo.atlassian.net${ROOT}/project/${id}`, id: Number(id), key }, 201);
+    },
+    [`PUT ${ROOT}/project/{project}`]: (call) => {
+      const row = find(call);
+      return json(
+        showProject(site.projects.update(String(row.id), readProject(call.body.object(), site, row)) ?? row, site),
+      );
+    },
+    [`DELETE ${ROOT}/project/{project}`]: (call) => {
+      site.projects.remove(String(find(call).id));
+      return empty();
+    },
+  };
+}
+
+/** Reads a project. Its key has two to ten capital letters or digits, and key and name are unique. */
+function readProject(body: TableRow, site: Site, old?: TableRow): TableRow {
+  const { key = old?.key, name = old?.name, leadAccountId, projectTypeKey, description, url } = body;
+  const isTaken = (member: string, value: unknown) =>
+    site.projects.rows().some((row) => row !== old && row[member] === value);
+  const errors = {
+    ...(!/^[A-Z][A-Z0-9]{1,9}$/.test(String(key)) && {
+      projectKey:
+        'Project keys must start with an uppercase letter, followed by one or more uppercase alphanumeric characters.',
+    }),
+    ...(isTaken('key', key) && { projectKey: `Project '${key}' uses this project key.` }),
+    ...(isTaken('name', name) && { projectName: 'A project with that name already exists.' }),
+    ...(String(name ?? '').length > 80 && { projectName: 'The project name must not exceed 80 characters in length.' }),
+    ...(old === undefined &&
+      site.users.find(String(leadAccountId)) === undefined && {
+        projectLead: 'You must specify a valid project lead.',
+      }),
+    ...(old === undefined && projectTypeKey === undefined && { projectTypeKey: 'A project type must be specified.' }),
+  };
+  if (Object.keys(errors).length > 0) throw refuseFields(errors);
+  return {
+    ...{ key, name },
+    ...(leadAccountId !== undefined && { lead: leadAccountId }),
+    ...(old === undefined && { projectTypeKey, description: '', url: '' }),
+    ...compact({ description, url }),
+  };
+}
+
+function userRoutes(site: Site): Routes {
+  return {
+    [`GET ${ROOT}/myself`]: () => json(showUser(site.me())),
+    [`GET ${ROOT}/users/search`]: (call) => {
+      const style = { kind: 'offset', offset: 'startAt', size: 'maxResults', usual: 50, most: 1000 } as const;
+      return json(takePage(site.users.rows(), style, call).rows.map(showUser));
+    },
+    [`GET ${ROOT}/user`]: ({ query }) => {
+      const row = site.users.find(query.get('accountId') ?? '');
+      if (row === undefined) throw refuse('Specified user does not exist or you do not have required permissions', 404);
+      return json(showUser(row));
+    },
+    [`GET ${ROOT}/user/bulk`]: (call) => {
+      const ids = call.query.getAll('accountId');
+      const style = { kind: 'offset', offset: 'startAt', size: 'maxResults', usual: 10, most: 200 } as const;
+      const found = site.users.rows().filter(({ accountId }) => ids.includes(String(accountId)));
+      const { rows, total, start, size, next } = takePage(found, style, call);
+      return json({ startAt: start, maxResults: size, total, isLast: next === undefined, values: rows.map(showUser) });
+    },
+  };
+}
+
+/** Prints an error: sentences about the whole request, and one for each field. The gateway has a form of its own. */
+function print({ status, code, message, headers }: Fault, { path }: Pick<Call, 'path'>): SimulatedResponse {
+  if (path.startsWith('/ex/jira') && (status === 401 || code === 'NOT_FOUND'))
+    return json({ code: status, message }, status, headers);
+  const errors: unknown = code === 'FIELDS' ? JSON.parse(message) : {};
+  return json({ errorMessages: code === 'FIELDS' ? [] : [message], errors }, status, headers);
+}

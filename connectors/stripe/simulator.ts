@@ -1,0 +1,141 @@
+import {
+  type Call,
+  changesOf,
+  createMovableClock,
+  createOfficialJudges,
+  type Deviation,
+  Fault,
+  json,
+  type RouteHandler,
+  type Routes,
+  readBasic,
+  readBearer,
+  type SimulatedResponse,
+  type Simulator,
+  type SimulatorOptions,
+  shareMemory,
+  simulate,
+} from '#connector/simulator';
+import official from './official.json' with { type: 'json' };
+import { createRecords, type Name, type Records } from './simulator/account.ts';
+import { createEvents, VERSION } from './simulator/events.ts';
+import { listPage, pageOf, searchPage } from './simulator/lists.ts';
+import { create, find, get, remove, update } from './simulator/writes.ts';
+
+export { signatureOf } from './simulator/events.ts';
+
+/** A secret key, and a restricted key that may only read. */
+export const DEMO_SECRET_KEY = 'sk_test_demo';
+export const DEMO_RESTRICTED_KEY = 'rk_test_demo';
+
+/** The configuration of an instance on this simulator. */
+export const DEMO_CONFIGURATION = { 'api.key': DEMO_SECRET_KEY, 'metadata.keys': 'order_id, tier' };
+
+export interface StripeSimulatorOptions extends SimulatorOptions {
+  /** The time until a search finds a change. Stripe's is under a minute. Default 0. */
+  readonly indexLagMs?: number;
+}
+
+/** The reasons why Stripe's description is not the whole truth. */
+const DEVIATIONS: readonly Deviation[] = [];
+
+const createJudge = createOfficialJudges(official, DEVIATIONS);
+
+/** Returns an error as Stripe writes it. Source: "Errors". */
+function print({ status, code, message, headers, fields: [param] }: Fault): SimulatedResponse {
+  const type = status >= 500 ? 'api_error' : code === 'idempotency_error' ? code : 'invalid_request_error';
+  const words = { UNAUTHORIZED: 'api_key_invalid', TOO_MANY_REQUESTS: 'rate_limit' }[code] ?? code;
+  const named = /^[a-z_]+$/.test(words) && words !== 'idempotency_error' ? { code: words } : {};
+  return json({ error: { type, ...named, message, ...(param !== undefined && { param }) } }, status, headers);
+}
+
+/** Checks the key, which is a bearer token or the user name of HTTP Basic. Source: "Authentication". */
+function authenticate({ headers: { authorization, 'stripe-version': version }, method }: Call): void {
+  const key = readBearer(authorization) ?? readBasic(authorization)?.username;
+  if (key !== DEMO_SECRET_KEY && key !== DEMO_RESTRICTED_KEY) {
+    throw new Fault(
+      401,
+      'api_key_invalid',
+      key === undefined ? 'You did not provide an API key.' : 'Invalid API Key provided.',
+    );
+  }
+  if (key === DEMO_RESTRICTED_KEY && method !== 'GET') {
+    throw new Fault(
+      403,
+      'more_permissions_required',
+      'The provided key does not have the required permissions for this endpoint.',
+    );
+  }
+  if (version !== undefined && !/^\d{4}-\d{2}-\d{2}(?:\.[a-z]+)?$/.test(String(version))) {
+    throw new Fault(400, 'api_version_invalid', `Invalid Stripe API version: ${version}`);
+  }
+}
+
+/** Returns the first response again for an idempotency key that was used before. Source: "Idempotent requests". */
+function createRepeater() {
+  const known = new Map<string, { readonly request: string; readonly response: SimulatedResponse }>();
+  return (handler: RouteHandler): RouteHandler =>
+    async (call) => {
+      const key = call.headers['idempotency-key'];
+      if (typeof key !== 'string') return handler(call);
+      const request = `${call.method} ${call.path} ${call.body.text()}`;
+      const first = known.get(key);
+      if (first === undefined) {
+        const response = await handler(call);
+        known.set(key, { request, response });
+        return response;
+      }
+      if (first.request !== request) {
+        throw new Fault(
+          400,
+          'idempotency_error',
+          'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+        );
+      }
+      return { ...first.response, headers: { ...first.response.headers, 'idempotent-replayed': 'true' } };
+    };
+}
+
+/** Creates a simulator of one Stripe account in memory. README.md lists the sources. */
+export function createSimulator(options: StripeSimulatorOptions): Simulator {
+  const clock = createMovableClock();
+  const events = createEvents(clock, options.send, shareMemory(options.memory, 'endpoints'));
+  const records = createRecords({ clock, indexLagMs: options.indexLagMs ?? 0 }, events.report);
+  const repeat = createRepeater();
+  const handlers = (each: Records): Routes => ({
+    [`GET /v1/${each.name}/search`]: (call) => searchPage(call, each.name, each.indexed()),
+    [`GET /v1/${each.name}`]: (call) => listPage(call, each.event, rowsOf(each, call)),
+    [`GET /v1/${each.name}/{id}`]: (call) => get(call, each),
+    [`POST /v1/${each.name}`]: repeat((call) => create(call, each, records)),
+    [`POST /v1/${each.name}/{id}`]: repeat((call) => update(call, each)),
+    [`DELETE /v1/${each.name}/{id}`]: (call) => remove(call, each, records),
+  });
+  const all = Object.assign({}, ...Object.values(records).map(handlers)) as Routes;
+  return simulate(
+    {
+      clock,
+      print,
+      authenticate,
+      official: createJudge(),
+      headers: { 'stripe-version': VERSION, 'request-id': 'req_Simulated' },
+      routes: {
+        ...Object.fromEntries(Object.entries(all).filter(([key]) => Object.hasOwn(official.operations, key))),
+        'GET /v1/invoices/{id}/lines': (call) => linesOf(call, records.invoices),
+        ...events.routes,
+      },
+      commands: changesOf(records satisfies Readonly<Record<Name, Records>>),
+    },
+    options,
+  );
+}
+
+/** Without a status, a list of subscriptions has those that are not canceled. Source: the operation `GET /v1/subscriptions`. */
+function rowsOf({ name, table }: Records, { query }: Call) {
+  const rows = table.rows();
+  return name === 'subscriptions' && !query.has('status') ? rows.filter(({ status }) => status !== 'canceled') : rows;
+}
+
+function linesOf(call: Call, invoices: Records): SimulatedResponse {
+  const { lines } = find(invoices, call.params.id ?? '', 'id');
+  return json({ object: 'list', url: call.path, ...pageOf(call, 'line item', Object(lines).data) });
+}

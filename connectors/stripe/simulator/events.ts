@@ -1,0 +1,100 @@
+import { createHmac } from 'node:crypto';
+import {
+  type Call,
+  createTable,
+  DAY_MS,
+  Fault,
+  json,
+  type MovableClock,
+  nestedValues,
+  type Routes,
+  type SimulatorMemory,
+  type SimulatorOptions,
+  type TableRow,
+} from '#connector/simulator';
+import type { AccountEvent } from './account.ts';
+import { conform, schemaOf } from './conform.ts';
+import { listPage } from './lists.ts';
+
+/** The version of the API, which events have too. */
+export const VERSION = '2026-10-28.endive';
+/** Events are kept for 30 days. Source: the operation `GET /v1/events`. */
+const KEPT_MS = 30 * DAY_MS;
+
+/** Returns the header of a webhook. Source: "Receive Stripe events", verify signatures manually. */
+export function signatureOf(secret: string, body: string, nowMs: number): string {
+  const at = Math.floor(nowMs / 1000);
+  return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')},v0=0`;
+}
+
+/** Creates the events of an account, and the addresses to which they are sent. */
+export function createEvents(clock: MovableClock, send: SimulatorOptions['send'], memory: SimulatorMemory) {
+  const events: TableRow[] = [];
+  const saved = memory.load();
+  const endpoints = createTable({
+    rows: Array.isArray(saved) ? saved.map(Object) : [],
+    keyOf: ({ id }) => String(id),
+    onChange: () => memory.save(endpoints.rows()),
+  });
+
+  function report({ type, object, previous }: AccountEvent): void {
+    const id = `evt_Sim${String(events.length).padStart(10, '0')}`;
+    const created = Math.floor(clock.now() / 1000);
+    const data = { object, ...(previous && { previous_attributes: previous }) };
+    const request = { id: `req_${id}`, idempotency_key: null };
+    const event = {
+      id,
+      type,
+      created,
+      api_version: VERSION,
+      object: 'event',
+      livemode: false,
+      pending_webhooks: 0,
+      request,
+      data,
+    };
+    events.push(event);
+    for (const { url, secret, enabled_events } of endpoints.rows()) {
+      if (![enabled_events].flat().some((each) => each === '*' || each === type)) continue;
+      const body = JSON.stringify(event, null, 2);
+      const headers = {
+        'content-type': 'application/json; charset=utf-8',
+        'stripe-signature': signatureOf(String(secret), body, clock.now()),
+      };
+      send?.({ url: String(url), headers, body });
+    }
+  }
+
+  const kept = () => events.filter(({ created }) => Number(created) * 1000 > clock.now() - KEPT_MS);
+  const show = (row: TableRow, withSecret = false) => {
+    const { secret, ...shown } = row;
+    return json(conform(withSecret ? row : shown, schemaOf('WebhookEndpoint')));
+  };
+  const routes: Routes = {
+    'GET /v1/events': (call) => listPage(call, 'event', kept()),
+    'GET /v1/events/{id}': ({ params: { id = '' } }: Call) => {
+      const event = kept().find((each) => each.id === id);
+      if (event === undefined) throw new Fault(404, 'resource_missing', `No such event: '${id}'`, { fields: ['id'] });
+      return json(event);
+    },
+    'GET /v1/webhook_endpoints': (call) => {
+      const rows = endpoints.rows().map(({ secret, ...row }) => Object(conform(row, schemaOf('WebhookEndpoint'))));
+      return listPage(call, 'webhook endpoint', rows);
+    },
+    'POST /v1/webhook_endpoints': (call) => {
+      const { url, enabled_events, api_version = VERSION, description = null } = nestedValues(call.body.form());
+      if (!URL.canParse(String(url)))
+        throw new Fault(400, 'url_invalid', 'Invalid URL: An explicit scheme must be provided.', { fields: ['url'] });
+      const id = `we_Sim${clock.now()}${endpoints.version()}`;
+      const created = Math.floor(clock.now() / 1000);
+      const own = { secret: `whsec_${id}`, status: 'enabled', object: 'webhook_endpoint', metadata: {} };
+      return show(endpoints.insert({ id, url, enabled_events, api_version, description, created, ...own }), true);
+    },
+    'DELETE /v1/webhook_endpoints/{id}': ({ params: { id = '' } }) => {
+      if (endpoints.remove(id) === undefined)
+        throw new Fault(404, 'resource_missing', `No such webhook endpoint: '${id}'`, { fields: ['id'] });
+      return json({ id, object: 'webhook_endpoint', deleted: true });
+    },
+  };
+  return { report, routes };
+}
