@@ -26,7 +26,7 @@ describe('the runs of the tests', () => {
     });
     // `npm test` tries half of the connectors: without those that only log in otherwise than another one, and those that take longest.
     const inFullOnly =
-      /(?:oauth|bamboohr|box|concur|connectwise|jira|quickbooks|requesttracker|servicenow|stripe)\/suite\.test\.ts$/;
+      /(?:oauth|bamboohr|box|concur|connectwise|github|jira|quickbooks|requesttracker|servicenow|stripe|xero)\/suite\.test\.ts$/;
     const withBothEfforts = filesOf(['connectors/*/suite.test.ts']).filter((file) => !inFullOnly.test(file));
     expect(withBothEfforts).to.have.length.of.at.least(7);
     expect(run.sort()).to.deep.equal([...FILES, ...withBothEfforts].sort());

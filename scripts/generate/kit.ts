@@ -49,6 +49,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'src/connector/simulator/collection.ts': 'Collections of records',
   'src/connector/simulator/table.ts': 'Tables of records',
   'src/connector/simulator/members.ts': 'Descriptions of records',
+  'src/connector/simulator/official/conform.ts': 'Official descriptions',
   'src/connector/simulator/official/description.ts': 'Official descriptions',
   'src/connector/simulator/official/judge.ts': 'Official descriptions',
   'src/connector/simulator/nested.ts': 'Official descriptions',

@@ -53,6 +53,10 @@ describe('the flags of an element', () => {
       connectwise: '1101',
       fortnox: '1101',
       fortnoxoauth: '1111',
+      github: '1110',
+      hubspot: '1110',
+      jira: '1100',
+      jiraoauth: '1110',
       keap: '1111',
       odata: '1100',
       quickbooks: '1111',
@@ -61,7 +65,9 @@ describe('the flags of an element', () => {
       salesforce: '1110',
       servicenow: '1100',
       servicenowoauth: '1110',
+      stripe: '1100',
       twilio: '1101',
+      xero: '1111',
     });
     const shop = await service.createInstance('odata', SHOP);
     const record = await service.call(`/instances/${shop.id}`);

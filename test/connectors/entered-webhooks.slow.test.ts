@@ -7,6 +7,7 @@ import * as redmine from '../../connectors/redmine/simulator.ts';
 import * as requesttracker from '../../connectors/requesttracker/simulator.ts';
 import * as salesforce from '../../connectors/salesforce/simulator.ts';
 import * as servicenow from '../../connectors/servicenow/simulator.ts';
+import * as xero from '../../connectors/xero/simulator.ts';
 import { QUICK, useReceiver } from '../api/events/receiving.ts';
 import { post } from '../api/events/shop.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
@@ -67,6 +68,14 @@ const SENDERS: readonly Sender[] = [
     table: 'deals',
     objectName: 'deals',
     told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'xero',
+    configuration: loggedIn(xero.DEMO_ACCESS_TOKEN, xero.CLIENTS),
+    secretKey: 'webhook.secret',
+    table: 'invoices',
+    objectName: 'invoices',
+    told: { create: 'created', update: 'updated' },
   },
   {
     key: 'jira',

@@ -42,7 +42,8 @@ export function fieldsOf(official: OfficialSchemas, name: string, options: Field
     const spec: FieldSpec = defined({
       ...fieldOf(schema, official),
       native: own === native ? undefined : native,
-      nullable: shown.required.has(native) && !isNullable(schema) ? false : undefined,
+      nullable:
+        shown.required.has(native) && !isNullable(schema) && !isNullable(resolve(schema, official)) ? false : undefined,
       createable: createable || undefined,
       required: (createable && created?.required.has(native)) || undefined,
       updateable: isWritten(updated?.members.get(native)) || undefined,

@@ -47,6 +47,7 @@ export {
   type RegisteredClient,
   type TokenRotation,
 } from './oauth.ts';
+export { type ConformOptions, createConform } from './official/conform.ts';
 export {
   type JsonSchema,
   type OfficialDescription,

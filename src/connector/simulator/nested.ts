@@ -1,6 +1,7 @@
 /**
  * Returns the value of each name in a query or a form. A name that is sent more than once has a list, and names with brackets are nested.
- * @param described the schemas of names that are used as they are, also with brackets
+ * @param described the schemas of names that are used as they are, also with brackets. Commas divide the values of lists, because few
+ *   descriptions say how a list is written
  */
 export function nestedValues(
   pairs: URLSearchParams,
@@ -10,7 +11,8 @@ export function nestedValues(
   for (const name of new Set(pairs.keys())) {
     const all = pairs.getAll(name);
     if (Object.hasOwn(described, name))
-      values[name] = described[name]?.type === 'array' || all.length > 1 ? all : all[0];
+      values[name] =
+        described[name]?.type === 'array' ? all.flatMap((value) => value.split(',')) : all.length > 1 ? all : all[0];
     else putAt(values, keysIn(name), all.length > 1 ? all : all[0]);
   }
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toLists(value)]));

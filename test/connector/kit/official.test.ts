@@ -6,7 +6,7 @@ const OFFICIAL = {
     Contact: {
       allOf: [{ $ref: '#/schemas/Record' }],
       type: 'object',
-      required: ['email', 'nick'],
+      required: ['email', 'nick', 'work'],
       properties: {
         email: { type: 'string', format: 'email' },
         nick: { type: ['string', 'null'] },
@@ -17,6 +17,7 @@ const OFFICIAL = {
         active: { type: 'boolean' },
         tags: { type: 'array', items: { type: 'string' } },
         home: { anyOf: [{ $ref: '#/schemas/Address' }, { type: 'null' }] },
+        work: { $ref: '#/schemas/NullableAddress' },
         either: { oneOf: [{ type: 'string' }, { type: 'integer' }] },
       },
     },
@@ -26,6 +27,7 @@ const OFFICIAL = {
       properties: { id: { type: 'integer', readOnly: true }, changed_at: { type: 'string', format: 'date-time' } },
     },
     Address: { type: 'object', properties: { city: { type: 'string' } } },
+    NullableAddress: { type: ['object', 'null'], properties: { city: { type: 'string' } } },
     NewContact: {
       type: 'object',
       required: ['email'],
@@ -53,6 +55,7 @@ describe('fields of an official description', () => {
       active: { type: 'boolean' },
       tags: { type: 'array' },
       home: { type: 'object' },
+      work: { type: 'object' },
       either: { type: 'object' },
     });
     expect(fields.changed_at?.read?.('2026-01-31T01:00:00+01:00')).to.equal('2026-01-31T00:00:00Z');
