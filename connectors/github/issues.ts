@@ -133,6 +133,7 @@ function operationsOn({ word, segment }: Work) {
   return {
     translator,
     shape: { kind: 'any' } as const,
+    limits: { maxSortFields: 1 },
     parameters: PARAMETERS,
     list: listOf({
       search: '/search/issues',

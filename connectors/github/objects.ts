@@ -68,6 +68,7 @@ const repositories = defineObject<Search>({
   }),
   parameters: { topic: { type: 'string', description: 'A topic of the repositories.' } },
   shape: { kind: 'and' },
+  limits: { maxSortFields: 1 },
   translator: searchBy({
     ranges: {
       created_at: 'created',
