@@ -1,7 +1,6 @@
 import {
   type ConnectorContext,
   defineConnector,
-  defined,
   errors,
   type Failure,
   isUnauthorized,
@@ -119,14 +118,15 @@ function wordsOf(body: unknown): string | undefined {
  */
 function limitOf({ status, headers, body }: ProviderResponse): Failure | undefined {
   if (status !== 403 && status !== 429) return undefined;
-  const seconds = Number(headers['retry-after'] ?? Number.NaN);
+  const saysWhen = headers['retry-after'] !== undefined;
   const isSpent = headers['x-ratelimit-remaining'] === '0';
   const message = wordsOf(body);
   const isBurst = /secondary rate limit/i.test(message ?? '');
-  if (status === 403 && Number.isNaN(seconds) && !isSpent && !isBurst) return undefined;
+  if (status === 403 && !saysWhen && !isSpent && !isBurst) return undefined;
+  const limited = { kind: 'rateLimited' as const, message };
+  // The core reads Retry-After.
+  if (saysWhen) return limited;
   const untilReset = Number(headers['x-ratelimit-reset']) * 1000 - Date.parse(headers.date ?? '');
   // Without a time, GitHub wants clients to wait for a minute.
-  const waits = [seconds * 1000, isSpent ? untilReset : Number.NaN, 60_000];
-  const retryAfterMs = Math.max(0, waits.find((wait) => !Number.isNaN(wait)) ?? 0);
-  return defined({ kind: 'rateLimited' as const, message, retryAfterMs });
+  return { ...limited, retryAfterMs: isSpent && !Number.isNaN(untilReset) ? Math.max(0, untilReset) : 60_000 };
 }

@@ -145,7 +145,9 @@ describe('failures of GitHub', () => {
 
   it('are rate limits where the limit is spent or GitHub says when to come back, also as 403', () => {
     expect(judge(403, 'API rate limit exceeded', spent)).to.eql(['rateLimited', 90_000]);
-    expect(judge(429, 'Too many', { 'retry-after': '7' })).to.eql(['rateLimited', 7000]);
+    // The core reads the time of Retry-After.
+    expect(judge(403, 'Too many', { 'retry-after': '7' })).to.eql(['rateLimited', undefined]);
+    expect(judge(429, 'Too many')).to.eql(['rateLimited', 60_000]);
     expect(judge(403, 'You have exceeded a secondary rate limit')).to.eql(['rateLimited', 60_000]);
     expect(judge(403, 'Resource not accessible by integration')).to.eql([undefined, undefined]);
   });
