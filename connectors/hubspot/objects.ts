@@ -135,7 +135,7 @@ const owners = defineObject<Inputs>({
     pick: 'id email firstName lastName type userId teams archived createdAt updatedAt',
     but: {
       id: { type: 'integer', read: codec.integer.read },
-      email: { filter: can.only('superset', '='), collation: 'ci' },
+      email: { filter: can.only('superset', '=') },
     },
   }),
   translator: inputs({ email: 'email' }),

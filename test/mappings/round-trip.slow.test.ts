@@ -17,6 +17,8 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
   'xero payments': 'Xero requires an invoice and an account, which the definition of payments does not have.',
 };
 
+/** Stripe requires a name beside a shipping address, and the definition of customers has none. */
+const STRIPE_SHIPPING = ['street', 'city', 'state', 'postalCode', 'country'].map((name) => `shippingAddress.${name}`);
 const IN_TWILIO = 'Twilio lets a message only be emptied or canceled.';
 
 /** By element and object. */
@@ -30,10 +32,15 @@ const ODDITIES: Readonly<Record<string, Oddities>> = {
   'fortnox invoices': { values: { id: '9001', lines: linesOf(1) }, changed: { lines: linesOf(2) } },
   'fortnox orders': { values: { id: '9001' } },
   'fortnox products': { values: { id: '9001' } },
+  'hubspot contacts': { values: { email: 'new@example.com' }, changed: { email: 'newer@example.com' } },
   'quickbooks employees': { values: { displayName: 'New employee' }, changed: { displayName: 'Newer employee' } },
   'quickbooks customers': { values: { name: 'New customer' }, changed: { name: 'Newer customer' } },
   'quickbooks vendors': { values: { name: 'New vendor' }, changed: { name: 'Newer vendor' } },
   'quickbooks items': { values: { name: 'New item' }, changed: { name: 'Newer item' } },
+  'stripe customers': {
+    values: Object.fromEntries(STRIPE_SHIPPING.map((name) => [name, null])),
+    fixed: Object.fromEntries(STRIPE_SHIPPING.map((name) => [name, 'Stripe requires a name beside it.'])),
+  },
   'twilio messages': { values: { to: '+46735551234' }, fixed: { body: IN_TWILIO, status: IN_TWILIO } },
 };
 
