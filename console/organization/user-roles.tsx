@@ -16,9 +16,11 @@ export function UserRoles({ user, onChanged }: UserProps) {
   const oneself =
     user.id === session.user.id ? 'You cannot change your own roles. Ask another administrator.' : undefined;
   const refusal = useRefusal(['editOrganizationUsers', 'editAccountUsers']) ?? oneself;
-  /** The clicked role, until the response has arrived. */
+  /** The clicked role, until the user has it or has it no more. The user may first arrive as an earlier click left it. */
   const [wanted, setWanted] = useState<{ readonly key: string; readonly has: boolean }>();
-  useEffect(() => setWanted(undefined), [user]);
+  useEffect(() => {
+    setWanted((clicked) => (clicked && user.roles.includes(clicked.key) === clicked.has ? undefined : clicked));
+  }, [user]);
   const { run, isRunning, error } = useAction(async (key: string, has: boolean) => {
     setWanted({ key, has });
     const params = { path: { emailOrId: String(user.id), key } };
