@@ -290,8 +290,10 @@ export function createDeliveries(
         );
       };
       const made = await change(knex, redeliver, (newId) => ({ changes: { newDeliveryId: newId } }));
+      // As it was made: once it is announced, its first attempt can begin before it is read.
+      const delivery = await get(accountId, made);
       await announceDue();
-      return get(accountId, made);
+      return delivery;
     },
 
     /**
