@@ -22,7 +22,7 @@ const TAGS = ['a', 'b', 'c'] as const;
 const STAGES = ['Won', 'Lost', null] as const;
 const INSTANCES = [1, 2, 3] as const;
 const FORMATS = ['standard', 'elements', 'cloudevents'] as const;
-/** What is known about the fields of a record. */
+/** The types of a record's fields, by what is known about its object. */
 const TYPES_OF = {
   described: { stage: { type: 'string' }, amount: { type: 'number' }, code: { type: 'number' } },
   /** No object describes it: literals decide. */

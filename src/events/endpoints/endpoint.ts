@@ -152,8 +152,8 @@ function unmaskHeaders(
 }
 
 /**
- * Asserts that a request that moves an endpoint to another server sends its secrets again, or removes them. The stored ones are for the server
- * before: whoever may change an endpoint may not learn them by that.
+ * Asserts that a request that moves an endpoint to another server sends its secrets again, or removes them. Otherwise a user who can change
+ * an endpoint, but cannot read its secrets, could send them to a server of their own.
  * @throws AppError REQUEST_INVALID
  */
 export function assertSecretsSent(
