@@ -44,7 +44,7 @@ export const translator = conditions<Filter>({
     'IS NOT NULL': 'is_not_empty',
   },
   like: { literal: 'equals', prefix: 'starts_with', suffix: 'ends_with', contains: 'contains' },
-  value: (value, field, operator) => valueOf(value, field, operator),
+  value: writeValue,
   condition: ({ field, operator, value = true }) => {
     const type = field.nativeType ?? '';
     if (type === 'timestamp')
@@ -56,7 +56,7 @@ export const translator = conditions<Filter>({
   or: (operands) => ({ or: operands }),
 });
 
-function valueOf(value: Value, field: PushedField, operator: string): unknown {
+function writeValue(value: Value, field: PushedField, operator: string): unknown {
   if (value.kind === 'datetime') return timeOf(value.epochMs, field, operator.startsWith('less'));
   if (value.kind === 'number') return Number(value.text);
   return value.kind === 'date' ? value.text : value.value;
