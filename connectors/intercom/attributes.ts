@@ -93,7 +93,7 @@ export async function readTicketAttributes({ send }: ConnectorContext): Promise<
 }
 
 /** Returns a field for each attribute. A name with a dot would be a path, so it has none. */
-function customFields(attributes: readonly Json[], place: string, kindOf: ReturnType<typeof kinds>): Fields {
+function customFields(attributes: readonly Json[], place: string, kindOf: ReturnType<typeof kinds<string>>): Fields {
   const entries = attributes
     .filter(({ name, archived }) => archived !== true && typeof name === 'string' && !name.includes('.'))
     .map((attribute): [string, FieldSpec] => {

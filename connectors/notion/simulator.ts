@@ -307,9 +307,7 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
           return server.authorize(call);
         },
         'POST /v1/oauth/token': (call) => {
-          const form = new URLSearchParams(
-            Object.entries(call.body.object()).map(([name, value]) => [name, String(value)]),
-          );
+          const form = textsOf(call.body.object());
           return server.token({
             ...call,
             body: createBody(Buffer.from(String(form)), 'application/x-www-form-urlencoded'),
@@ -321,7 +319,8 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
         'GET /v1/data_sources/{id}': (call) => json(showSource(findSource(call))),
         'POST /v1/data_sources/{id}/query': query,
         'POST /v1/pages': createPage,
-        'GET /v1/pages/{id}': ({ params, query: { getAll: _ }, ...call }) => json(showPage(...findPage(params.id), [])),
+        'GET /v1/pages/{id}': ({ params, query: asked }) =>
+          json(showPage(...findPage(params.id), asked.getAll('filter_properties'))),
         'PATCH /v1/pages/{id}': updatePage,
         'GET /v1/users': (call) => listOf('user', [...USERS, BOT], call),
         'GET /v1/users/me': () => json(BOT),
@@ -408,17 +407,19 @@ function notFound(kind: string, id: string): Fault {
 /** Returns a page of a list. The position and the size are in the body of a POST. */
 function listOf(type: string, rows: readonly unknown[], { method, body, query, isStuck }: Call) {
   const given = method === 'POST' ? body.object() : Object.fromEntries(query);
-  const asked = ['start_cursor', 'page_size'].flatMap((name) =>
-    given[name] == null ? [] : [[name, String(given[name])]],
-  );
   const page = takePage(
     rows,
     {
       ...{ kind: 'cursor', cursor: 'start_cursor', size: 'page_size', usual: 100, most: 100, beyond: 'refused' },
       refuse: (message) => invalid(`body failed validation: ${message}`),
     },
-    { query: new URLSearchParams(asked), isStuck },
+    { query: textsOf(given), isStuck },
   );
   const next = page.next ?? null;
   return json({ object: 'list', results: page.rows, next_cursor: next, has_more: next !== null, type, [type]: {} });
+}
+
+function textsOf(values: Readonly<Record<string, unknown>>): URLSearchParams {
+  const given = Object.entries(values).filter(([, value]) => value != null);
+  return new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
 }

@@ -10,7 +10,7 @@ import {
   type TableRow,
   type TextRule,
 } from '#connector/simulator';
-import { invalid, kindOf, type Property, valueOf } from './properties.ts';
+import { heldBy, invalid, kindOf, type Property } from './properties.ts';
 
 type Operator = FilterTest['operator'];
 type Json = Readonly<Record<string, unknown>>;
@@ -80,8 +80,9 @@ export function compileQuery(filter: unknown, properties: readonly Property[], r
 
   function parseCondition(property: Property, condition: Json): FilterTree {
     const [[word = '', value] = []] = Object.entries(condition);
-    const inner = property.type === 'formula' ? Object.entries(Object(value))[0] : [word, value];
-    const [name = '', wanted] = inner ?? [];
+    const inner: readonly [string, unknown] =
+      property.type === 'formula' ? (Object.entries<unknown>(Object(value))[0] ?? ['', null]) : [word, value];
+    const [name, wanted] = inner;
     const field = fieldOf(property, rule);
     if (name === 'is_empty' || name === 'is_not_empty')
       return test(field, name === 'is_empty' ? 'IS NULL' : 'IS NOT NULL');
@@ -96,7 +97,7 @@ export function compileQuery(filter: unknown, properties: readonly Property[], r
     }
     if (LISTS.has(property.type)) {
       const items = [wanted].flat();
-      const read = (row: TableRow) => [valueOf(row, property)].flat().some((each) => items.includes(each));
+      const read = (row: TableRow) => [heldBy(row, property)].flat().some((each) => items.includes(each));
       return test({ type: 'boolean', read }, '=', name === 'contains');
     }
     if (property.type === 'checkbox') return test(field, name === 'equals' ? '=' : '!=', wanted === true);
@@ -134,7 +135,7 @@ function fieldOf(property: Property, rule: TextRule) {
   const { member } = kindOf(property);
   const fold = TEXTS.has(type) ? FOLDS[rule] : undefined;
   const read = (row: TableRow): unknown => {
-    const value = type === 'date' ? Object(valueOf(row, property) ?? {}).start : valueOf(row, property);
+    const value = type === 'date' ? Object(heldBy(row, property) ?? {}).start : heldBy(row, property);
     if (value == null || value === '' || (Array.isArray(value) && value.length === 0)) return null;
     return TIMES.has(type) ? new Date(String(value)).toISOString() : value;
   };

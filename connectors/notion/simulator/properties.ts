@@ -152,14 +152,14 @@ export function userId(name: string): string {
 }
 
 /** The value of a property in a row. Those about the page stand there under their own names. */
-export function valueOf(row: TableRow, { id, type }: Property): unknown {
+export function heldBy(row: TableRow, { id, type }: Property): unknown {
   return Object.hasOwn(row, id) ? row[id] : row[type];
 }
 
 /** Returns a property of a page as responses show it. */
 export function showValue(row: TableRow, property: Property): TableRow {
   const { id, type } = property;
-  return { id, type, [type]: kindOf(property).show(valueOf(row, property), property) };
+  return { id, type, [type]: kindOf(property).show(heldBy(row, property), property) };
 }
 
 /** Returns a property as its data source shows it. */
