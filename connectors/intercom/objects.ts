@@ -244,6 +244,12 @@ const tickets = defineObject<Search>({
     title: { ...TEXT, native: 'ticket_attributes._default_title_', createable: true, updateable: true },
     description: { ...TEXT, native: 'ticket_attributes._default_description_', createable: true, updateable: true },
     ticket_type_id: { ...ID, native: 'ticket_type.id', createable: true, required: true },
+    state: {
+      type: 'string',
+      native: 'ticket_state.category',
+      values: ['submitted', 'in_progress', 'waiting_on_customer', 'resolved'],
+    },
+    state_label: { type: 'string', native: 'ticket_state.internal_label' },
     ticket_state_id: { type: 'string', native: 'ticket_state.id', updateable: true, ...KEPT },
     contact_ids: { ...CONTACT_IDS, createable: true, required: true },
   },
