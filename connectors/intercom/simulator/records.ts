@@ -89,7 +89,7 @@ const contacts: Kind = {
     workspace_id: () => WORKSPACE.id_code,
     email: sparse(9, (index) => `${index % 2 === 0 ? 'Person' : 'person'}${index}@example${index % 3}.com`),
     email_domain: sparse(9, (index) => `example${index % 3}.com`),
-    owner_id: admin,
+    owner_id: sparse(4, (index) => pick(ADMINS, index).id),
   },
   initial: ({ email }) => ({
     ...{ type: 'contact', role: 'user', workspace_id: WORKSPACE.id_code, custom_attributes: {} },
