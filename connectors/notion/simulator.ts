@@ -1,7 +1,6 @@
 import {
   type Call,
   changesOf,
-  createBody,
   createCollections,
   createEnteredWebhooks,
   createMovableClock,
@@ -9,10 +8,12 @@ import {
   createOfficialJudges,
   cycle,
   Fault,
+  fault,
   json,
   type Member,
   type RegisteredClient,
   readBearer,
+  recordRoutes,
   type Simulator,
   type SimulatorOptions,
   shareMemory,
@@ -65,35 +66,40 @@ interface Source {
   readonly properties: readonly Property[];
 }
 
-const list = (types: string, first: number): readonly Property[] =>
-  types.split(' ').map((type, index) => ({ id: `p%3A${first + index}`, name: `A ${type.replaceAll('_', ' ')}`, type }));
+const list = (types: string): readonly Property[] =>
+  types.split(' ').map((type, index) => ({ id: `p%3A${index}`, name: `A ${type.replaceAll('_', ' ')}`, type }));
 
+const TITLE: Property = { id: 'title', name: 'title', type: 'title' };
 const SOURCES: Readonly<Record<string, Source>> = {
   tasks: {
     title: 'Tasks',
     rows: 40,
     properties: [
-      { id: 'title', name: 'Name', type: 'title' },
+      { ...TITLE, name: 'Name' },
       { id: 'aB%3Aq', name: 'Notes', type: 'rich_text' },
       { id: 'n%40um', name: 'Points', type: 'number' },
       { id: 's%5Bel', name: 'Priority', type: 'select', options: ['High', 'high', 'Low', "It's"] },
       { id: 'stat', name: 'Status', type: 'status', options: ['Not started', 'In progress', 'Done'] },
       { id: 'tags', name: 'Tags', type: 'multi_select', options: ['red', 'Green'] },
       { id: 'due', name: 'Due', type: 'date' },
-      ...list('checkbox url email phone_number people relation files created_time last_edited_time created_by', 0),
-      ...list('last_edited_by unique_id formula', 20),
+      ...list(
+        `checkbox url email phone_number people relation files created_time last_edited_time created_by last_edited_by
+        unique_id formula`.replace(/\s+/g, ' '),
+      ),
     ],
   },
   projects: {
-    title: 'Projects & more (2026)',
+    title: 'Projects',
     rows: 12,
     properties: [
-      { id: 'title', name: 'Größe, "m²"', type: 'title' },
+      { ...TITLE, name: 'Größe, "m²"' },
       { id: 'dot', name: 'No. of items', type: 'number' },
       { id: 'ID', name: 'id', type: 'rich_text' },
     ],
   },
 };
+/** Pages that are no rows of a data source. */
+const PAGES = { rows: 12, properties: [TITLE] };
 
 const USERS = ['Zoë', "Pat O'Brien", 'Ann'].map((name, index) => ({
   ...{ object: 'user', id: userId(`u${index}`), name, avatar_url: null },
@@ -103,6 +109,7 @@ const BOT = {
   ...{ object: 'user', id: userId('u9'), name: 'Causeway', avatar_url: null, type: 'bot' },
   bot: { owner: { type: 'workspace', workspace: true }, workspace_name: 'Demo', workspace_id: WORKSPACE },
 };
+const user = (id: unknown) => ({ object: 'user', id });
 
 const CODES: Readonly<Record<number, string>> = {
   401: 'unauthorized',
@@ -114,28 +121,37 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 };
 
-/** Notion keeps times by the minute. Source: the changelog of July 2022. */
+/** Notion shows times by the minute. */
 const writeTime = (ms: number) => new Date(Math.floor(ms / 60_000) * 60_000).toISOString();
+
+const NAMES = Object.keys(SOURCES);
+const sourceId = (name: string) => idOf('d0', NAMES.indexOf(name));
+const databaseId = (name: string) => idOf('b0', NAMES.indexOf(name));
+const nameOf = (id: unknown) => NAMES.find((name) => sourceId(name) === id);
 
 /** Creates a simulator of a workspace of Notion in memory. README.md lists the sources. */
 export function createSimulator(options: NotionSimulatorOptions): Simulator {
   const { memory, send, text = 'ignoring case' } = options;
   const clock = createMovableClock();
   const entered = createEnteredWebhooks(send);
-  const propertiesOf = Object.fromEntries(
-    Object.entries(SOURCES).map(([name, { properties }]) => [
-      name,
-      properties.map((each) => ({ ...each, ...(each.options && { options: [...each.options] }) })),
-    ]),
-  );
-  const ids = Object.keys(SOURCES).map((name, index) => [idOf(`d${index}`, index), name] as const);
-  const sourceOf = new Map(ids);
-  const pages = createCollections<string, ReturnType<typeof collectionOf>>({
-    of: Object.fromEntries(ids.map(([, name], index) => [name, collectionOf(name, index)])),
-    clock,
-    writeTime,
-    refuse: () => undefined,
-    absent: (_collection, id) => notFound('page', id),
+  // Pages can add options.
+  const propertiesOf = structuredClone(
+    Object.fromEntries([...NAMES.map((name) => [name, SOURCES[name]?.properties ?? []]), ['pages', PAGES.properties]]),
+  ) as Readonly<Record<string, readonly Property[]>>;
+  const pagesOf = (name: string, index: number) =>
+    collectionOf(`a${index}`, SOURCES[name]?.rows ?? PAGES.rows, propertiesOf[name] ?? []);
+  const common = {
+    ...{ clock, writeTime, refuse: () => undefined },
+    absent: (_collection: object, id: string) => notFound('comment', id),
+  };
+  const tables = createCollections({
+    ...common,
+    onChange: report,
+    of: Object.fromEntries([...NAMES, 'pages'].map((name, index) => [name, pagesOf(name, index)])),
+  });
+  const { comments } = createCollections({
+    ...common,
+    of: { comments: COMMENTS },
     onChange: (name, change) => report(name, change),
   });
   const server = createOAuthServer({
@@ -149,20 +165,21 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
     }),
   });
 
-  /** Sends an event. Source: "Webhooks", "Event types & delivery". */
-  function report(name: string, { key, before, after }: TableChange): void {
-    const parent = { id: databaseOf(name), type: 'database', data_source_id: sourceId(name) };
-    const word = before === undefined ? 'created' : after === undefined ? 'deleted' : 'properties_updated';
+  /** Sends an event. Source: `api-endpoints/webhooks.d.ts` of the client. */
+  function report(name: string, { key, before, after = before }: TableChange): void {
+    const isPage = name !== 'comments';
+    const isGone = after?.in_trash === true || (before !== undefined && after === before);
+    const changed = isPage ? 'properties_updated' : 'updated';
+    const word = before === undefined ? 'created' : isGone ? 'deleted' : changed;
+    const pageId = String(after?.page);
+    const row = { id: databaseId(name), type: 'database', data_source_id: sourceId(name) };
+    const parent = SOURCES[name] === undefined ? { id: pageId, type: 'page' } : row;
     const event = {
       ...{ id: idOf('f0', reports++), timestamp: new Date(clock.now()).toISOString(), workspace_id: WORKSPACE },
       ...{ workspace_name: 'Demo', subscription_id: idOf('f1', 0), integration_id: idOf('f2', 0) },
-      ...{
-        authors: [{ id: USERS[0]?.id, type: 'person' }],
-        accessible_by: [],
-        attempt_number: 1,
-        api_version: VERSION,
-      },
-      ...{ type: `page.${word}`, entity: { id: key, type: 'page' }, data: { parent } },
+      ...{ authors: [{ id: USERS[0]?.id, type: 'person' }], attempt_number: 1, api_version: VERSION },
+      ...{ type: `${isPage ? 'page' : 'comment'}.${word}`, entity: { id: key, type: isPage ? 'page' : 'comment' } },
+      data: { parent, ...(isPage ? word === changed && { updated_properties: [] } : { page_id: pageId }) },
     };
     entered.report(({ secret }) =>
       signWebhook({ secret, header: 'x-notion-signature', prefix: 'sha256=' }, event, { nowMs: clock.now() }),
@@ -170,205 +187,186 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
   }
   let reports = 0;
 
-  const databaseOf = (name: string) => idOf('b0', Object.keys(SOURCES).indexOf(name));
-  const sourceId = (name: string) => ids.find(([, each]) => each === name)?.[0] ?? '';
-  const user = (id: unknown) => ({ object: 'user', id });
-  const about = {
-    ...{ created_by: user(USERS[0]?.id), last_edited_by: user(USERS[0]?.id), in_trash: false, archived: false },
-    ...{ icon: null, cover: null, public_url: null },
-  };
+  const about = { in_trash: false, archived: false, icon: null, cover: null, public_url: null };
 
   function showSource(name: string): TableRow {
     const id = sourceId(name);
     const properties = (propertiesOf[name] ?? []).map((each) => [each.name, showSettings(each)]);
-    const parent = { type: 'database_id', database_id: databaseOf(name) };
+    const at = '2024-01-31T10:00:00.000Z';
+    const by = user(USERS[0]?.id);
     return {
-      ...{ ...about, object: 'data_source', id, title: richText(SOURCES[name]?.title), description: [], parent },
-      ...{
-        database_parent: { type: 'workspace', workspace: true },
-        is_inline: false,
-        url: `https://www.notion.so/${id}`,
-      },
-      ...{ created_time: '2024-01-31T10:00:00.000Z', last_edited_time: '2024-01-31T10:00:00.000Z' },
-      properties: Object.fromEntries(properties),
+      ...{ ...about, object: 'data_source', id, title: richText(SOURCES[name]?.title), description: [] },
+      ...{ parent: { type: 'database_id', database_id: databaseId(name) }, created_by: by, last_edited_by: by },
+      ...{ database_parent: { type: 'workspace', workspace: true }, is_inline: false, created_time: at },
+      ...{ last_edited_time: at, url: `https://www.notion.so/${id}`, properties: Object.fromEntries(properties) },
     };
   }
 
-  function showPage(name: string, row: TableRow, wanted: readonly string[] = []): TableRow {
-    const { id, created_time, last_edited_time, in_trash } = row;
+  function showPage(name: string, row: TableRow, { query }: Call): TableRow {
+    const { id, created_time, last_edited_time, in_trash, page } = row;
+    const wanted = query.getAll('filter_properties');
     const shown = (propertiesOf[name] ?? []).filter((each) => wanted.length === 0 || wanted.includes(each.id));
-    const parent = { type: 'data_source_id', data_source_id: sourceId(name), database_id: databaseOf(name) };
+    const above = page == null ? { type: 'workspace', workspace: true } : { type: 'page_id', page_id: page };
+    const source = { type: 'data_source_id', data_source_id: sourceId(name), database_id: databaseId(name) };
     return {
-      ...{ ...about, object: 'page', id, created_time, last_edited_time, in_trash, archived: in_trash, parent },
-      ...{ is_archived: in_trash, is_locked: false, url: `https://www.notion.so/${String(id)}` },
-      created_by: user(row.created_by),
+      ...{ ...about, object: 'page', id, created_time, last_edited_time, in_trash, archived: in_trash },
+      ...{ parent: name === 'pages' ? above : source, is_archived: false, is_locked: false },
+      ...{ url: `https://www.notion.so/${String(id)}`, created_by: user(row.created_by) },
       last_edited_by: user(row.last_edited_by),
       properties: Object.fromEntries(shown.map((each) => [each.name, showValue(row, each)])),
     };
   }
 
-  function findPage(id = ''): readonly [name: string, row: TableRow] {
-    for (const { name, table } of Object.values(pages)) {
-      const row = table.find(id);
-      if (row !== undefined) return [name, row];
-    }
-    throw notFound('page', id);
+  const allPages = (withDeleted = false) =>
+    [...NAMES, 'pages'].flatMap((name) => (tables[name]?.table.rows(withDeleted) ?? []).map((row) => ({ name, row })));
+
+  function findPage(id: unknown): { readonly name: string; readonly row: TableRow } {
+    const found = allPages(true).find(({ row }) => row.id === id);
+    if (found === undefined) throw notFound('page', String(id));
+    return found;
   }
 
-  function findSource({ params: { id = '' } }: Call): string {
-    const name = sourceOf.get(id);
-    if (name === undefined) throw notFound('data source', id);
+  function findSource(id: unknown): string {
+    const name = nameOf(id);
+    if (name === undefined) throw notFound('data source', String(id));
     return name;
   }
 
   function query(call: Call) {
-    const name = findSource(call);
-    const { filter, sorts, in_trash } = call.body.object();
+    const name = findSource(call.params.id);
+    const { filter, sorts, in_trash = false } = call.body.object();
     const properties = propertiesOf[name] ?? [];
     const test = compileQuery(filter, properties, text);
-    const found = (pages[name]?.table.rows(true) ?? []).filter(
-      (row) => (row.in_trash === true) === (in_trash === true) && test(row),
+    const all = tables[name]?.table.rows(true) ?? [];
+    const rows = sortRows(
+      all.filter((row) => row.in_trash === in_trash && test(row)),
+      orderOf(sorts, properties, text),
     );
-    const rows = sortRows(found, orderOf(sorts, properties, text));
-    const wanted = call.query.getAll('filter_properties');
     return listOf(
-      'page_or_data_source',
-      rows.map((row) => showPage(name, row, wanted)),
       call,
+      'page_or_data_source',
+      rows.map((row) => showPage(name, row, call)),
     );
   }
 
-  /** Search by title. */
+  /** Finds pages and data sources by their titles. Source: "Search by title". */
   function search(call: Call) {
-    const { filter, query: title = '' } = call.body.object();
-    const wanted = Object(filter).value;
-    const sources = Object.keys(SOURCES).filter((name) => SOURCES[name]?.title.includes(String(title)));
-    const all = Object.values(pages).flatMap(({ name, table }) => table.rows().map((row) => [name, row] as const));
-    return listOf(
-      'page_or_data_source',
-      [
-        ...(wanted === 'page' ? [] : sources.map(showSource)),
-        ...(wanted === 'data_source' ? [] : all.map(([name, row]) => showPage(name, row))),
-      ],
-      call,
-    );
+    const { filter, query: title = '', sort } = call.body.object();
+    const { value: wanted, in_trash = false } = Object(filter);
+    const pages = allPages(true).filter(({ row }) => row.in_trash === in_trash);
+    const order = orderOf(sort === undefined ? [] : [sort], [], text);
+    const all = [
+      ...(wanted === 'page' || in_trash === true ? [] : NAMES.map(showSource)),
+      ...(wanted === 'data_source' ? [] : pages.map(({ name, row }) => showPage(name, row, call))),
+    ];
+    const isTitled = (each: TableRow) => JSON.stringify(each).includes(JSON.stringify(title).slice(1, -1));
+    return listOf(call, 'page_or_data_source', sortRows(all.filter(isTitled), order));
   }
 
   function createPage(call: Call) {
     const { parent, properties } = call.body.object();
-    const name = sourceOf.get(String(Object(parent).data_source_id));
-    const collection = name === undefined ? undefined : pages[name];
-    if (name === undefined || collection === undefined)
-      throw notFound('data source', String(Object(parent).data_source_id));
-    return json(showPage(name, collection.table.insert(readProperties(propertiesOf[name] ?? [], properties))));
+    const { data_source_id, page_id = null } = Object(parent);
+    const name = data_source_id === undefined ? 'pages' : findSource(data_source_id);
+    if (page_id !== null) findPage(page_id);
+    const values = { ...readProperties(propertiesOf[name] ?? [], properties ?? {}), page: page_id };
+    return json(showPage(name, tables[name]?.table.insert(values) ?? {}, call));
   }
 
-  function updatePage({ params, body }: Call) {
-    const [name, row] = findPage(params.id);
-    const { properties, in_trash, archived } = body.object();
-    const isTrashed = in_trash ?? archived;
+  function updatePage(call: Call) {
+    const { name, row } = findPage(call.params.id);
+    const { properties = {}, in_trash, archived } = call.body.object();
+    const isTrashed = in_trash ?? archived ?? row.in_trash;
     if (row.in_trash === true && isTrashed !== false)
       throw invalid("Can't edit block that is archived. You must unarchive the block before editing.");
     const values = readProperties(propertiesOf[name] ?? [], properties);
-    const changed = pages[name]?.table.update(String(row.id), {
-      ...values,
-      ...(typeof isTrashed === 'boolean' && { in_trash: isTrashed }),
-    });
-    return json(showPage(name, changed ?? row));
+    const changed = tables[name]?.table.update(String(row.id), { ...values, in_trash: isTrashed });
+    return json(showPage(name, changed ?? row, call));
   }
 
-  const comments: TableRow[] = [];
+  function showComment(row: TableRow): TableRow {
+    const { id, page, created_time, last_edited_time, created_by, rich_text } = row;
+    return {
+      ...{ object: 'comment', id, discussion_id: id, parent: { type: 'page_id', page_id: page ?? FIRST_PAGE } },
+      ...{ created_time, last_edited_time, created_by: user(created_by), rich_text: richText(rich_text) },
+      display_name: { type: 'integration', resolved_name: BOT.name },
+    };
+  }
+
+  const textIn = ({ body }: Call) => ({ rich_text: readRichText(body.object().rich_text) });
 
   return simulate(
     {
       clock,
       official: createJudge(),
-      print: ({ status, code, message, headers }) =>
-        json(
-          {
-            object: 'error',
-            status,
-            code: CODES[status] ?? (code === 'SIMULATED' ? 'invalid_request' : code),
-            message,
-            request_id: WORKSPACE,
-          },
-          status,
-          headers,
-        ),
+      print: ({ status, message, headers }) => {
+        const code = CODES[status] ?? (status < 500 ? 'validation_error' : 'service_overload');
+        return json({ object: 'error', status, code, message, request_id: WORKSPACE }, status, headers);
+      },
       authenticate: ({ headers }) => {
-        if (!server.accepts(readBearer(headers.authorization) ?? ''))
-          throw new Fault(401, 'unauthorized', 'API token is invalid.');
-        if (headers['notion-version'] !== VERSION)
-          throw new Fault(400, 'missing_version', 'Notion-Version header should be defined.');
+        if (!server.accepts(readBearer(headers.authorization) ?? '')) throw fault(401, 'API token is invalid.');
+        if (headers['notion-version'] !== VERSION) throw invalid('Notion-Version header should be defined.');
       },
       open: {
         'GET /v1/oauth/authorize': (call) => {
           if (call.query.get('owner') !== 'user') throw invalid('owner should be `user`');
           return server.authorize(call);
         },
-        'POST /v1/oauth/token': (call) => {
-          const form = textsOf(call.body.object());
-          return server.token({
-            ...call,
-            body: createBody(Buffer.from(String(form)), 'application/x-www-form-urlencoded'),
-          });
-        },
+        'POST /v1/oauth/token': (call) =>
+          server.token({ ...call, body: { ...call.body, form: () => textsOf(call.body.object()) } }),
       },
       routes: {
         'POST /v1/search': search,
-        'GET /v1/data_sources/{id}': (call) => json(showSource(findSource(call))),
+        'GET /v1/data_sources/{id}': ({ params }) => json(showSource(findSource(params.id))),
         'POST /v1/data_sources/{id}/query': query,
         'POST /v1/pages': createPage,
-        'GET /v1/pages/{id}': ({ params, query: asked }) =>
-          json(showPage(...findPage(params.id), asked.getAll('filter_properties'))),
+        'GET /v1/pages/{id}': (call) => {
+          const { name, row } = findPage(call.params.id);
+          return json(showPage(name, row, call));
+        },
         'PATCH /v1/pages/{id}': updatePage,
-        'GET /v1/users': (call) => listOf('user', [...USERS, BOT], call),
+        'GET /v1/users': (call) => listOf(call, 'user', [...USERS, BOT]),
         'GET /v1/users/me': () => json(BOT),
         'GET /v1/users/{id}': ({ params: { id = '' } }) => {
           const found = [...USERS, BOT].find((each) => each.id === id);
           if (found === undefined) throw notFound('user', id);
           return json(found);
         },
-        'GET /v1/comments': (call) => {
-          const [, { id }] = findPage(call.query.get('block_id') ?? '');
-          return listOf(
-            'comment',
-            comments.filter(({ parent }) => Object(parent).page_id === id),
-            call,
-          );
-        },
-        'POST /v1/comments': ({ body }) => {
-          const { parent, rich_text } = body.object();
-          const [, { id }] = findPage(Object(parent).page_id);
-          const at = writeTime(clock.now());
-          const comment = {
-            ...{ object: 'comment', id: idOf('a9', comments.length), discussion_id: idOf('aa', comments.length) },
-            ...{
-              parent: { type: 'page_id', page_id: id },
-              created_time: at,
-              last_edited_time: at,
-              created_by: user(BOT.id),
-            },
-            rich_text: richText(readRichText(rich_text)),
-            display_name: { type: 'integration', resolved_name: BOT.name },
-          };
-          comments.push(comment);
-          return json(comment);
-        },
+        ...recordRoutes('/v1/comments', comments, {
+          show: (row) => json(showComment(row)),
+          body: textIn,
+          complete: (values, { body }, old) => ({
+            ...values,
+            page: old?.page ?? findPage(Object(body.object().parent).page_id).row.id,
+          }),
+          removed: () => json(GONE),
+          list: (call) => {
+            const { id } = findPage(call.query.get('block_id')).row;
+            return listOf(
+              call,
+              'comment',
+              comments.table
+                .rows()
+                .map(showComment)
+                .filter(({ parent }) => Object(parent).page_id === id),
+            );
+          },
+        }),
       },
-      commands: { ...server.commands, ...entered.commands, ...changesOf(pages) },
+      commands: { ...server.commands, ...entered.commands, ...changesOf({ ...tables, comments }) },
     },
     options,
   );
 }
+
+const FIRST_PAGE = idOf('a0', 0);
+const GONE = { object: 'comment', id: idOf('c9', 0) };
 
 const ABOUT: Readonly<Record<string, Member>> = {
   created_time: { type: 'datetime', isNeverNull: true },
   last_edited_time: { type: 'datetime', isNeverNull: true },
 };
 
-function collectionOf(name: string, index: number) {
-  const { rows = 0, properties = [] } = SOURCES[name] ?? {};
+function collectionOf(prefix: string, rows: number, properties: readonly Property[]) {
   const stored = properties.filter(({ type }) => !/_time$|_by$/.test(type));
   const members = stored.map((each): [string, Member] => {
     const isShort = /^(?:url|email|phone_number)$/.test(each.type);
@@ -381,16 +379,12 @@ function collectionOf(name: string, index: number) {
     const { column } = kindOf(each);
     return column === undefined ? [] : [[each.id, column] as const];
   });
+  const authors = cycle(USERS.map(({ id }) => id));
   return {
     members: { ...Object.fromEntries(members), ...ABOUT },
     rows,
-    makeId: (row: number) => idOf(`a${index}`, row),
-    vary: {
-      ...Object.fromEntries(columns),
-      created_by: cycle(USERS.map(({ id }) => id)),
-      last_edited_by: cycle(USERS.map(({ id }) => id)),
-      in_trash: () => false,
-    },
+    makeId: (row: number) => idOf(prefix, row),
+    vary: { ...Object.fromEntries(columns), created_by: authors, last_edited_by: authors, in_trash: () => false },
     initial: { created_by: BOT.id, last_edited_by: BOT.id },
     created: ['created_time'],
     changed: ['last_edited_time'],
@@ -399,13 +393,19 @@ function collectionOf(name: string, index: number) {
   };
 }
 
+/** Comments are gone when they are deleted. */
+const COMMENTS = {
+  ...collectionOf('c9', 9, [{ id: 'rich_text', name: '', type: 'rich_text' }]),
+  ...{ deleted: undefined, label: 'rich_text' },
+};
+
 function notFound(kind: string, id: string): Fault {
   const message = `Could not find ${kind} with ID: ${id}. Make sure it is shared with your integration.`;
   return new Fault(404, 'object_not_found', message);
 }
 
 /** Returns a page of a list. The position and the size are in the body of a POST. */
-function listOf(type: string, rows: readonly unknown[], { method, body, query, isStuck }: Call) {
+function listOf({ method, body, query, isStuck }: Call, type: string, rows: readonly unknown[]) {
   const given = method === 'POST' ? body.object() : Object.fromEntries(query);
   const page = takePage(
     rows,
