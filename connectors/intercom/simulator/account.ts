@@ -74,14 +74,14 @@ export const TICKET_STATES = (['submitted', 'in_progress', 'waiting_on_customer'
 );
 
 export const TICKET_TYPES = (['Customer', 'Back-office'] as const).map((category, index) => ({
-  ...{ type: 'ticket_type', id: String(100 + index), category, name: `${category} ticket`, description: '', icon: '🎟' },
+  ...{ type: 'ticket_type', id: String(1 + index), category, name: `${category} ticket`, description: '', icon: '🎟' },
   ...{ workspace_id: WORKSPACE.id_code, archived: false, ...TIME },
   ticket_type_attributes: {
     type: 'list',
     ticket_type_attributes: (ATTRIBUTES.tickets ?? []).map(({ name, type }, at) => ({
       ...{ type: 'ticket_type_attribute', id: String(byIndex(at)), workspace_id: WORKSPACE.id_code, name },
       ...{ description: '', data_type: type, input_options: {}, order: at, required_to_create: false },
-      ...{ visible_on_create: true, default: name.startsWith('_default'), ticket_type_id: 100 + index },
+      ...{ visible_on_create: true, default: name.startsWith('_default'), ticket_type_id: 1 + index },
       ...{ archived: false, ...TIME },
     })),
   },

@@ -33,10 +33,10 @@ export interface Kind extends CollectionSpec {
 
 export type Records = Readonly<Record<string, Collection<Kind>>>;
 
-const hex = (prefix: string) => (index: number) =>
-  `${prefix}${(index + 1).toString(16).padStart(24 - prefix.length, '0')}`;
+/** Ids of 24 hexadecimal digits. */
+const hex = (first: bigint) => (index: number) => (first + BigInt(index)).toString(16);
 const number = (first: number) => (index: number) => String(first + index);
-const CONTACT_ID = hex('63a07ddf05a32042dffac965');
+const CONTACT_ID = hex(0x6762f0dd1bb69f9f2193bb01n);
 const ROWS = 140;
 const TYPES: Readonly<Record<string, Members[string]['type']>> = {
   ...{
@@ -112,7 +112,7 @@ const companies: Kind = {
     'create_or_update_company_request',
     /^(?:plan|tags|segments|notes|custom_attributes$)/,
   ),
-  makeId: hex('63a07ddf05a32042dffac96'),
+  makeId: hex(0x63a07ddf05a32042dffac901n),
   vary: {
     ...{ type: () => 'company', app_id: () => WORKSPACE.id_code, company_id: (index) => `c-${index}` },
     plan: sparse(3, (index) => planOf(`Plan ${index % 3}`)),
@@ -147,6 +147,8 @@ const conversations: Kind = {
   ),
   makeId: number(515),
   vary: {
+    ...{ state: cycle(['open', 'closed', 'snoozed']), open: cycle([true, false, true]), read: cycle([true, false]) },
+    priority: cycle(['none', 'high', 'low', 'urgent', 'none']),
     ...{ type: () => 'conversation', admin_assignee_id: admin, team_assignee_id: sparse(3, () => 5) },
     'source.type': () => 'conversation',
     'source.id': number(403_918_346),
@@ -189,6 +191,7 @@ const tickets: Kind = {
   vary: {
     ...{ type: () => 'ticket', ticket_id: number(1), admin_assignee_id: admin, team_assignee_id: sparse(3, () => 5) },
     category: cycle(TICKET_TYPES.map(({ category }) => category)),
+    open: cycle([true, true, false]),
     ticket_type: cycle(TICKET_TYPES),
     ticket_state: cycle(TICKET_STATES),
     contacts: (index) => contactList(CONTACT_ID(index)),

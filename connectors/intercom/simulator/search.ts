@@ -94,7 +94,8 @@ function dayOf(seconds: number): number {
  */
 export function compileSearch(object: string, query: TableRow, level = 1): Test {
   const { field, operator, value } = query;
-  if (operator !== 'AND' && operator !== 'OR') return compileLeaf(object, String(field), String(operator), value as FilterLiteral);
+  if (operator !== 'AND' && operator !== 'OR')
+    return compileLeaf(object, String(field), String(operator), value as FilterLiteral);
   const operands = Array.isArray(value) ? value : [];
   if (level > 2) throw refused('There is a limit of 2 nested filters');
   if (operands.length === 0 || operands.length > MOST_FILTERS)
