@@ -238,7 +238,11 @@ const tickets = defineObject<Search>({
         snoozed_until: { ...TIME, ...KEPT, updateable: true },
         open: { ...FLAG, ...KEPT, nullable: false, updateable: true },
         is_shared: { ...KEPT, updateable: true },
-        ...each(INTEGER, 'admin_assignee_id team_assignee_id'),
+        // The search has them as texts.
+        ...each(
+          { type: 'integer', nativeType: 'string', filter: ID.filter ?? {} },
+          'admin_assignee_id team_assignee_id',
+        ),
       },
     }),
     title: { ...TEXT, native: 'ticket_attributes._default_title_', createable: true, updateable: true },

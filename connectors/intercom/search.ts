@@ -50,9 +50,9 @@ function boundOf(operator: string, value: unknown, step: number): Pick<Leaf, 'op
 const translator = conditions<Search>({
   operators: { '=': '=', '!=': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=', IN: 'IN', 'NOT IN': 'NIN' },
   like: { prefix: '^', suffix: '$', contains: '~' },
-  value: (value, { native }) => {
+  value: (value, { native, nativeType }) => {
     if (value.kind === 'datetime') return Math.floor(value.epochMs / 1000);
-    if (value.kind === 'number') return Number(value.text);
+    if (value.kind === 'number') return nativeType === 'string' ? value.text : Number(value.text);
     if (value.kind === 'boolean') return value.value;
     const text = value.kind === 'date' ? value.text : value.value;
     return native === 'category' ? (CATEGORIES[text] ?? text) : text;

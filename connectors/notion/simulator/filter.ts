@@ -136,6 +136,7 @@ function fieldOf(property: Property, rule: TextRule) {
   const fold = TEXTS.has(type) ? FOLDS[rule] : undefined;
   const read = (row: TableRow): unknown => {
     const value = type === 'date' ? Object(heldBy(row, property) ?? {}).start : heldBy(row, property);
+    if (type === 'checkbox') return value === true;
     if (value == null || value === '' || (Array.isArray(value) && value.length === 0)) return null;
     return TIMES.has(type) ? new Date(String(value)).toISOString() : value;
   };
