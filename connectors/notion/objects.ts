@@ -12,6 +12,7 @@ import {
   inputs,
   type Json,
   json,
+  type ListInput,
   list,
   notFound,
   type ObjectSpec,
@@ -68,8 +69,11 @@ const PAGE_FIELDS = fieldsOf(official, 'PageObjectResponse', {
   pick: `id ${PAGE} is_locked`,
   but: { ...WHO, created_time: TIME, last_edited_time: TIME },
 });
-/** The search sorts by the last change only, and does not filter. */
-const FOUND = { ...WHO, created_time: SHOWN_TIME, last_edited_time: { ...SHOWN_TIME, sortable: true } };
+const FOUND = {
+  ...WHO,
+  created_time: SHOWN_TIME,
+  last_edited_time: { ...SHOWN_TIME, domain: { step: 'millisecond' }, filter: { '>=': 'superset' } },
+} as const;
 
 function sortsOf(orderBy: readonly SortTerm[]): readonly Json[] {
   return orderBy.map(({ field, direction }) => ({ timestamp: field.native, direction: `${direction}ending` }));
@@ -86,46 +90,34 @@ function searchFor(value: Kind, more: Json): ProviderRequest {
   return ask('/v1/search', { filter: { property: 'object', value }, ...more });
 }
 
-/** Returns the pages or data sources that the integration can see. */
+/**
+ * Returns the pages or data sources that the integration can see. The search cannot filter, but it can return the latest changes first, so
+ * it ends at the first one that is too old.
+ */
 function found(kind: Kind, toNative: (result: Json) => Json) {
-  return {
-    limits: { maxSortFields: 1 },
-    list: list<never>({
-      request: ({ page, orderBy }) =>
-        searchFor(kind, { ...page, ...(orderBy.length > 0 && { sort: sortsOf(orderBy)[0] }) }),
-      rows: (body) => resultsOf(body).map(toNative),
-      paging: PAGING,
-    }),
-    changes: { reports: ['created', 'updated'], overlapSeconds: 120, feed: latest(kind, toNative) },
-  } satisfies Partial<ObjectSpec<never>>;
-}
-
-/** Reads the latest changes first, and stops at the first one that is too old. Notion shows the minute of a change. */
-function latest(kind: Kind, toNative: (result: Json) => Json): Operation<ChangesInput, ChangesPage> {
-  return {
-    request: ({ cursor }) =>
+  const pages = list<Inputs>({
+    request: ({ page, filter }) =>
       searchFor(kind, {
-        sort: { timestamp: 'last_edited_time', direction: 'descending' },
-        page_size: 100,
-        ...(cursor !== undefined && { start_cursor: cursor }),
+        ...page,
+        ...(filter !== undefined && { sort: { timestamp: 'last_edited_time', direction: 'descending' } }),
       }),
-    read: ({ body }, { since }) => {
-      const first = Math.floor(Date.parse(since) / 60_000) * 60_000;
-      const isNew = (time: unknown) => Date.parse(String(time)) >= first;
-      const all = resultsOf(body);
-      const recent = all.filter(({ last_edited_time }) => isNew(last_edited_time));
-      const next = json.findText(json.at(body, 'next_cursor'));
-      return {
-        changes: recent.map((result) => ({
-          id: json.text(result.id, 'the id'),
-          action: isNew(result.created_time) ? 'created' : 'updated',
-          at: json.text(result.last_edited_time, 'the time of the change'),
-          record: toNative(result),
-        })),
-        ...(next !== undefined && recent.length === all.length && { next }),
-      };
+    rows: (body) => resultsOf(body).map(toNative),
+    paging: PAGING,
+  });
+  const isOld = (record: unknown, since: unknown) =>
+    Date.parse(String(json.at(record, 'last_edited_time'))) < Date.parse(String(since));
+  return {
+    translator: inputs({ last_edited_time: { from: 'since' } }),
+    list: {
+      ...pages,
+      read: (response: ProviderResponse, input: ListInput<Inputs>) => {
+        const { next, ...page } = pages.read(response, input);
+        const hasMore = next !== undefined && !isOld(page.records.at(-1), input.filter?.since);
+        return { ...page, ...(hasMore && { next }) };
+      },
     },
-  };
+    changes: { updated: 'last_edited_time', created: 'created_time', overlapSeconds: 120 },
+  } satisfies Partial<ObjectSpec<Inputs>>;
 }
 
 /** Pages in the trash can be read, but lists do not have them. */
@@ -219,7 +211,7 @@ function idOf({ body }: ProviderResponse): string {
 
 const children = { comments: { ...comments, requiredFilters: [] } };
 
-const pages = defineObject<never>({
+const pages = defineObject<Inputs>({
   label: 'Pages',
   description: 'All pages that the integration can see, with the rows of data sources.',
   fields: {
@@ -238,7 +230,7 @@ const pages = defineObject<never>({
   children,
 });
 
-const datasources = defineObject<never>({
+const datasources = defineObject<Inputs>({
   label: 'Data sources',
   description: 'The tables of databases. The rows of each are an object of its own.',
   fields: fieldsOf(official, 'DataSourceObjectResponse', {

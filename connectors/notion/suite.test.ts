@@ -22,7 +22,7 @@ describeConnector(notion, createSimulator, {
       }),
       ...['Name', 'Notes'],
     ),
-    projects_more_2026: sample((number) => ({ Gro_e_m2: `It's ${number}`, No_of_items: 7 })),
+    projects: sample((number) => ({ Gro_e_m2: `It's ${number}`, No_of_items: 7 })),
     pages: { ...sample((number) => ({ parent: TASKS, title: `Page ${number}` }), 'title'), neverShown: ['parent'] },
     comments: sample((number) => ({ page_id: PAGE, text: `Comment ${number}` }), 'text'),
   },
