@@ -1,6 +1,6 @@
 import { can, codec, type Domain, defined, type FieldSpec, type Fields, type Json, json, kinds } from '#connector';
 
-/** How a property of a page is shown, by its type. Any other property is shown as Notion has it. */
+/** Functions that show the value of a property, by its type. Any other property is shown as Notion has it. */
 const SHOWN: Readonly<Record<string, (value: unknown) => unknown>> = {
   title: textOf,
   rich_text: textOf,
@@ -80,7 +80,7 @@ const listOf = (make: (item: unknown) => unknown) => (value: unknown) => (Array.
 const toText = (value: unknown) => (value === '' ? null : value);
 const same = (value: unknown) => value;
 
-/** How a value is written, by the type of its property. Properties of other types cannot be written. */
+/** Functions that write a value, by the type of its property. Properties of other types cannot be written. */
 const WRITTEN: Readonly<Record<string, (value: unknown) => unknown>> = {
   title: toRichText,
   rich_text: toRichText,

@@ -11,7 +11,7 @@ import {
 } from '#connector/simulator';
 import { ATTRIBUTES, WORKSPACE } from './account.ts';
 
-/** How a field is searched: its type, and where a row has it. */
+/** A field of a search: its type, and its place in a row. */
 interface Searched {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly read: (row: TableRow) => unknown;
