@@ -134,7 +134,6 @@ const companies = defineObject<Inputs>({
     }),
     plan: { type: 'string', native: 'plan.name', createable: true, updateable: true, ...KEPT },
   },
-  shape: { kind: 'none' },
   limits: { resultWindow: 10_000 },
   translator: inputs({ company_id: 'company_id' }),
   list: {
