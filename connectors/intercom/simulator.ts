@@ -135,8 +135,8 @@ export function createSimulator(options: IntercomSimulatorOptions): Simulator {
       routes: {
         ...accountRoutes(gone),
         ...noteRoutes(records, clock.now),
-        'GET /companies': (call) => findCompanies(records, call),
         ...Object.assign({}, ...Object.values(records).map((each) => routesOf(each, records, index.rows))),
+        'GET /companies': (call) => findCompanies(records, call),
       },
       commands: { ...login.commands, ...entered.commands, ...changesOf(records) },
     },
