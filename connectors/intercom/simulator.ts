@@ -3,13 +3,11 @@ import {
   bearer,
   type Call,
   changesOf,
-  createBudget,
   createConform,
   createEnteredWebhooks,
   createMovableClock,
   createOAuthServer,
   createOfficialJudges,
-  createSearchIndex,
   type Deviation,
   Fault,
   type JsonSchema,
@@ -42,13 +40,6 @@ export const DEMO_CONFIGURATION = {
   'intercom.workspace.id': WORKSPACE.id_code,
 };
 
-export interface IntercomSimulatorOptions extends SimulatorOptions {
-  /** Number of calls in ten seconds. Default: no limit, so that tests need not wait. */
-  readonly callsPerTenSeconds?: number;
-  /** The time until a search finds a change. Default 0. */
-  readonly indexLagMs?: number;
-}
-
 const typed = (schema: JsonSchema): JsonSchema => ({
   ...schema,
   properties: { ...Object(schema.properties), custom_attributes: { type: 'object' } },
@@ -76,11 +67,10 @@ const createJudge = createOfficialJudges(official, DEVIATIONS);
 const conform = createConform(official);
 
 /** Creates a simulator of one workspace in memory. */
-export function createSimulator(options: IntercomSimulatorOptions): Simulator {
-  const { memory, send, callsPerTenSeconds: calls, indexLagMs: lagMs = 0 } = options;
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { memory, send } = options;
   const clock = createMovableClock();
   const entered = createEnteredWebhooks(send);
-  const index = createSearchIndex({ clock, lagMs });
   const gone: TableRow[] = [];
   const login = createOAuthServer({
     ...{ title: 'Intercom simulator', clients: CLIENTS, clock, memory: shareMemory(memory, 'login') },
@@ -88,8 +78,7 @@ export function createSimulator(options: IntercomSimulatorOptions): Simulator {
     accessTokens: [DEMO_ACCESS_TOKEN],
     tokenResponse: ({ access_token }) => ({ token_type: 'Bearer', token: access_token, access_token }),
   });
-  const records = createRecords(clock, (kind, name, change) => {
-    index.note(name, change);
+  const records = createRecords(clock, (kind, change) => {
     const at = Math.floor(clock.now() / 1000);
     if (kind.schema === 'conversation' && change.after === undefined)
       gone.unshift({ type: 'conversation', id: change.key, metrics_retained: true, deleted_at: at });
@@ -115,16 +104,6 @@ export function createSimulator(options: IntercomSimulatorOptions): Simulator {
           status,
           headers,
         ),
-      ...(calls !== undefined && {
-        budget: createBudget({
-          ...{ calls, windowMs: 10_000, clock, sendsRetryAfter: false },
-          headers: ({ left, resetMs }) => ({
-            'x-ratelimit-limit': String(calls),
-            'x-ratelimit-remaining': String(left),
-            'x-ratelimit-reset': String(Math.ceil((clock.now() + resetMs) / 1000)),
-          }),
-        }),
-      }),
       open: {
         'GET /oauth': (call) => {
           if (call.host !== undefined && !/^app\.(?:eu\.|au\.)?intercom\.com$/.test(call.host)) throw nothing();
@@ -135,7 +114,7 @@ export function createSimulator(options: IntercomSimulatorOptions): Simulator {
       routes: {
         ...accountRoutes(gone),
         ...noteRoutes(records, clock.now),
-        ...Object.assign({}, ...Object.values(records).map((each) => routesOf(each, records, index.rows))),
+        ...Object.assign({}, ...Object.values(records).map((each) => routesOf(each, records))),
         'GET /companies': (call) => findCompanies(records, call),
       },
       commands: { ...login.commands, ...entered.commands, ...changesOf(records) },
@@ -174,11 +153,17 @@ function listOf(
 const listed = ({ listed: schema, schema: own }: Of, rows: readonly TableRow[]) =>
   rows.map((row) => conform(row, schema ?? own));
 
-function routesOf(of: Of, records: Records, indexed: (of: Of) => readonly TableRow[]): Routes {
-  const { path, schema, table, get, read, list } = of;
+function routesOf(of: Of, records: Records): Routes {
+  const { name, schema, holder, table, get, read, list, store } = of;
+  const path = `/${name}`;
   const show = (row: TableRow) => json(conform(row, schema));
   const idOf = ({ params: { id = '' } }: Call) => id;
-  const valuesOf = (body: TableRow, old?: TableRow) => ({ ...read(body, old), ...of.store(body, old, records) });
+  const valuesOf = (body: TableRow, old?: TableRow) => ({
+    ...read(body, old),
+    // Attributes that a request leaves out stay as they are.
+    ...(body[holder] !== undefined && { [holder]: { ...Object(old?.[holder]), ...Object(body[holder]) } }),
+    ...store?.(body, old === undefined, records.contacts?.table.rows() ?? []),
+  });
   const put = (row: TableRow, body: TableRow) => table.update(table.keyOf(row), valuesOf(body, row)) ?? row;
   const all = (call: Call, style: PageStyle) => listOf(list, listed(of, table.rows()), call, style);
   return {
@@ -186,27 +171,30 @@ function routesOf(of: Of, records: Records, indexed: (of: Of) => readonly TableR
     [`POST ${path}/list`]: (call) => all(call, NUMBERED),
     [`POST ${path}/search`]: (call) => {
       const { query, sort, pagination } = call.body.object();
-      const found = indexed(of).filter(compileSearch(of.name, Object(query)));
-      const pairs = Object.entries(Object(pagination)).filter(([, value]) => value !== null);
-      const asked = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)]));
-      return listOf(list, listed(of, sorted(of, found, sort)), { ...call, query: asked }, CURSOR);
+      const rows = sorted(of, table.rows().filter(compileSearch(name, Object(query))), sort);
+      const pairs = Object.entries(Object(pagination)).map(([key, value]): [string, string] => [key, String(value)]);
+      return listOf(list, listed(of, rows), { ...call, query: new URLSearchParams(pairs) }, CURSOR);
     },
     [`GET ${path}/{id}`]: (call) => show(get(idOf(call))),
     [`POST ${path}`]: (call) => {
       const body = call.body.object();
-      const known = path === '/companies' && table.rows().find((row) => row.company_id === body.company_id);
+      const known = name === 'companies' && table.rows().find((row) => row.company_id === body.company_id);
       const row = known ? put(known, body) : table.insert(valuesOf(body));
-      if (schema !== 'conversation') return show(row);
+      if (name !== 'conversations') return show(row);
       const message = { type: 'user_message', id: String(valueAt(row, 'source.id')), message_type: 'inapp' };
       return json({ ...message, created_at: row.created_at, body: body.body, conversation_id: row.id });
     },
     [`PUT ${path}/{id}`]: (call) => show(put(get(idOf(call)), call.body.object())),
     [`DELETE ${path}/{id}`]: (call) => {
-      const row = get(idOf(call));
+      const removed = removedOf(of, get(idOf(call)));
       table.remove(idOf(call));
-      return json(of.removed(row));
+      return json(removed);
     },
   };
+}
+
+function removedOf({ schema }: Pick<Kind, 'schema'>, { id, external_id }: TableRow): TableRow {
+  return { id, ...(schema === 'contact' ? { type: schema, external_id } : { object: schema }), deleted: true };
 }
 
 /** Only contacts can be sorted. Their own order is by creation, the latest first. */
@@ -266,23 +254,21 @@ function noteRoutes({ contacts }: Records, now: () => number): Routes {
   };
 }
 
-/** Returns the notification of a change. Source: "Webhook topics". */
+/** The topics of webhooks, where they are not the schema and the change. Source: "Webhook topics". */
+const TOPICS: Readonly<Record<string, string>> = {
+  'contact.created': 'contact.user.created',
+  'contact.updated': 'contact.user.updated',
+  'conversation.created': 'conversation.user.created',
+  'conversation.updated': 'conversation.admin.assigned',
+  'ticket.updated': 'ticket.state.updated',
+};
+
 function eventOf(kind: Kind, { key, before, after }: TableChange, created_at: number): TableRow {
-  const item =
-    after === undefined ? { ...kind.removed(before ?? {}), type: kind.schema, id: key } : conform(after, kind.schema);
-  const word = kind.topic(after ?? before ?? {});
-  const action = before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated';
-  const topics: Readonly<Record<string, string>> = {
-    'contact.user.deleted': 'contact.deleted',
-    'contact.lead.deleted': 'contact.deleted',
-    'conversation.user.updated': 'conversation.admin.assigned',
-    'conversation.user.deleted': 'conversation.deleted',
-    'ticket.updated': 'ticket.state.updated',
-  };
-  const topic = topics[`${word}.${action}`] ?? `${word}.${action}`;
-  const data = { type: 'notification_event_data', item };
+  const { schema } = kind;
+  const item = after === undefined ? { ...removedOf(kind, { id: key }), type: schema } : conform(after, schema);
+  const change = `${schema}.${before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated'}`;
   return {
-    ...{ type: 'notification_event', app_id: WORKSPACE.id_code, id: `notif_${randomUUID()}` },
-    ...{ topic, data, created_at },
+    ...{ type: 'notification_event', app_id: WORKSPACE.id_code, id: `notif_${randomUUID()}`, created_at },
+    ...{ topic: TOPICS[change] ?? change, data: { type: 'notification_event_data', item } },
   };
 }

@@ -18,227 +18,165 @@ import { ADMINS, ATTRIBUTES, TICKET_STATES, TICKET_TYPES, WORKSPACE } from './ac
 
 /** A kind of record, and the forms of its requests and responses. */
 export interface Kind extends CollectionSpec {
-  readonly path: string;
   /** The schema of one record, and that of a record in a list. */
   readonly schema: string;
   readonly listed?: string;
   /** The type of a list, and its member with the records. */
   readonly list: readonly [type: string, rows: string];
-  /** The word of the topics of webhooks. */
-  readonly topic: (row: TableRow) => string;
-  readonly removed: (row: TableRow) => TableRow;
-  /** Returns the stored values of a body. */
-  readonly store: (body: TableRow, old: TableRow | undefined, records: Records) => TableRow;
+  /** The member with the attributes of the workspace. */
+  readonly holder: string;
+  /** Returns stored values that a body has in another form. */
+  readonly store?: (body: TableRow, isNew: boolean, contacts: readonly TableRow[]) => TableRow;
 }
 
 export type Records = Readonly<Record<string, Collection<Kind>>>;
 
-/** Ids of 24 hexadecimal digits. */
+type Written = Members[string];
+const TYPES: Readonly<Record<string, Written['type']>> = {
+  ...{ integer: 'integer', float: 'number', decimal: 'number', boolean: 'boolean' },
+  ...{ date: 'datetime', datetime: 'datetime' },
+};
+
+/** Returns the members of a schema, without those left out. Only members of the request can be set. */
+function membersFor(name: string, schema: string, request: string, holder: string, left: string): Members {
+  const written = schemaMembers(official, request);
+  const isLeft = (path: string) => `${left} ${holder}`.split(' ').some((each) => `${path}.`.startsWith(`${each}.`));
+  const own = Object.entries(schemaMembers(official, schema)).flatMap(([path, member]): [string, Written][] => {
+    // Times are seconds since 1970.
+    const isTime = member.type === 'integer' && /(?:_at|_since|_until)$/.test(path);
+    const all = { ...member, ...(isTime && { type: 'datetime' as const }), isReadOnly: !Object.hasOwn(written, path) };
+    return isLeft(path) ? [] : [[path, all]];
+  });
+  const added = (ATTRIBUTES[name] ?? []).map(({ name: attribute, type, options: values }): [string, Written] => [
+    `${holder}.${attribute}`,
+    { type: TYPES[type] ?? 'string', ...(values && { values }) },
+  ]);
+  return Object.fromEntries([...own, ...added]);
+}
+
+/** Ids of 24 hexadecimal digits, and ids of decimal digits. */
 const hex = (first: bigint) => (index: number) => (first + BigInt(index)).toString(16);
 const number = (first: number) => (index: number) => String(first + index);
-const CONTACT_ID = hex(0x6762f0dd1bb69f9f2193bb01n);
-const ROWS = 140;
-const TYPES: Readonly<Record<string, Members[string]['type']>> = {
-  ...{
-    integer: 'integer',
-    float: 'number',
-    decimal: 'number',
-    boolean: 'boolean',
-    date: 'datetime',
-    datetime: 'datetime',
-  },
-};
-
-/** Returns the members of a schema. Times are seconds since 1970, and only what a request has can be set. */
-function membersFor(schema: string, holder: string, object: string, request: string, left: RegExp): Members {
-  const own = Object.entries(schemaMembers(official, schema)).filter(([path]) => !left.test(path));
-  const written = schemaMembers(official, request);
-  const added = (ATTRIBUTES[object] ?? []).map(({ name, type, options }): [string, Members[string]] => [
-    `${holder}.${name}`,
-    { type: TYPES[type] ?? 'string', ...(options && { values: options }) },
-  ]);
-  const timed = own.map(([path, member]): [string, Members[string]] => {
-    const isTime = member.type === 'integer' && /(?:_at|_since|_until)$/.test(path);
-    return [path, { ...member, ...(isTime && { type: 'datetime' }), isReadOnly: !Object.hasOwn(written, path) }];
-  });
-  return Object.fromEntries([...timed, ...added]);
-}
-
-const STAMPS = { created: ['created_at'], changed: ['updated_at'] };
-const admin = sparse(4, (index) => Number(pick(ADMINS, index).id));
+const contactId = hex(0x6762f0dd1bb69f9f2193bb01n);
+const COMMON = { rows: 140, created: ['created_at'], changed: ['updated_at'], holder: 'custom_attributes' } as const;
 const contactList = (id: unknown) => ({ type: 'contact.list', contacts: [{ type: 'contact', id, external_id: null }] });
-
-/** Attributes that a request leaves out stay as they are. */
-function merged(holder: string, body: TableRow, old?: TableRow): TableRow {
-  return body[holder] === undefined ? {} : { [holder]: { ...Object(old?.[holder]), ...Object(body[holder]) } };
-}
-
-const contacts: Kind = {
-  ...{ path: '/contacts', schema: 'contact', list: ['list', 'data'], ...STAMPS, rows: ROWS },
-  members: membersFor(
-    'contact',
-    'custom_attributes',
-    'contacts',
-    'update_contact_request',
-    /^(?:avatar|tags|notes|companies|social|merge|location\.type|custom_attributes$)/,
-  ),
-  makeId: CONTACT_ID,
-  vary: {
-    type: () => 'contact',
-    role: cycle(['user', 'user', 'lead']),
-    workspace_id: () => WORKSPACE.id_code,
-    email: sparse(9, (index) => `${index % 2 === 0 ? 'Person' : 'person'}${index}@example${index % 3}.com`),
-    email_domain: sparse(9, (index) => `example${index % 3}.com`),
-    owner_id: sparse(4, (index) => pick(ADMINS, index).id),
-  },
-  initial: ({ email }) => ({
-    ...{ type: 'contact', role: 'user', workspace_id: WORKSPACE.id_code, custom_attributes: {} },
-    ...{ has_hard_bounced: false, marked_email_as_spam: false, unsubscribed_from_emails: false },
-    email_domain: typeof email === 'string' ? email.split('@')[1] : null,
-  }),
-  made: { role: 'user' },
-  label: 'name',
-  topic: ({ role }) => `contact.${role}`,
-  removed: ({ id, external_id }) => ({ type: 'contact', id, external_id, deleted: true }),
-  store: (body, old) => merged('custom_attributes', body, old),
+const planOf = (name: unknown) => ({ type: 'plan', id: '1', name });
+const ASSIGNED = {
+  admin_assignee_id: sparse(4, (index) => Number(pick(ADMINS, index).id)),
+  team_assignee_id: sparse(3, () => 5),
+  contacts: (index: number) => contactList(contactId(index)),
 };
 
-const companies: Kind = {
-  ...{ path: '/companies', schema: 'company', list: ['list', 'data'], ...STAMPS, rows: ROWS },
-  members: membersFor(
-    'company',
-    'custom_attributes',
-    'companies',
-    'create_or_update_company_request',
-    /^(?:plan|tags|segments|notes|custom_attributes$)/,
-  ),
-  makeId: hex(0x63a07ddf05a32042dffac901n),
-  vary: {
-    ...{ type: () => 'company', app_id: () => WORKSPACE.id_code, company_id: (index) => `c-${index}` },
-    plan: sparse(3, (index) => planOf(`Plan ${index % 3}`)),
+const KINDS: Readonly<Record<'contacts' | 'companies' | 'conversations' | 'tickets', Kind>> = {
+  contacts: {
+    ...{ ...COMMON, schema: 'contact', list: ['list', 'data'], makeId: contactId, label: 'name' },
+    members: membersFor(
+      ...(['contacts', 'contact', 'update_contact_request', COMMON.holder] as const),
+      'avatar tags notes companies social_profiles merge_history location.type',
+    ),
+    vary: {
+      ...{ type: () => 'contact', role: cycle(['user', 'user', 'lead']), workspace_id: () => WORKSPACE.id_code },
+      email: sparse(9, (index) => `${index % 2 === 0 ? 'Person' : 'person'}${index}@example${index % 3}.com`),
+      email_domain: sparse(9, (index) => `example${index % 3}.com`),
+      owner_id: sparse(4, (index) => pick(ADMINS, index).id),
+    },
+    initial: ({ email }) => ({
+      ...{ type: 'contact', role: 'user', workspace_id: WORKSPACE.id_code, custom_attributes: {} },
+      ...{ has_hard_bounced: false, marked_email_as_spam: false, unsubscribed_from_emails: false },
+      email_domain: typeof email === 'string' ? email.split('@')[1] : null,
+    }),
+    made: { role: 'user' },
   },
-  initial: { type: 'company', app_id: WORKSPACE.id_code, custom_attributes: {}, session_count: 0, user_count: 0 },
-  label: 'name',
-  topic: () => 'company',
-  removed: ({ id }) => ({ id, object: 'company', deleted: true }),
-  store: (body, old) => ({
-    ...merged('custom_attributes', body, old),
-    ...(typeof body.plan === 'string' && { plan: planOf(body.plan) }),
-  }),
-};
-
-function planOf(name: string): TableRow {
-  return { type: 'plan', id: '1', name };
-}
-
-function authorOf(contact: TableRow): TableRow {
-  return { type: contact.role, id: contact.id, name: contact.name ?? null, email: contact.email ?? null };
-}
-
-const conversations: Kind = {
-  ...{ path: '/conversations', schema: 'conversation', listed: 'conversation_list_item', ...STAMPS, rows: ROWS },
-  list: ['conversation.list', 'conversations'],
-  members: membersFor(
-    'conversation',
-    'custom_attributes',
-    'conversations',
-    'update_conversation_request',
-    /^(?:company|tags|conversation_|contacts|teammates|first_contact|sla|statistics|linked|ai_agent\b|ai_agent\.|sales_agent|channel|external|monitor|score|source\.(?:recipients|reply_to|attachments|email_|url)|custom_attributes$)/,
-  ),
-  makeId: number(515),
-  vary: {
-    ...{ state: cycle(['open', 'closed', 'snoozed']), open: cycle([true, false, true]), read: cycle([true, false]) },
-    priority: cycle(['none', 'high', 'low', 'urgent', 'none']),
-    ...{ type: () => 'conversation', admin_assignee_id: admin, team_assignee_id: sparse(3, () => 5) },
-    'source.type': () => 'conversation',
-    'source.id': number(403_918_346),
-    'source.author.type': () => 'user',
-    'source.author.id': CONTACT_ID,
-    'source.author.email': sparse(3, (index) => `person${index}@example.com`),
-    contacts: (index) => contactList(CONTACT_ID(index)),
+  companies: {
+    ...{ ...COMMON, schema: 'company', list: ['list', 'data'], label: 'name' },
+    makeId: hex(0x63a07ddf05a32042dffac901n),
+    members: membersFor(
+      ...(['companies', 'company', 'create_or_update_company_request', COMMON.holder] as const),
+      'plan tags segments notes',
+    ),
+    vary: {
+      ...{ type: () => 'company', app_id: () => WORKSPACE.id_code, company_id: (index) => `c-${index}` },
+      plan: sparse(3, (index) => planOf(`Plan ${index % 3}`)),
+    },
+    initial: { type: 'company', app_id: WORKSPACE.id_code, custom_attributes: {}, session_count: 0, user_count: 0 },
+    store: ({ plan }) => (typeof plan === 'string' ? { plan: planOf(plan) } : {}),
   },
-  initial: {
-    ...{ type: 'conversation', state: 'open', open: true, read: false, priority: 'none', custom_attributes: {} },
-    ai_agent_participated: false,
+  conversations: {
+    ...{ ...COMMON, schema: 'conversation', listed: 'conversation_list_item', makeId: number(515), label: 'title' },
+    list: ['conversation.list', 'conversations'],
+    members: membersFor(
+      ...(['conversations', 'conversation', 'update_conversation_request', COMMON.holder] as const),
+      `company tags conversation_rating conversation_parts contacts teammates first_contact_reply sla_applied statistics
+      linked_objects ai_agent sales_agent channel external_references monitor_evaluations scorecards source.recipients
+      source.reply_to source.attachments source.email_message_metadata source.url`.replaceAll(/\s+/g, ' '),
+    ),
+    vary: {
+      ...{ ...ASSIGNED, type: () => 'conversation', priority: cycle(['none', 'high', 'low', 'urgent', 'none']) },
+      ...{ state: cycle(['open', 'closed', 'snoozed']), open: cycle([true, false, true]), read: cycle([true, false]) },
+      'source.type': () => 'conversation',
+      'source.id': number(403_918_346),
+      'source.author.type': () => 'user',
+      'source.author.id': contactId,
+      'source.author.email': sparse(3, (index) => `person${index}@example.com`),
+    },
+    initial: {
+      ...{ type: 'conversation', state: 'open', open: true, read: false, priority: 'none', custom_attributes: {} },
+      ai_agent_participated: false,
+    },
+    store: ({ from, body, subject = '' }, isNew, contacts) => {
+      if (!isNew) return {};
+      const { id, role, name = null, email = null } = found(contacts, 'id', Object(from).id);
+      const html = `<p>${escapeMarkup(String(body))}</p>`;
+      const source = { type: 'conversation', id: '403918330', delivered_as: 'customer_initiated', redacted: false };
+      return {
+        source: { ...source, subject, body: html, author: { type: role, id, name, email } },
+        contacts: contactList(id),
+      };
+    },
   },
-  label: 'title',
-  topic: () => 'conversation.user',
-  removed: ({ id }) => ({ id, object: 'conversation', deleted: true }),
-  store: (body, old, { contacts: people }) => {
-    if (old !== undefined) return merged('custom_attributes', body, old);
-    const contact = people?.get(String(Object(body.from).id)) ?? {};
-    const subject = String(body.subject ?? '');
-    return {
-      source: {
-        ...{ type: 'conversation', id: String(Date.now()), delivered_as: 'customer_initiated', subject },
-        ...{ body: `<p>${escapeMarkup(String(body.body))}</p>`, author: authorOf(contact), redacted: false },
-      },
-      contacts: contactList(contact.id),
-    };
+  tickets: {
+    ...{ ...COMMON, schema: 'ticket', list: ['ticket.list', 'tickets'], holder: 'ticket_attributes' },
+    ...{ makeId: number(633), label: 'previous_ticket_state_id', made: { contacts: contactList(contactId(0)) } },
+    members: membersFor(
+      ...(['tickets', 'ticket', 'update_ticket_request', 'ticket_attributes'] as const),
+      'ticket_state ticket_type contacts linked_objects ticket_parts',
+    ),
+    vary: {
+      ...{ ...ASSIGNED, type: () => 'ticket', ticket_id: number(1), open: cycle([true, true, false]) },
+      category: cycle(TICKET_TYPES.map(({ category }) => category)),
+      ...{ ticket_type: cycle(TICKET_TYPES), ticket_state: cycle(TICKET_STATES) },
+    },
+    initial: { type: 'ticket', open: true, is_shared: false, ticket_state: TICKET_STATES[0], ticket_attributes: {} },
+    store: ({ assignee_id, ticket_state_id, ticket_type_id, contacts: given }, isNew, contacts) => {
+      const changed = {
+        ...(assignee_id !== undefined && { admin_assignee_id: Number(assignee_id) }),
+        ...(ticket_state_id !== undefined && { ticket_state: found(TICKET_STATES, 'id', ticket_state_id) }),
+      };
+      if (!isNew) return changed;
+      const ticket_type = found(TICKET_TYPES, 'id', ticket_type_id);
+      // A contact is named by one of three members.
+      const [[key, value] = ['id', undefined]] = Object.entries(Object([given].flat()[0]));
+      const { id } = found(contacts, key, value);
+      return { ...changed, ticket_type, category: ticket_type.category, contacts: contactList(id) };
+    },
   },
 };
 
-const tickets: Kind = {
-  ...{ path: '/tickets', schema: 'ticket', list: ['ticket.list', 'tickets'], ...STAMPS, rows: ROWS },
-  members: membersFor(
-    'ticket',
-    'ticket_attributes',
-    'tickets',
-    'update_ticket_request',
-    /^(?:ticket_state|ticket_type|contacts|linked|ticket_parts|ticket_attributes$)/,
-  ),
-  makeId: number(633),
-  vary: {
-    ...{ type: () => 'ticket', ticket_id: number(1), admin_assignee_id: admin, team_assignee_id: sparse(3, () => 5) },
-    category: cycle(TICKET_TYPES.map(({ category }) => category)),
-    open: cycle([true, true, false]),
-    ticket_type: cycle(TICKET_TYPES),
-    ticket_state: cycle(TICKET_STATES),
-    contacts: (index) => contactList(CONTACT_ID(index)),
-  },
-  initial: { type: 'ticket', open: true, is_shared: false, ticket_state: TICKET_STATES[0], ticket_attributes: {} },
-  made: { contacts: contactList(CONTACT_ID(0)) },
-  label: 'previous_ticket_state_id',
-  topic: () => 'ticket',
-  removed: ({ id }) => ({ id, object: 'ticket', deleted: true }),
-  store: (body, old, { contacts: people }) => ({
-    ...merged('ticket_attributes', body, old),
-    ...(body.assignee_id !== undefined && { admin_assignee_id: Number(body.assignee_id) }),
-    ...(body.ticket_state_id !== undefined && { ticket_state: found(TICKET_STATES, body.ticket_state_id) }),
-    ...(old === undefined && newTicket(body, people)),
-  }),
-};
-
-function newTicket(body: TableRow, people: Records[string] | undefined): TableRow {
-  const type = found(TICKET_TYPES, body.ticket_type_id);
-  const [given]: readonly TableRow[] = [body.contacts].flat().map(Object);
-  const [key, value] = Object.entries(given ?? {})[0] ?? ['', undefined];
-  const contact = people?.table.rows().find((row) => row[key] === value);
-  if (contact === undefined) throw new Fault(404, 'not_found', 'Contact not found');
-  return { ticket_type: type, category: type.category, contacts: contactList(contact.id) };
-}
-
-function found<Item extends { readonly id: string }>(items: readonly Item[], id: unknown): Item {
-  const item = items.find((each) => each.id === String(id));
+function found<Item extends TableRow>(items: readonly Item[], key: string, value: unknown): Item {
+  const item = items.find((each) => each[key] === String(value));
   if (item === undefined) throw new Fault(404, 'not_found', 'Resource Not Found');
   return item;
 }
 
-const KINDS = { contacts, companies, conversations, tickets };
-
 /** Creates the records of the workspace. */
-export function createRecords(
-  clock: MovableClock,
-  onChange: (kind: Kind, name: string, change: TableChange) => void,
-): Records {
-  const records = createCollections<keyof typeof KINDS, Kind>({
+export function createRecords(clock: MovableClock, onChange: (kind: Kind, change: TableChange) => void): Records {
+  return createCollections<keyof typeof KINDS, Kind>({
     clock,
     of: KINDS,
     writeTime: (ms) => Math.floor(ms / 1000),
     readTime: (value) => (typeof value === 'number' ? value * 1000 : undefined),
     refuse: ([complaint]) => new Fault(400, 'parameter_invalid', complaint?.message ?? ''),
     absent: ({ schema }) => new Fault(404, 'not_found', `${schema} not found`),
-    onChange: (name, change) => onChange(KINDS[name], name, change),
+    onChange: (name, change) => onChange(KINDS[name], change),
   });
-  return records;
 }
