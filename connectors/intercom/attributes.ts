@@ -34,6 +34,17 @@ export const INTEGER: FieldSpec = {
 };
 const TIME_SHOWN: FieldSpec = { type: 'datetime', ...codec.epochSeconds };
 
+export const KEY = { ...ID, nullable: false } as const;
+export const STAMP = { ...TIME, nullable: false } as const;
+export const SHOWN_TIME = { type: 'datetime', ...codec.epochSeconds } as const;
+/** One of a closed list of values. */
+export const CHOICE = {
+  nullable: false,
+  domain: { closed: true },
+  filter: can.only('superset', '=', '!=', 'IN'),
+} as const;
+export const KEPT = { clearable: false } as const;
+
 /** Fields of contacts can be searched. Source: the descriptions of `data_attribute` and of `single_filter_search_request`. */
 const searchedKind = kinds({
   table: { string: TEXT, integer: INTEGER, float: { type: 'number' }, boolean: FLAG, date: TIME },

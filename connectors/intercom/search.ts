@@ -7,6 +7,8 @@ import {
   list,
   type Paging,
   type ProviderRequest,
+  path,
+  records,
 } from '#connector';
 
 /** One condition of a search: the schema `single_filter_search_request` of the official description. */
@@ -126,4 +128,26 @@ export function listOf(name: string, { rows, pages }: { readonly rows: string; r
     paging: AFTER,
     order: { term: (field, direction) => JSON.stringify({ field, order: `${direction}ending` }) },
   }) satisfies ListOperation<Search>;
+}
+
+/** A search finds a new contact some minutes later. Source: "Contact Creation Delay". */
+export const CHANGES = { updated: 'updated_at', created: 'created_at', overlapSeconds: 600 } as const;
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the operations on single records. All objects have them under the same paths.
+ * @param toBody returns the body of a request from native values
+ */
+export function operationsOn(name: string, toBody: (values: Values) => Values = (values) => values) {
+  const one = (id: string) => path`/${name}/${id}`;
+  return records({
+    get: (id) => ({ path: one(id) }),
+    create: { request: (values) => ({ method: 'POST', path: `/${name}`, json: toBody(values) }) },
+    update: {
+      request: (id, values) => ({ method: 'PUT', path: one(id), json: toBody(values) }),
+      record: ({ body }) => json.object(body, 'a record'),
+    },
+    remove: (id) => ({ method: 'DELETE', path: one(id) }),
+  });
 }
