@@ -17,7 +17,7 @@ export const TIME: FieldSpec = {
   filter: can.only('superset', '=', '<', '<=', '>', '>='),
   ...codec.epochSeconds,
 };
-/** How Intercom compares letter case, accents and blanks is not documented, so Causeway checks the rows again. */
+/** Intercom does not document how it compares letter case, accents and blanks, so Causeway checks the rows again. */
 export const TEXT: FieldSpec = {
   type: 'string',
   domain: { text: { askable: (text) => text.trim() === text && text !== '' } },

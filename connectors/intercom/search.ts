@@ -88,7 +88,7 @@ function faultOf(search: Search, depth: number): string | undefined {
   return search.value.map((each) => faultOf(each, depth + 1)).find((fault) => fault !== undefined);
 }
 
-/** What searches can do. How many values an IN can have is not documented. */
+/** The abilities of searches. The number of values of an IN is not documented. */
 export const SEARCHING = {
   translator,
   shape: { kind: 'any' },
@@ -108,7 +108,7 @@ export const AFTER: Paging = {
 /** Every record was created after 1970. Tickets have no list of their own, and a search must have a filter. */
 const EVERYTHING: Search = { field: 'created_at', operator: '>', value: 0 };
 
-/** Returns the list of an object: its own pages where it has them and nothing is asked for, or a search. */
+/** Returns the list of an object: its own pages where it has them and there is neither a filter nor an order, or a search. */
 export function listOf(name: string, { rows, pages }: { readonly rows: string; readonly pages: boolean }) {
   const search = ({ filter = EVERYTHING, order, page }: ListQuery<Search>): ProviderRequest => ({
     method: 'POST',

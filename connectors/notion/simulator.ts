@@ -42,7 +42,9 @@ import {
 
 /** An access token that is valid from the start: of an integration, or for tests that do not cover the log-in. */
 export const DEMO_ACCESS_TOKEN = 'ntn_demo';
-export const CLIENTS: Readonly<Record<string, RegisteredClient>> = { 'demo-client': { secret: 'demo-secret' } };
+export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
+  'demo-client': { secret: 'demo-secret', rotates: {} },
+};
 
 /** The configuration of an instance on the simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION = { 'webhook.secret': 'secret_demo_verification' };
@@ -168,9 +170,8 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
   /** Sends an event. Source: `api-endpoints/webhooks.d.ts` of the client. */
   function report(name: string, { key, before, after = before }: TableChange): void {
     const isPage = name !== 'comments';
-    const isGone = after?.in_trash === true || (before !== undefined && after === before);
     const changed = isPage ? 'properties_updated' : 'updated';
-    const word = before === undefined ? 'created' : isGone ? 'deleted' : changed;
+    const word = before === undefined ? 'created' : after === before ? 'deleted' : changed;
     const pageId = String(after?.page);
     const row = { id: databaseId(name), type: 'database', data_source_id: sourceId(name) };
     const parent = SOURCES[name] === undefined ? { id: pageId, type: 'page' } : row;
@@ -202,10 +203,9 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
     };
   }
 
-  function showPage(name: string, row: TableRow, { query }: Call): TableRow {
+  function showPage(name: string, row: TableRow): TableRow {
     const { id, created_time, last_edited_time, in_trash, page } = row;
-    const wanted = query.getAll('filter_properties');
-    const shown = (propertiesOf[name] ?? []).filter((each) => wanted.length === 0 || wanted.includes(each.id));
+    const properties = (propertiesOf[name] ?? []).map((each) => [each.name, showValue(row, each)]);
     const above = page == null ? { type: 'workspace', workspace: true } : { type: 'page_id', page_id: page };
     const source = { type: 'data_source_id', data_source_id: sourceId(name), database_id: databaseId(name) };
     return {
@@ -213,7 +213,7 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
       ...{ parent: name === 'pages' ? above : source, is_archived: false, is_locked: false },
       ...{ url: `https://www.notion.so/${String(id)}`, created_by: user(row.created_by) },
       last_edited_by: user(row.last_edited_by),
-      properties: Object.fromEntries(shown.map((each) => [each.name, showValue(row, each)])),
+      properties: Object.fromEntries(properties),
     };
   }
 
@@ -245,22 +245,20 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
     return listOf(
       call,
       'page_or_data_source',
-      rows.map((row) => showPage(name, row, call)),
+      rows.map((row) => showPage(name, row)),
     );
   }
 
-  /** Finds pages and data sources by their titles. Source: "Search by title". */
+  /** Lists pages or data sources. */
   function search(call: Call) {
-    const { filter, query: title = '', sort } = call.body.object();
-    const { value: wanted, in_trash = false } = Object(filter);
-    const pages = allPages(true).filter(({ row }) => row.in_trash === in_trash);
+    const { filter, sort } = call.body.object();
+    const { value: wanted } = Object(filter);
     const order = orderOf(sort === undefined ? [] : [sort], [], text);
     const all = [
-      ...(wanted === 'page' || in_trash === true ? [] : NAMES.map(showSource)),
-      ...(wanted === 'data_source' ? [] : pages.map(({ name, row }) => showPage(name, row, call))),
+      ...(wanted === 'page' ? [] : NAMES.map(showSource)),
+      ...(wanted === 'data_source' ? [] : allPages().map(({ name, row }) => showPage(name, row))),
     ];
-    const isTitled = (each: TableRow) => JSON.stringify(each).includes(JSON.stringify(title).slice(1, -1));
-    return listOf(call, 'page_or_data_source', sortRows(all.filter(isTitled), order));
+    return listOf(call, 'page_or_data_source', sortRows(all, order));
   }
 
   function createPage(call: Call) {
@@ -269,18 +267,17 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
     const name = data_source_id === undefined ? 'pages' : findSource(data_source_id);
     if (page_id !== null) findPage(page_id);
     const values = { ...readProperties(propertiesOf[name] ?? [], properties ?? {}), page: page_id };
-    return json(showPage(name, tables[name]?.table.insert(values) ?? {}, call));
+    return json(showPage(name, tables[name]?.table.insert(values) ?? {}));
   }
 
   function updatePage(call: Call) {
     const { name, row } = findPage(call.params.id);
-    const { properties = {}, in_trash, archived } = call.body.object();
-    const isTrashed = in_trash ?? archived ?? row.in_trash;
-    if (row.in_trash === true && isTrashed !== false)
+    const { properties = {}, in_trash = row.in_trash } = call.body.object();
+    if (row.in_trash === true && in_trash !== false)
       throw invalid("Can't edit block that is archived. You must unarchive the block before editing.");
     const values = readProperties(propertiesOf[name] ?? [], properties);
-    const changed = tables[name]?.table.update(String(row.id), { ...values, in_trash: isTrashed });
-    return json(showPage(name, changed ?? row, call));
+    const changed = tables[name]?.table.update(String(row.id), { ...values, in_trash });
+    return json(showPage(name, changed ?? row));
   }
 
   function showComment(row: TableRow): TableRow {
@@ -321,7 +318,7 @@ export function createSimulator(options: NotionSimulatorOptions): Simulator {
         'POST /v1/pages': createPage,
         'GET /v1/pages/{id}': (call) => {
           const { name, row } = findPage(call.params.id);
-          return json(showPage(name, row, call));
+          return json(showPage(name, row));
         },
         'PATCH /v1/pages/{id}': updatePage,
         'GET /v1/users': (call) => listOf(call, 'user', [...USERS, BOT]),

@@ -3,6 +3,7 @@ import {
   DAY_MS,
   escapePattern,
   type FilterField,
+  type FilterLiteral,
   type FilterTest,
   type FilterTree,
   FOLDS,
@@ -20,7 +21,6 @@ const TEXT: Readonly<Record<string, readonly [Operator, (text: string) => string
   equals: ['=', String],
   does_not_equal: ['!=', String],
   contains: ['LIKE', (text) => `%${escapePattern(text)}%`],
-  does_not_contain: ['NOT LIKE', (text) => `%${escapePattern(text)}%`],
   starts_with: ['LIKE', (text) => `${escapePattern(text)}%`],
   ends_with: ['LIKE', (text) => `%${escapePattern(text)}`],
 };
@@ -32,30 +32,18 @@ const NUMBER: Readonly<Record<string, Operator>> = {
   greater_than_or_equal_to: '>=',
   less_than_or_equal_to: '<=',
 };
-/** Each bound of a time, and whether it lies behind the day or the instant. */
-const BOUNDS: Readonly<Record<string, readonly (readonly [Operator, Operator, isBehind: boolean])[]>> = {
-  equals: [
-    ['>=', '>=', false],
-    ['<', '<=', true],
-  ],
-  before: [['<', '<', false]],
-  after: [['>=', '>', true]],
-  on_or_before: [['<', '<=', true]],
-  on_or_after: [['>=', '>=', false]],
-};
 const TEXTS = new Set(['title', 'rich_text', 'url', 'email', 'phone_number']);
 const CHOICES = new Set(['select', 'status']);
-const LISTS = new Set(['multi_select', 'people', 'relation', 'created_by', 'last_edited_by']);
 const TIMES = new Set(['date', 'created_time', 'last_edited_time']);
 /** Whether a negation finds pages without a value is not documented. In the app it does. */
-const OF_NULL = { '!=': true, 'NOT LIKE': true, 'NOT IN': true } as const;
+const OF_NULL = { '!=': true } as const;
 
 /** Returns a test of pages for the filter of a query. */
 export function compileQuery(filter: unknown, properties: readonly Property[], rule: TextRule) {
   const fields: FilterField[] = [];
 
   /** Adds a field for one test. Its name is its position. */
-  const test = (field: FilterField, operator: Operator, ...values: FilterTest['values'][number][]): FilterTree => {
+  const test = (field: FilterField, operator: Operator, ...values: FilterLiteral[]): FilterTree => {
     fields.push(field);
     return { kind: 'test', field: String(fields.length - 1), operator, values };
   };
@@ -68,62 +56,46 @@ export function compileQuery(filter: unknown, properties: readonly Property[], r
       if (depth > 2) throw invalid('body failed validation: filters are nested two levels deep');
       return { kind, operands: operands.map((each) => parse(each, depth + 1)) };
     }
-    const { property: name = filter.timestamp, type: _, timestamp: __, ...conditions } = filter;
-    const property =
-      filter.timestamp === undefined
-        ? findProperty(properties, name)
-        : { id: String(name), name: String(name), type: String(name) };
+    const { property: _, type: __, timestamp: ___, ...conditions } = filter;
+    const property = propertyIn(filter, properties);
     const [[type = '', condition] = []] = Object.entries(conditions);
     if (type !== property.type) throw invalid(`database property ${property.type} does not match filter ${type}`);
     return parseCondition(property, Object(condition));
   }
 
   function parseCondition(property: Property, condition: Json): FilterTree {
-    const [[word = '', value] = []] = Object.entries(condition);
-    const inner: readonly [string, unknown] =
-      property.type === 'formula' ? (Object.entries<unknown>(Object(value))[0] ?? ['', null]) : [word, value];
-    const [name, wanted] = inner;
+    const [[name = '', wanted] = []] = Object.entries(condition);
     const field = fieldOf(property, rule);
     if (name === 'is_empty' || name === 'is_not_empty')
       return test(field, name === 'is_empty' ? 'IS NULL' : 'IS NOT NULL');
     const text = TEXT[name];
     if (TEXTS.has(property.type) && text !== undefined) return test(field, text[0], text[1](String(wanted)));
-    if (CHOICES.has(property.type)) {
-      const names = [wanted].flat().map(String);
-      const stranger = names.find((each) => property.options?.includes(each) !== true);
-      if (stranger !== undefined)
-        throw invalid(`${property.type} option "${stranger}" not found for property "${property.name}".`);
-      return test(field, name === 'equals' ? 'IN' : 'NOT IN', ...names);
-    }
-    if (LISTS.has(property.type)) {
-      const items = [wanted].flat();
-      const read = (row: TableRow) => [heldBy(row, property)].flat().some((each) => items.includes(each));
-      return test({ type: 'boolean', read }, '=', name === 'contains');
-    }
-    if (property.type === 'checkbox') return test(field, name === 'equals' ? '=' : '!=', wanted === true);
-    const bounds = BOUNDS[name];
-    if (TIMES.has(property.type) && bounds !== undefined) return timesOf(field, String(wanted), bounds);
+    if (CHOICES.has(property.type) && property.options?.includes(String(wanted)) !== true)
+      throw invalid(`${property.type} option "${String(wanted)}" not found for property "${property.name}".`);
+    if (TIMES.has(property.type)) return timeTest(field, name, String(wanted));
     const operator = NUMBER[name];
-    if (operator === undefined || typeof wanted !== 'number') throw invalid(`body failed validation: ${name}`);
-    return test(field, operator, wanted);
+    if (operator === undefined) throw invalid(`body failed validation: ${name}`);
+    return test(field, operator, wanted as FilterLiteral);
   }
 
-  /** A filter without a time of day is about the whole day in UTC. */
-  function timesOf(field: FilterField, text: string, bounds: (typeof BOUNDS)[string]): FilterTree {
-    const ms = Date.parse(text);
-    if (Number.isNaN(ms)) throw invalid(`body failed validation: "${text}" is no date`);
-    const isDay = !text.includes('T');
-    const operands = bounds.map(([ofDay, ofInstant, isBehind]) =>
-      test(field, isDay ? ofDay : ofInstant, new Date(isDay && isBehind ? ms + DAY_MS : ms).toISOString()),
-    );
-    return { kind: 'and', operands };
+  /** A time without a time of day stands for the whole day in UTC. */
+  function timeTest(field: FilterField, name: string, text: string): FilterTree {
+    const isUpper = name === 'on_or_before';
+    if ((!isUpper && name !== 'on_or_after') || Number.isNaN(Date.parse(text)))
+      throw invalid(`body failed validation: ${name} "${text}"`);
+    if (!isUpper) return test(field, '>=', new Date(text).toISOString());
+    if (text.includes('T')) return test(field, '<=', new Date(text).toISOString());
+    return test(field, '<', new Date(Date.parse(text) + DAY_MS).toISOString());
   }
 
   const tree: FilterTree = filter == null ? { kind: 'and', operands: [] } : parse(filter, 1);
   return compileFilter(tree, { field: (name) => fields[Number(name)], ofNull: OF_NULL, refuse: invalid });
 }
 
-function findProperty(properties: readonly Property[], name: unknown): Property {
+/** Finds what a condition or an order is about: a property by its name or id, or a time of the page. */
+function propertyIn({ property: name, timestamp }: Json, properties: readonly Property[]): Property {
+  const time = String(timestamp);
+  if (timestamp !== undefined) return { id: time, name: time, type: time };
   const found = properties.find((each) => each.name === name || each.id === name);
   if (found === undefined) throw invalid(`Could not find property with name or id: ${String(name)}`);
   return found;
@@ -147,11 +119,8 @@ function fieldOf(property: Property, rule: TextRule) {
 /** Reads the order of a query. Where pages without a value stand is not documented. */
 export function orderOf(sorts: unknown, properties: readonly Property[], rule: TextRule): readonly RowOrder[] {
   return (Array.isArray(sorts) ? sorts : []).map((given: unknown) => {
-    const { property, timestamp, direction }: Json = Object(given);
-    const sorted =
-      timestamp === undefined
-        ? findProperty(properties, property)
-        : { id: String(timestamp), name: String(timestamp), type: String(timestamp) };
-    return { ...fieldOf(sorted, rule), descending: direction === 'descending', nulls: 'last' };
+    const sort: Json = Object(given);
+    const field = fieldOf(propertyIn(sort, properties), rule);
+    return { ...field, descending: sort.direction === 'descending', nulls: 'last' };
   });
 }

@@ -11,10 +11,10 @@ export interface Property {
 
 export const invalid = (message: string) => new Fault(400, 'validation_error', message);
 
-/** How values of one type of property are stored, shown and read. Source: "Page properties". */
+/** A type of property: the form in which rows, responses and requests have its values. Source: "Page properties". */
 interface Kind {
   readonly member: Member['type'];
-  /** The type of its filter. Default: the type of the property. */
+  /** Default: hostile values of the type. */
   readonly column?: Column;
   readonly show: (value: unknown, property: Property) => unknown;
   /** Reads the value in a request. Without it, callers cannot set the property. */
@@ -57,16 +57,13 @@ const optionOf = (name: unknown) => ({
 });
 const optionsOf = ({ options = [] }: Property) => options.map((name) => ({ ...optionOf(name), description: null }));
 
-/** Reads an option by its name or id. Selects accept new ones, and a status does not. */
-function readOption(sent: unknown, property: Property): unknown {
+/** Reads an option by its name. Selects accept new ones, and a status does not. */
+function readOption(sent: unknown, { options = [], type }: Property): unknown {
   if (sent == null) return null;
-  const { name, id } = Object(sent);
-  const { options = [], type } = property;
-  const found = options.find((option) => option === name || (name === undefined && optionOf(option).id === id));
-  if (found !== undefined) return found;
-  if (type === 'status' || typeof name !== 'string') throw invalid(`Status option "${name}" does not exist`);
+  const name = String(Object(sent).name);
+  if (options.includes(name)) return name;
+  if (type === 'status') throw invalid(`Status option "${name}" does not exist`);
   if (name.includes(',') || name === '') throw invalid('Invalid select option, commas not allowed');
-  if (name.length > 100) throw invalid('select.name.length should be ≤ `100`');
   options.push(name);
   return name;
 }
