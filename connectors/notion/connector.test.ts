@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { defineObject, type WebhookCall } from '#connector';
 import { prepareQuery } from '../../src/where/query.ts';
 import { type Filter, translator } from './filter.ts';
-import { propertyFields, toRecord, toRichText } from './properties.ts';
+import { propertyFields } from './properties.ts';
+import { toRecord, toRichText } from './values.ts';
 import { entered } from './webhooks.ts';
 
 const option = (name: string) => ({ id: name, name });

@@ -1,5 +1,5 @@
 import { conditions, type PushedField, type Value } from '#connector';
-import { propertyId } from './properties.ts';
+import { propertyId } from './values.ts';
 
 /** A filter of a query: one condition, or conditions that are joined, in at most two levels. Source: "Filter data source entries". */
 export type Filter =

@@ -1,5 +1,5 @@
 import { type ConfigField, defineConnector, errors, json } from '#connector';
-import { discoverObjects } from './objects.ts';
+import { discoverObjects } from './rows.ts';
 import { entered, TOKEN } from './webhooks.ts';
 
 const API = 'api.notion.com';
