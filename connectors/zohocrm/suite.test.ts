@@ -1,0 +1,27 @@
+import { describeConnector, loggedIn, type WriteSample } from '#connector/suite';
+import zohocrm from './index.ts';
+import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
+
+/** An empty text is no value. */
+const alteredTexts = [''];
+const sample = (create: WriteSample['create'], ...freeTexts: readonly string[]): WriteSample => ({
+  ...{ create, freeTexts, alteredTexts },
+});
+
+describeConnector(zohocrm, createSimulator, {
+  folder: import.meta.dirname,
+  configuration: { ...DEMO_CONFIGURATION, ...loggedIn(DEMO_ACCESS_TOKEN, CLIENTS) },
+  writes: {
+    Leads: sample(
+      (number) => ({ Last_Name: `It's ${number}`, Company: 'Zoë & Söhne', Annual_Revenue: 15.05, Email_Opt_Out: true }),
+      ...['First_Name', 'Phone', 'External'],
+    ),
+    Contacts: sample((number) => ({ Last_Name: `New ${number}`, Interests: ['golf', 'chess'] }), 'First_Name', 'Title'),
+    Accounts: sample((number) => ({ Account_Name: `Account ${number}`, Employees: 7 }), 'Billing_City'),
+    Deals: sample((number) => ({ Deal_Name: `Deal ${number}`, Stage: 'Closed Won', Closing_Date: '2024-02-29' })),
+    Cases: sample((number) => ({ Subject: `Case ${number}`, Status: 'New', Case_Origin: 'Web' }), 'Description'),
+    Tasks: sample((number) => ({ Subject: `Task ${number}`, Due_Date: '2024-02-29' }), 'Description'),
+    Products: sample((number) => ({ Product_Name: `Product ${number}`, Unit_Price: 1.5 }), 'Product_Code'),
+    Pets: sample((number) => ({ Name: `Pet ${number}`, Weight: 4.2 }), 'Note_59'),
+  },
+});
