@@ -17,10 +17,14 @@ import {
  */
 const TEXTS: Domain = { text: { nonEmpty: true, certain: () => false } };
 /** Source: "COQL API", parts I and II: the operators of each kind of field. */
-const CHOICE = { type: 'string', domain: TEXTS, filter: { ...can.null, ...can.equal('superset') } } as const;
+const CHOICE = {
+  type: 'string',
+  collation: 'cs',
+  domain: TEXTS,
+  filter: { ...can.null, ...can.equal('superset') },
+} as const;
 const TEXT = {
   ...CHOICE,
-  collation: 'ci',
   filter: { ...CHOICE.filter, LIKE: 'superset' },
   likeForms: ['prefix', 'suffix', 'contains'],
   // COQL has no escape for the characters of patterns.

@@ -23,19 +23,19 @@ const COMMON =
   'Owner:ownerlookup=users Created_By:ownerlookup-=users Modified_By:ownerlookup-=users Created_Time:datetime- Modified_Time:datetime- Tag:text-[]';
 
 const ADDRESS = (prefix: string) =>
-  ['Street', 'City', 'State', 'Zip', 'Country'].map((part) => `${prefix}_${part}:text`).join(' ');
+  ['Street', 'City', 'State', 'Country'].map((part) => `${prefix}_${part}:text`).join(' ');
 
 /** The modules, with a part of the fields that a new account has, fields with names that queries must quote, and a custom module. */
 export const MODULES: readonly Module[] = Object.entries({
-  Leads: `Last_Name:text! First_Name:text Company:text! Email:email Phone:phone Website:website Lead_Status:picklist=Contacted|Lost_Lead|Not_Contacted No_of_Employees:integer Annual_Revenue:currency Email_Opt_Out:boolean Description:textarea External:text Score:formula-`,
-  Contacts: `Last_Name:text! First_Name:text Full_Name:text- Email:email Phone:phone Mobile:phone Title:text Account_Name:lookup=Accounts Date_of_Birth:date Email_Opt_Out:boolean Interests:multiselectpicklist=golf|chess Description:textarea ${ADDRESS('Mailing')}`,
-  Accounts: `Account_Name:text! Account_Number:bigint Phone:phone Website:website Industry:picklist=Energy|Retail|It's_other Employees:integer Annual_Revenue:currency Parent_Account:lookup=Accounts Description:textarea ${ADDRESS('Billing')}`,
-  Deals: `Deal_Name:text! Amount:currency Stage:picklist!=Qualification|Closed_Won|Closed_Lost Probability:integer Closing_Date:date Account_Name:lookup=Accounts Contact_Name:lookup=Contacts Lead_Source:picklist=Web|Fair Description:textarea`,
-  Cases: `Subject:text! Status:picklist!=New|On_Hold|Closed Priority:picklist=High|Medium|Low Case_Number:autonumber- Case_Origin:picklist!=Email|Phone|Web Account_Name:lookup=Accounts Related_To:lookup=Contacts Description:textarea`,
+  Leads: `Last_Name:text! First_Name:text Company:text! Email:email Phone:phone Website:website Lead_Status:picklist=Contacted|Lost_Lead|Not_Contacted No_of_Employees:integer Annual_Revenue:currency Email_Opt_Out:boolean Description:textarea External:text Score:formula- Full_Name:text- Designation:text Mobile:phone Industry:picklist=Energy|Retail Lead_Source:picklist=Web|Fair Rating:picklist=Active|Acquired Street:text City:text State:text Zip_Code:text Country:text`,
+  Contacts: `Last_Name:text! First_Name:text Full_Name:text- Email:email Phone:phone Mobile:phone Title:text Account_Name:lookup=Accounts Date_of_Birth:date Email_Opt_Out:boolean Lead_Source:picklist=Web|Fair Mailing_Zip:text Interests:multiselectpicklist=golf|chess Description:textarea ${ADDRESS('Mailing')}`,
+  Accounts: `Account_Name:text! Account_Number:bigint Account_Type:picklist=Analyst|Customer Fax:text Billing_Code:text Phone:phone Website:website Industry:picklist=Energy|Retail|It's_other Employees:integer Annual_Revenue:currency Parent_Account:lookup=Accounts Description:textarea ${ADDRESS('Billing')}`,
+  Deals: `Deal_Name:text! Amount:currency Stage:picklist!=Qualification|Closed_Won|Closed_Lost Probability:integer Closing_Date:date Account_Name:lookup=Accounts Contact_Name:lookup=Contacts Lead_Source:picklist=Web|Fair Type:picklist=New_Business|Existing_Business Next_Step:text Description:textarea`,
+  Cases: `Subject:text! Status:picklist!=New|On_Hold|Closed Priority:picklist=High|Medium|Low Case_Number:autonumber- Type:picklist=Question|Problem Case_Origin:picklist!=Email|Phone|Web Account_Name:lookup=Accounts Related_To:lookup=Contacts Description:textarea`,
   Tasks: `Subject:text! Status:picklist=Not_Started|In_Progress|Completed Priority:picklist=High|Normal|Low Due_Date:date Closed_Time:datetime- Remind_At:ALARM Who_Id:lookup=Contacts Description:textarea`,
-  Products: `Product_Name:text! Product_Code:text Unit_Price:currency Qty_in_Stock:double Product_Active:boolean Sales_Start_Date:date Description:textarea`,
+  Products: `Product_Name:text! Product_Code:text Unit_Price:currency Qty_in_Stock:double Product_Active:boolean Usage_Unit:picklist=Box|Each Sales_Start_Date:date Description:textarea`,
   // More fields than a query can select.
-  Pets: `Name:text! Born:date Weight:double Vaccinated_At:datetime ${Array.from({ length: 60 }, (_, index) => `Note_${index}:text`).join(' ')}`,
+  Pets: `Name:text! Born:date Weight:double Vaccinated_At:datetime ${Array.from({ length: 48 }, (_, index) => `Note_${index}:text`).join(' ')}`,
 }).map(([name, fields]) => ({ name, fields: `${fields} ${COMMON}`.split(' ').map(readField) }));
 
 const CUSTOM: ReadonlySet<string> = new Set(['Pets']);
