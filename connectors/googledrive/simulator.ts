@@ -28,7 +28,7 @@ import {
   takePage,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
-import { createChanges } from './simulator/changes.ts';
+import { createChannels } from './simulator/channels.ts';
 import { compileQuery } from './simulator/query.ts';
 import { contentAt, createRecords, FOLDER, ME, notFound, present, ROOT_ID, refusal } from './simulator/records.ts';
 import { select } from './simulator/selection.ts';
@@ -123,10 +123,8 @@ function showPage(call: Call, name: keyof typeof LISTS, rows: readonly TableRow[
 export function createSimulator(options: DriveSimulatorOptions): Simulator {
   const { memory, send, text = 'ignoring case', matchesMissing = true } = options;
   const clock = createMovableClock();
-  const changes = createChanges(clock, send);
-  const records = createRecords(clock, (name, { key }) => {
-    if (name === 'files' || name === 'folders') changes.note(key);
-  });
+  const channels = createChannels(clock, send);
+  const records = createRecords(clock, channels.note);
   const { files, folders, drives, permissions, comments } = records;
   const contents = new Map<string, Buffer>(files.table.rows().map(({ id }, index) => [String(id), contentAt(index)]));
   const contentOf = ({ id }: TableRow) => contents.get(String(id)) ?? Buffer.alloc(0);
@@ -262,15 +260,9 @@ export function createSimulator(options: DriveSimulatorOptions): Simulator {
       },
       routes: {
         [`GET ${API}/about`]: (call) => show(call, 'About', { kind: 'drive#about', user: ME }, ''),
-        [`GET ${API}/changes/startPageToken`]: (call) => show(call, 'StartPageToken', changes.startPageToken()),
-        [`GET ${API}/changes`]: (call) =>
-          show(
-            call,
-            'ChangeList',
-            changes.list(call, (id) => tableOf(id).find(id)),
-          ),
-        [`POST ${API}/changes/watch`]: (call) => show(call, 'Channel', changes.watch(call)),
-        [`POST ${API}/channels/stop`]: changes.stop,
+        [`GET ${API}/changes/startPageToken`]: (call) => show(call, 'StartPageToken', channels.startPageToken()),
+        [`POST ${API}/changes/watch`]: (call) => show(call, 'Channel', channels.watch(call)),
+        [`POST ${API}/channels/stop`]: channels.stop,
         [`GET ${API}/files`]: listFiles,
         [`POST ${API}/files`]: (call) => write(call, call.body.object()),
         [`GET ${API}/files/{id}`]: (call) => {

@@ -23,12 +23,10 @@ const TERMS: Readonly<
 > = {
   name: ['text', ['contains', '=', '!=']],
   mimeType: ['text', ['contains', '=', '!=']],
-  'shortcutDetails.targetId': ['text', ['=', '!=']],
   fullText: ['full', ['contains']],
   ...{ modifiedTime: ['time', ORDERED], viewedByMeTime: ['time', ORDERED], createdTime: ['time', ORDERED] },
   ...{ trashed: ['flag', ['=', '!=']], starred: ['flag', ['=', '!=']], sharedWithMe: ['flag', ['=', '!=']] },
 };
-const COLLECTIONS = ['parents', 'owners', 'writers', 'readers'];
 
 interface Token {
   readonly kind: 'text' | 'sign' | 'word';
@@ -37,7 +35,7 @@ interface Token {
 
 /** Divides a query into quoted texts, signs and words. In texts, a backslash escapes a quote or a backslash. */
 function tokensOf(query: string): readonly Token[] {
-  const pattern = /\s*(?:'((?:[^'\\]|\\['\\])*)'|(<=|>=|!=|[=<>(){}])|([\w.]+))/y;
+  const pattern = /\s*(?:'((?:[^'\\]|\\['\\])*)'|(<=|>=|!=|[=<>()])|([\w.]+))/y;
   const tokens: Token[] = [];
   const end = query.trimEnd().length;
   while (pattern.lastIndex < end) {
@@ -101,36 +99,21 @@ export function compileQuery(query: string, options: QueryOptions): (row: TableR
     const value = next('text');
     next('word', 'in');
     const collection = next('word');
-    if (!COLLECTIONS.includes(collection)) throw invalidQuery();
     if (collection === 'parents') {
       const id = value === 'root' ? options.rootId : value;
       return ({ parents }) => Array.isArray(parents) && parents.includes(id);
     }
+    if (collection !== 'owners') throw invalidQuery();
     const email = (value === 'me' ? options.me : value).toLowerCase();
     return ({ owners }) => [owners].flat().some((owner) => Object(owner).emailAddress === email);
   }
 
   function readTerm(): Test {
     const name = next('word');
-    if (name === 'properties' || name === 'appProperties') return readProperty(name);
     const [kind, operators] = (Object.hasOwn(TERMS, name) ? TERMS[name] : undefined) ?? [];
     const operator = next();
     if (kind === undefined || operators?.includes(operator) !== true) throw invalidQuery();
     return testOf(name, kind, operator, kind === 'flag' ? next('word') : next('text'));
-  }
-
-  /** `properties has { key='department' and value='sales' }` */
-  function readProperty(member: string): Test {
-    next('word', 'has');
-    next('sign', '{');
-    const [key, value] = ['key', 'value'].map((word) => {
-      if (word === 'value') next('word', 'and');
-      next('word', word);
-      next('sign', '=');
-      return next('text');
-    });
-    next('sign', '}');
-    return (row) => Object(row[member] ?? {})[key ?? ''] === value;
   }
 
   function testOf(name: string, kind: 'text' | 'time' | 'flag' | 'full', operator: string, literal: string): Test {
@@ -141,8 +124,6 @@ export function compileQuery(query: string, options: QueryOptions): (row: TableR
       const isMet = (row: TableRow) => (name === 'sharedWithMe' ? row.sharedWithMeTime != null : row[name] === true);
       return (row) => (isMet(row) === (literal === 'true')) === (operator === '=');
     }
-    const memberOf = (row: TableRow) =>
-      name.split('.').reduce<unknown>((value, part) => Object(value ?? {})[part], row) ?? undefined;
     if (operator === 'contains') {
       // Names are found by the beginnings of their words, and types by any part.
       return (row) =>
@@ -152,7 +133,7 @@ export function compileQuery(query: string, options: QueryOptions): (row: TableR
     }
     const wanted = kind === 'time' ? timeOf(literal) : fold(literal);
     return (row) => {
-      const value = memberOf(row);
+      const value = row[name] ?? undefined;
       if (value === undefined) return operator === '!=' && options.matchesMissing ? true : undefined;
       return compare(kind === 'time' ? Date.parse(String(value)) : fold(String(value)), operator, wanted);
     };

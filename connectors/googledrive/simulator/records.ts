@@ -6,7 +6,6 @@ import {
   type MovableClock,
   pick,
   schemaMembers,
-  type TableChange,
   type TableRow,
 } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
@@ -88,7 +87,7 @@ function partsOf(schema: string, vary: CollectionSpec['vary'] = {}): CollectionS
 export type Records = ReturnType<typeof createRecords>;
 
 /** Creates the records of one user's drive, and of a shared one. */
-export function createRecords(clock: MovableClock, onChange: (name: string, change: TableChange) => void) {
+export function createRecords(clock: MovableClock, onChange: () => void) {
   const writeTime = (ms: number) => new Date(ms).toISOString();
   const stamped = { created: ['createdTime'], changed: ['modifiedTime'] };
   const drive = membersOf('Drive');

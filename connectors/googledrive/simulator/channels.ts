@@ -10,15 +10,15 @@ import { notFound, refusal } from './records.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** The log of changes, and the channels that report them. Sources: "Retrieve changes", "Notifications for resource changes". */
-export function createChanges(clock: MovableClock, send: SimulatorOptions['send']) {
-  const log: { readonly fileId: string; readonly time: string }[] = [];
+/** The channels that report changes. Source: "Notifications for resource changes". */
+export function createChannels(clock: MovableClock, send: SimulatorOptions['send']) {
+  let changes = 0;
   const channels = new Map<string, TableRow>();
 
   function notify({ id, token, expiration, address, resourceId, resourceUri }: TableRow, state: 'sync' | 'change') {
     const headers = {
       ...{ 'x-goog-channel-id': String(id), 'x-goog-resource-id': String(resourceId), 'x-goog-resource-state': state },
-      ...{ 'x-goog-resource-uri': String(resourceUri), 'x-goog-message-number': String(log.length + 1) },
+      ...{ 'x-goog-resource-uri': String(resourceUri), 'x-goog-message-number': String(changes + 1) },
       'x-goog-channel-expiration': new Date(Number(expiration)).toUTCString(),
       ...(token != null && { 'x-goog-channel-token': String(token) }),
     };
@@ -26,29 +26,11 @@ export function createChanges(clock: MovableClock, send: SimulatorOptions['send'
   }
 
   return {
-    note: (fileId: string): void => {
-      log.push({ fileId, time: new Date(clock.now()).toISOString() });
+    note: (): void => {
+      changes++;
       for (const channel of channels.values()) notify(channel, 'change');
     },
-    startPageToken: () => ({ kind: 'drive#startPageToken', startPageToken: String(log.length) }),
-    /** Lists the latest change of each file behind a position of the log. */
-    list: ({ query, isStuck }: Call, find: (id: string) => TableRow | undefined): TableRow => {
-      const [start, size] = [Number(query.get('pageToken') ?? Number.NaN), Number(query.get('pageSize') ?? 100)];
-      if (!Number.isInteger(start) || start < 0 || start > log.length) throw refusal('invalid', undefined, 'pageToken');
-      const end = Math.min(start + size, log.length);
-      const isLatest = ({ fileId }: (typeof log)[number], at: number) =>
-        !log.slice(start + at + 1).some((later) => later.fileId === fileId);
-      const changes = log
-        .slice(start, end)
-        .filter(isLatest)
-        .map(({ fileId, time }) => {
-          const file = find(fileId);
-          return { kind: 'drive#change', changeType: 'file', time, fileId, removed: file === undefined, file };
-        });
-      const next = isStuck ? start : end;
-      const token = next < log.length ? { nextPageToken: String(next) } : { newStartPageToken: String(end) };
-      return { kind: 'drive#changeList', changes, ...token };
-    },
+    startPageToken: () => ({ kind: 'drive#startPageToken', startPageToken: String(changes) }),
     watch: ({ body, origin, path }: Call): TableRow => {
       const { id, type, address, token, expiration = String(clock.now() + WEEK_MS) } = body.object();
       const isUrl = typeof address === 'string' && address.startsWith('https://');
