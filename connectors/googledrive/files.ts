@@ -44,17 +44,17 @@ const PARENT = {
   label: 'Id of the parent folder',
 } as const satisfies Partial<FieldSpec>;
 
-const OWNER = {
-  type: 'string',
-  format: 'email',
-  read: (owners: unknown) => json.at(first(owners), 'emailAddress'),
-  filter: EQUAL,
-  label: 'Email of the owner',
-} as const satisfies Partial<FieldSpec>;
+/** A file has one owner, or none on a shared drive. */
+function ownersTheir(member: string) {
+  const read = (owners: unknown) => json.at(first(owners), member) ?? null;
+  return { type: 'string', native: 'owners', read } as const satisfies FieldSpec;
+}
+const OWNER = { ...ownersTheir('emailAddress'), format: 'email', filter: EQUAL, label: 'Email of the owner' } as const;
 
 const BUT: Readonly<Record<string, Partial<FieldSpec>>> = {
   id: { nullable: false, createable: false, updateable: false },
-  name: { nullable: false, clearable: false, sortable: true, ...BEGINNING },
+  // Whether Google orders names without letter case is not documented.
+  name: { nullable: false, clearable: false, sortable: true, collation: 'ci', ...BEGINNING },
   parentId: PARENT,
   ownerEmail: OWNER,
   createdTime: { ...TIME, clearable: false, updateable: false },
@@ -73,13 +73,14 @@ const COMMON = `id name description parents owners createdTime modifiedTime view
   copyRequiresWriterPermission`;
 
 function fieldsFor(more: string, but: typeof BUT): Fields {
-  return fieldsOf(official, 'File', {
+  const described = fieldsOf(official, 'File', {
     pick: `${COMMON} ${more}`,
     rename: { parents: 'parentId', owners: 'ownerEmail' },
     create: 'File',
     update: 'File',
     but: { ...BUT, ...but },
   });
+  return { ...described, ownerId: ownersTheir('permissionId'), ownerName: ownersTheir('displayName') };
 }
 
 const FILE_FIELDS = fieldsFor(
@@ -190,6 +191,12 @@ const stored = ({ body }: { readonly body: unknown }) => ({ record: json.object(
 
 const changes = { updated: 'modifiedTime', created: 'createdTime' } as const;
 
+/** The path names the file or folder of these lists. */
+const PARTS = {
+  comments: { ...comments, requiredFilters: [] },
+  permissions: { ...permissions, requiredFilters: [] },
+};
+
 export const files = defineObject<string>({
   label: 'Files',
   description: 'Files of all kinds, such as uploaded files, documents of Google and shortcuts.',
@@ -200,7 +207,7 @@ export const files = defineObject<string>({
   list: filesOf(() => IS_NO_FOLDER, ORDER),
   ...operationsOn(FILE_FIELDS, {}),
   changes,
-  children: { comments, permissions },
+  children: PARTS,
   media: {
     types: ['*'],
     request: ({ id }) => ({ path: path`/drive/v3/files/${id}`, query: { ...SHARED, alt: 'media' } }),
@@ -235,7 +242,7 @@ export const folders = defineObject<string>({
   list: filesOf(() => IS_FOLDER, ORDER),
   ...operationsOn(FOLDER_FIELDS, { mimeType: FOLDER }),
   changes,
-  children: { items, comments, permissions },
+  children: { items, ...PARTS },
 });
 
 /** Google returns matches of a text in the order of their relevance, and in no other. Source: "Resolve errors", `badRequest`. */
