@@ -160,6 +160,9 @@ export function createSimulator(options: DriveSimulatorOptions): Simulator {
       me: ME.emailAddress,
     };
     const test = q === null ? () => true : compileQuery(q, found);
+    if (q?.includes('fullText') === true && query.has('orderBy')) {
+      throw refusal('badRequest', 'Sorting is not supported for queries with fullText terms.', 'orderBy');
+    }
     const isSeen = (row: TableRow) =>
       row.driveId == null ? driveId === null : seesAll && supports && [null, row.driveId].includes(driveId);
     return showPage(

@@ -55,7 +55,10 @@ describe('webhooks of Slack', () => {
   const callOf = (body: object, time = 1_709_208_000): WebhookCall => {
     const text = JSON.stringify(body);
     const signature = createHmac('sha256', SECRET).update(`v0:${time}:${text}`).digest('hex');
-    const headers: WebhookCall['headers'] = { 'x-slack-signature': `v0=${signature}`, 'x-slack-request-timestamp': String(time) };
+    const headers: WebhookCall['headers'] = {
+      'x-slack-signature': `v0=${signature}`,
+      'x-slack-request-timestamp': String(time),
+    };
     return { method: 'POST', url: '', headers, body: Buffer.from(text) };
   };
   const event = (inner: object, team = 'T012AB3CD') => ({

@@ -31,6 +31,7 @@ const fields: Fields = {
     required: true,
     createable: true,
     label: 'Id of the channel',
+    domain: { text: { possible: (text) => /^[A-Z][A-Z0-9]+$/.test(text) } },
     filter: can.only('exact', '='),
   },
   time: {
@@ -40,7 +41,7 @@ const fields: Fields = {
     label: 'Time of sending',
     // A timestamp has ten digits before its point.
     domain: { step: 'millisecond', first: '2001-09-09T01:46:40Z', last: '2286-11-20T17:46:39Z' },
-    filter: { ...can.only('exact', '>=', '<='), ...can.only('superset', '>', '<') },
+    filter: can.only('exact', '>=', '<='),
     read: readTimestamp,
   },
   ...fieldsOf(official, 'Message', {
@@ -54,6 +55,9 @@ const fields: Fields = {
   }),
 };
 
+/** Below a channel or a message, the path names the channel. */
+const fieldsBelow: Fields = { ...fields, channel: { type: 'string', nullable: false } };
+
 /** `1712345678.123456` → an instant with milliseconds. */
 function readTimestamp(native: unknown): unknown {
   const [, seconds, ms] = /^(\d{10})\.(\d{3})\d{3}$/.exec(String(native)) ?? [];
@@ -61,11 +65,9 @@ function readTimestamp(native: unknown): unknown {
 }
 
 /** Bounds of time as timestamps of whole milliseconds. */
-const translator = inputs(
-  { channel: 'channel', time: { by: { '>=': 'oldest', '>': 'oldest', '<=': 'latest', '<': 'latest' } } },
-  ',',
-  { text: (value) => (value.kind === 'datetime' ? `${(value.epochMs / 1000).toFixed(3)}000` : plainText(value)) },
-);
+const translator = inputs({ channel: 'channel', time: { by: { '>=': 'oldest', '<=': 'latest' } } }, ',', {
+  text: (value) => (value.kind === 'datetime' ? `${(value.epochMs / 1000).toFixed(3)}000` : plainText(value)),
+});
 
 type MessageList = ListOperation<Inputs> & { readonly request: unknown };
 
@@ -169,7 +171,7 @@ export const messages = defineObject<Inputs>({
     replies: defineObject<Inputs>({
       label: 'Replies',
       description: 'The replies of the thread that a message began.',
-      fields,
+      fields: fieldsBelow,
       translator,
       list: listOf('conversations.replies', ({ parentId = '' }) => divide(parentId)),
     }),
@@ -180,7 +182,7 @@ export const messages = defineObject<Inputs>({
 export const messagesOfChannel = defineObject<Inputs>({
   label: messages.label,
   description: 'The messages of the channel, without the replies of threads.',
-  fields,
+  fields: fieldsBelow,
   translator,
   list: listOf('conversations.history', ({ parentId = '' }) => ({ channel: parentId })),
 });

@@ -73,7 +73,7 @@ export const channels = defineObject<Inputs>({
       name: { required: true, ...WRITTEN },
       topic: NOTE,
       purpose: NOTE,
-      is_private: { createable: true, filter: can.only('exact', '=') },
+      is_private: { createable: true, filter: can.only('exact', '=', 'IN') },
       is_archived: { updateable: true, clearable: false, filter: can.only('superset', '=') },
       created: TIME,
       updated: { type: 'datetime', ...codec.epochMilliseconds, domain: { step: 'millisecond' } },
@@ -169,8 +169,15 @@ function groupsIn(body: unknown) {
   return json.objects(json.at(body, 'usergroups'), 'the user groups').map(showGroup);
 }
 
-function groupIn(response: ProviderResponse) {
+function changedGroup(response: ProviderResponse) {
   return showGroup(member('usergroup')(response));
+}
+
+/** @throws AppError NOT_FOUND for a group that is disabled, or does not exist */
+function groupIn(body: unknown, id: string) {
+  const group = groupsIn(body).find((each) => json.at(each, 'id') === id);
+  if (group === undefined) throw notFound('There is no such user group, or it is disabled.');
+  return group;
 }
 
 /** The channels of a group are sent under another name than they are shown. */
@@ -206,7 +213,7 @@ export const usergroups = defineObject({
   list: list({ request: () => GROUPS, rows: groupsIn, paging: { kind: 'whole' } }),
   create: {
     request: ({ values }) => ({ method: 'POST', path: '/usergroups.create', form: form(values) }),
-    read: groupIn,
+    read: changedGroup,
   },
   update: {
     request: ({ id, values }) => ({
@@ -214,18 +221,14 @@ export const usergroups = defineObject({
       path: '/usergroups.update',
       form: form({ ...values, usergroup: id }),
     }),
-    read: groupIn,
+    read: changedGroup,
   },
+  get: { request: () => GROUPS, read: ({ body }, { id }) => groupIn(body, id) },
   remove: {
-    request: ({ id }) => ({ method: 'POST', path: '/usergroups.disable', form: { usergroup: id } }),
-    read: () => undefined,
-  },
-  get: {
-    request: () => GROUPS,
-    read: ({ body }, { id }) => {
-      const found = groupsIn(body).find((group) => json.at(group, 'id') === id);
-      if (found === undefined) throw notFound('There is no such user group, or it is disabled.');
-      return found;
+    run: async ({ send }, { id }) => {
+      const { body } = await send(GROUPS);
+      groupIn(body, id);
+      await send({ method: 'POST', path: '/usergroups.disable', form: { usergroup: id } });
     },
   },
 });

@@ -79,6 +79,7 @@ function partsOf(schema: string, vary: CollectionSpec['vary'] = {}): CollectionS
   return {
     members: membersOf(schema),
     rows: 30,
+    makeId: (index) => `0${index + 7000}`,
     vary: { kind: () => kind, fileId: owner, ...vary },
     initial: { kind },
   };
