@@ -87,7 +87,14 @@ const FILE_FIELDS = fieldsFor(
   `mimeType size quotaBytesUsed originalFilename fileExtension fullFileExtension md5Checksum sha1Checksum sha256Checksum
   headRevisionId webContentLink exportLinks thumbnailLink shortcutDetails imageMediaMetadata videoMediaMetadata`,
   {
-    mimeType: { nullable: false, clearable: false, ...BEGINNING },
+    mimeType: {
+      nullable: false,
+      clearable: false,
+      ...BEGINNING,
+      filter: { ...BEGINNING.filter, ...can.only('superset', '!=', 'NOT IN') },
+      // Google's own types have one spelling.
+      domain: { text: { certain: (type) => type.startsWith('application/vnd.google-apps.') } },
+    },
     size: { ...NUMBER, label: 'Size, in bytes' },
     quotaBytesUsed: { ...NUMBER, sortable: true },
     originalFilename: { createable: true, updateable: true, clearable: false },
