@@ -40,7 +40,7 @@ export const CLIENTS = { 'demo-client': { secret: 'demo-secret' } };
 export const DEMO_CONFIGURATION = {};
 
 export interface DriveSimulatorOptions extends SimulatorOptions {
-  /** How `=` and `!=` compare texts, which Google does not document. Default `ignoring case`. */
+  /** The comparison of texts by `=` and `!=`, which Google does not document. Default `ignoring case`. */
   readonly text?: TextRule;
   /** Whether `!=` and `not` find files without a value, which Google does not document. Default true. */
   readonly matchesMissing?: boolean;
@@ -206,7 +206,8 @@ export function createSimulator(options: DriveSimulatorOptions): Simulator {
       quotaBytesUsed: String(bytes.length),
       md5Checksum: createHash('md5').update(bytes).digest('hex'),
     };
-    const stored = { ...values, ...size, mimeType, parents: placed };
+    const times = { modifiedTime: records.now(), ...(old === undefined && { createdTime: records.now() }) };
+    const stored = { ...times, ...values, ...size, mimeType, parents: placed };
     const row =
       old === undefined
         ? (mimeType === FOLDER ? folders : files).table.insert(stored)

@@ -173,7 +173,10 @@ function changedGroup(response: ProviderResponse) {
   return showGroup(member('usergroup')(response));
 }
 
-/** @throws AppError NOT_FOUND for a group that is disabled, or does not exist */
+/**
+ * Returns the group with this id.
+ * @throws AppError NOT_FOUND for a group that is disabled, or does not exist
+ */
 function groupIn(body: unknown, id: string) {
   const group = groupsIn(body).find((each) => json.at(each, 'id') === id);
   if (group === undefined) throw notFound('There is no such user group, or it is disabled.');

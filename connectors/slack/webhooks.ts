@@ -86,7 +86,7 @@ function readChange(event: Json): Change | undefined {
   return { objectName, objectId, action: isDisabled ? 'deleted' : action };
 }
 
-/** A message, or what became of one: https://docs.slack.dev/reference/events/message */
+/** Reads a new, changed or deleted message: https://docs.slack.dev/reference/events/message */
 function readMessage(event: Json): Change {
   const [action, ts] =
     event.subtype === 'message_deleted'

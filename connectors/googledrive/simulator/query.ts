@@ -1,8 +1,8 @@
 import { Fault, FOLDS, type TableRow, type TextRule } from '#connector/simulator';
 
-/** What a query finds beside the members of a file. */
+/** The facts that a query needs beside the members of a file. */
 export interface QueryOptions {
-  /** How texts are compared, which Google does not document. */
+  /** The comparison of texts, which Google does not document. */
   readonly text: TextRule;
   /** Whether `!=` and `not` find files without a value, which Google does not document. */
   readonly matchesMissing: boolean;

@@ -54,7 +54,7 @@ const fileId = idsFrom('1File');
 function filesOf(rows: number, makeId: (index: number) => string, typeOf: (index: number) => string): CollectionSpec {
   const sizeAt = (index: number) => String(contentAt(index).length);
   return {
-    ...{ members: FILE, rows, makeId, label: 'name', created: ['createdTime'], changed: ['modifiedTime'] },
+    ...{ members: FILE, rows, makeId, label: 'name' },
     vary: {
       ...{ kind: () => 'drive#file', mimeType: typeOf, spaces: () => ['drive'], createdTime: timeAt },
       name: (index) => `${pick(NAMES, index)} ${index}`,
@@ -92,7 +92,7 @@ export function createRecords(clock: MovableClock, onChange: () => void) {
   const writeTime = (ms: number) => new Date(ms).toISOString();
   const stamped = { created: ['createdTime'], changed: ['modifiedTime'] };
   const drive = membersOf('Drive');
-  return createCollections<'folders' | 'files' | 'drives' | 'permissions' | 'comments', CollectionSpec>({
+  const collections = createCollections<'folders' | 'files' | 'drives' | 'permissions' | 'comments', CollectionSpec>({
     ...{ clock, writeTime, onChange, isStrict: true },
     refuse: ([complaint]) => refusal('fieldNotWritable', complaint?.message, complaint?.member, 403),
     absent: (_, id) => notFound(id),
@@ -115,6 +115,14 @@ export function createRecords(clock: MovableClock, onChange: () => void) {
       comments: { ...partsOf('Comment', { author: () => COLLEAGUE, deleted: () => false }), ...stamped },
     },
   });
+  /** Clients can set the times of files, so that only changes on request set them here. */
+  const timed = (collection: typeof collections.files): typeof collections.files => ({
+    ...collection,
+    create: (number) => ({ ...collection.create(number), createdTime: now(), modifiedTime: now() }),
+    change: (number) => ({ ...collection.change(number), modifiedTime: now() }),
+  });
+  const now = () => writeTime(clock.now());
+  return { ...collections, files: timed(collections.files), folders: timed(collections.folders), now };
 }
 
 /** Returns a row without the members that have no value. */
