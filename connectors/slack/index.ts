@@ -51,6 +51,7 @@ export default defineConnector({
     // An access token of an app without PKCE is a bot token.
     pkce: false,
     scopeSeparator: ',',
+    tokenType: 'bot',
     scopes: [
       ...['channels:read', 'channels:history', 'channels:manage', 'groups:read', 'groups:history', 'groups:write'],
       ...['chat:write', 'users:read', 'users:read.email', 'usergroups:read', 'usergroups:write'],
