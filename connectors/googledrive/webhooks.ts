@@ -17,6 +17,8 @@ export const channels: Webhooks = {
     );
     return [{ id: `${channel}-${number}`, action: 'unknown', objectName: 'files', raw }];
   },
+  // A call stands for any of them.
+  reports: webhooks.allChangesOf(['files']),
   registration: {
     create: { run: (context, { url }) => register(context, url) },
     remove: {
