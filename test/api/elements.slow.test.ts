@@ -68,6 +68,7 @@ describe('the flags of an element', () => {
       stripe: '1100',
       twilio: '1101',
       xero: '1111',
+      zohocrm: '1110',
     });
     const shop = await service.createInstance('odata', SHOP);
     const record = await service.call(`/instances/${shop.id}`);

@@ -15,6 +15,7 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
   'salesforce files': 'Salesforce requires PathOnClient, which the definition of files does not have.',
   'xero invoices': 'Xero requires a type, which the definition of invoices does not have.',
   'xero payments': 'Xero requires an invoice and an account, which the definition of payments does not have.',
+  'zohocrm incidents': 'Zoho CRM requires the origin of a case, which the definition of incidents does not have.',
 };
 
 /** Stripe requires a name beside a shipping address, and the definition of customers has none. */
