@@ -109,8 +109,8 @@ const FOLDER_FIELDS = fieldsFor('folderColorRgb', {
   folderColorRgb: { clearable: false },
 });
 
-/** Returns the members that hold the fields, for the parameter `fields`. */
-const selected = (natives: readonly string[]) => natives.join(',');
+/** Returns the members that hold the fields, for the parameter `fields`, which must select something. */
+const selected = (natives: readonly string[]) => natives.join(',') || 'id';
 const allMembers = (fields: Fields) =>
   selected([...new Set(Object.entries(fields).map(([name, { native = name }]) => native))]);
 
