@@ -93,7 +93,7 @@ const FILE_FIELDS = fieldsFor(
       ...BEGINNING,
       filter: { ...BEGINNING.filter, ...can.only('superset', '!=', 'NOT IN') },
       // Google's own types have one spelling.
-      domain: { text: { certain: (type) => /^application\/vnd\.google-apps\.[a-z.-]+$/.test(type) } },
+      domain: { text: { certain: (type) => /^application\/vnd\.google-apps\.[a-z-]+$/.test(type) } },
     },
     size: { ...NUMBER, label: 'Size, in bytes' },
     quotaBytesUsed: { ...NUMBER, sortable: true },
