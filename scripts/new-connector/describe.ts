@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { OfficialDescription } from '../../src/connector/simulator/index.ts';
 import type { Choices } from './choices.ts';
+import { readDiscovery } from './discovery.ts';
 import { firstConnector } from './first-connector.ts';
 import { readOData } from './odata.ts';
 import { chooseOfficial, compareOfficial, type Described } from './official.ts';
@@ -21,6 +22,8 @@ interface Description {
   readonly openapi: string | undefined;
   /** The file of the $metadata of an OData service. */
   readonly odata: string | undefined;
+  /** The file of a discovery document of Google. */
+  readonly discovery: string | undefined;
   /** Further files of a new connector. */
   readonly files: Readonly<Record<string, string>>;
   readonly operations?: readonly string[] | undefined;
@@ -64,8 +67,10 @@ function withUnknown(readme: string, { source, version }: OfficialDescription, o
 async function readDocuments({
   openapi,
   odata,
-}: Pick<Description, 'openapi' | 'odata'>): Promise<readonly Described[]> {
+  discovery,
+}: Pick<Description, 'openapi' | 'odata' | 'discovery'>): Promise<readonly Described[]> {
   if (openapi !== undefined) return readOpenApi(openapi);
+  if (discovery !== undefined) return readDiscovery(discovery);
   return odata === undefined ? [] : readOData(odata);
 }
 

@@ -600,6 +600,8 @@ export interface OAuth2Auth {
   readonly merchantIdKey?: string;
   /** The member of a token response that holds the end of the access token in seconds since 1970, where there is no `expires_in`. */
   readonly accessTokenEnd?: string;
+  /** The provider's own `token_type` of tokens that are sent as bearer tokens, such as `bot`. Default: only `bearer`, in any case. */
+  readonly tokenType?: string;
   /** Lifetime of access tokens in seconds, where the response does not report it. Default: until the provider rejects a token. */
   readonly accessTokenSeconds?: number;
   /** The headers that carry the access token. Default `authorization: Bearer …` (RFC 6750, 2.1). */

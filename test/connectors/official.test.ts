@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readDiscovery } from '../../scripts/new-connector/discovery.ts';
 import { firstConnector } from '../../scripts/new-connector/first-connector.ts';
 import { readOData } from '../../scripts/new-connector/odata.ts';
 import { chooseOfficial, compareOfficial, type Described } from '../../scripts/new-connector/official.ts';
@@ -171,6 +172,46 @@ describe('the facts of an OData service', () => {
           },
         },
         'Shop.Size': { type: 'string', enum: ['Small', 'Large'] },
+      },
+    });
+  });
+});
+
+describe('the facts of a discovery document', () => {
+  it('are its methods, with uploads at their own paths', async () => {
+    const documents = await readDiscovery(join(DESCRIPTIONS, 'shelf.json'));
+    const operations = documents.flatMap((document) => Object.keys(document.operations));
+    const book = { $ref: '#/schemas/Book' };
+    const alt = { type: 'string', enum: ['json', 'media'] };
+    const size = { type: 'integer', format: 'int32', minimum: 1, maximum: 50 };
+    expect(chooseOfficial(documents, { operations })).to.deep.equal({
+      source: 'Shelf API',
+      version: 'v2, revision 20260101',
+      operations: {
+        'DELETE /shelf/v2/books/{book}/notes/{note}': { query: { alt }, responses: { 200: {} } },
+        'GET /shelf/v2/books': {
+          query: { size, tag: { type: 'array', items: { type: 'string' }, required: true }, alt },
+          responses: { 200: book },
+        },
+        'POST /shelf/v2/books': { query: { alt }, body: book, responses: { 200: book } },
+        'POST /upload/shelf/v2/books': {
+          query: { alt, uploadType: { type: 'string', required: true } },
+          content: 'multipart/related',
+          body: book,
+          responses: { 200: book },
+        },
+      },
+      schemas: {
+        Book: {
+          type: 'object',
+          properties: {
+            id: { type: 'string', readOnly: true },
+            pages: { type: 'string', format: 'int64' },
+            notes: { type: 'array', items: { $ref: '#/schemas/Note' } },
+            labels: { type: 'object', additionalProperties: {} },
+          },
+        },
+        Note: { type: 'object', properties: { text: { type: 'string' } } },
       },
     });
   });

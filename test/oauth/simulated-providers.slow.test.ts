@@ -3,9 +3,11 @@ import { CLIENTS as BOX } from '../../connectors/box/simulator.ts';
 import { CLIENTS as CLOVER, MERCHANT_ID } from '../../connectors/clover/simulator.ts';
 import { CLIENTS as CONCUR, GEOLOCATION } from '../../connectors/concur/simulator.ts';
 import { CLIENTS as FORTNOX } from '../../connectors/fortnoxoauth/simulator.ts';
+import { CLIENTS as GOOGLE_DRIVE } from '../../connectors/googledrive/simulator.ts';
 import { CLIENTS as QUICKBOOKS, REALM_ID } from '../../connectors/quickbooks/simulator.ts';
 import { DEMO_CONFIGURATION } from '../../connectors/servicenow/simulator.ts';
 import { CLIENTS as SERVICENOW } from '../../connectors/servicenowoauth/simulator.ts';
+import { CLIENTS as SLACK } from '../../connectors/slack/simulator.ts';
 import { faultsOf } from '../api/support/expect-problem.ts';
 import { withDatabase } from '../api/support/tenants.ts';
 import { type ApiCall, useApp } from '../support/app.ts';
@@ -21,8 +23,10 @@ describe('an instance by the login of', () => {
   const clover = simulatedProvider(service, 'clover', CLOVER, { merchantId: MERCHANT_ID });
   const concur = simulatedProvider(service, 'concur', CONCUR);
   const fortnox = simulatedProvider(service, 'fortnoxoauth', FORTNOX);
+  const googledrive = simulatedProvider(service, 'googledrive', GOOGLE_DRIVE);
   const quickbooks = simulatedProvider(service, 'quickbooks', QUICKBOOKS);
   const servicenow = simulatedProvider(service, 'servicenowoauth', SERVICENOW);
+  const slack = simulatedProvider(service, 'slack', SLACK);
   const HOST = { siteAddress: 'demo.service-now.com' };
 
   /** @returns the body of an answer that must be 200 */
@@ -51,6 +55,13 @@ describe('an instance by the login of', () => {
       path: '/hubs/helpdesk/incidents',
       lifeMs: 30 * MINUTE_MS,
       query: HOST,
+    },
+    { name: 'Google Drive', provider: googledrive, path: '/hubs/documents/files', lifeMs: HOUR_MS },
+    {
+      name: 'Slack, whose apps may rotate tokens,',
+      provider: slack,
+      path: '/hubs/messaging/channels',
+      lifeMs: 12 * HOUR_MS,
     },
   ];
   for (const { name, provider, path, lifeMs, query } of LIVES) {

@@ -208,7 +208,11 @@ export async function processTokenResponse(
   if (failure !== undefined) throw failure;
   try {
     const said = members ?? {};
-    const standard = { ...said, expires_in: lifeIn(connector, said, Date.parse(response.headers.date ?? '') || nowMs) };
+    const standard = {
+      ...said,
+      token_type: typeIn(connector, said),
+      expires_in: lifeIn(connector, said, Date.parse(response.headers.date ?? '') || nowMs),
+    };
     const { url: origin, simulator } = address;
     const { clientId } = credentialsOf(request);
     const granted = await readGrant(standard, { tokenUrl: origin, clientId });
@@ -234,6 +238,10 @@ function readMembers(connector: OAuthConnector, text: string): TokenMembers | un
 function asTokenError({ name }: OAuthConnector, error: unknown): unknown {
   if (!(error instanceof TokenResponseFault)) return error;
   return new TokenError('unknown', `The token response of ${name} ${error.message}`, { cause: error.cause });
+}
+
+function typeIn({ auth: { tokenType } }: OAuthConnector, { token_type: type }: TokenMembers): unknown {
+  return tokenType !== undefined && type === tokenType ? 'bearer' : type;
 }
 
 /**

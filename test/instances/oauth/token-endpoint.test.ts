@@ -192,6 +192,13 @@ describe('the token endpoint', () => {
       it(name, async () => expect(await exchange(behaviour)).to.deep.equal(grant));
     }
 
+    it('a token of the type that the connector names, and of no other', async () => {
+      const answer = json({ ...GRANTED, token_type: 'bot' });
+      expect(await exchange(answer, { tokenType: 'bot' })).to.deep.equal(GRANT);
+      expect((await refusalOf(exchange(answer))).kind).to.equal('unknown');
+      expect(await exchange(json(GRANTED), { tokenType: 'bot' })).to.deep.equal(GRANT);
+    });
+
     it('the end of an access token as a moment, by the clock of the provider', async () => {
       const { expires_in: _, ...granted } = GRANTED;
       const at = Date.parse('2026-03-02T12:30:00Z') / 1000;
