@@ -9,6 +9,7 @@ import * as redmine from '../../connectors/redmine/simulator.ts';
 import * as requesttracker from '../../connectors/requesttracker/simulator.ts';
 import * as salesforce from '../../connectors/salesforce/simulator.ts';
 import * as servicenow from '../../connectors/servicenow/simulator.ts';
+import * as slack from '../../connectors/slack/simulator.ts';
 import * as xero from '../../connectors/xero/simulator.ts';
 import { QUICK, useReceiver } from '../api/events/receiving.ts';
 import { post } from '../api/events/shop.ts';
@@ -94,6 +95,14 @@ const SENDERS: readonly Sender[] = [
     table: 'invoices',
     objectName: 'invoices',
     told: { create: 'created', update: 'updated' },
+  },
+  {
+    key: 'slack',
+    configuration: loggedIn(slack.DEMO_ACCESS_TOKEN, slack.CLIENTS),
+    secretKey: 'webhook.secret',
+    table: 'files',
+    objectName: 'files',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
     key: 'jira',
