@@ -67,6 +67,11 @@ const DEVIATIONS: readonly Deviation[] = [
       ...{ ...rest, properties: { ...Object(properties), code: { type: 'string' } } },
     }),
   },
+  {
+    schema: 'User--Mini',
+    reason: 'The creator of the root folder has an empty address.',
+    change: (schema) => JSON.parse(JSON.stringify(schema, (word, value) => (word === 'format' ? undefined : value))),
+  },
   ...['File', 'Folder', 'WebLink', 'File--Full', 'Folder--Full'].map(
     (schema): Deviation => ({
       schema,
