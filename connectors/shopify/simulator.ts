@@ -1,0 +1,177 @@
+import {
+  atHosts,
+  type Call,
+  changesOf,
+  createMovableClock,
+  createOAuthServer,
+  createSearchIndex,
+  type Fault,
+  json,
+  keyHeader,
+  type RegisteredClient,
+  type SimulatedResponse,
+  type Simulator,
+  type SimulatorOptions,
+  shareMemory,
+  signWebhook,
+  simulate,
+  type TableChange,
+  type TableRow,
+} from '#connector/simulator';
+import { connectionOf, definitionsFor, run, SHOP } from './simulator/execute.ts';
+import { createRecords, type Records } from './simulator/records.ts';
+
+/** An access token that is valid from the start, for tests that do not cover the log-in. */
+export const DEMO_ACCESS_TOKEN = 'shpat_demo';
+
+/** Refresh tokens of expiring access tokens work once. */
+export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
+  'demo-client': { secret: 'demo-secret', rotates: {} },
+};
+
+/** Configuration of an instance on this simulator. The secret of webhooks is that of the app. */
+export const DEMO_CONFIGURATION = { 'shopify.shop': 'demo', 'webhook.secret': 'demo-secret' };
+
+export interface ShopifySimulatorOptions extends SimulatorOptions {
+  /** Points that the bucket of query costs holds; 50 are restored each second. Default: no limit, so that tests need not wait. */
+  readonly points?: number;
+  /** The time until a search finds a change. Default 0. */
+  readonly indexLagMs?: number;
+}
+
+const VERSION = '2026-07';
+const PATH = `/admin/api/${VERSION}/graphql.json`;
+const HOUR_MS = 3_600_000;
+const RESTORED = 50;
+
+/** Prints an error. Source: "Status and error codes". */
+function print({ status, message, headers }: Fault): SimulatedResponse {
+  return json({ errors: status === 401 ? '[API] Invalid API key or access token' : message }, status, headers);
+}
+
+/** Creates a simulator of one shop in memory. README.md lists the sources. */
+export function createSimulator(options: ShopifySimulatorOptions): Simulator {
+  const { memory, send, points, indexLagMs = 0 } = options;
+  const clock = createMovableClock();
+  const contradictions: string[] = [];
+  const index = createSearchIndex({ clock, lagMs: indexLagMs });
+  const hooks = createHooks(send, clock.now);
+  const records = createRecords(clock, (name, change) => {
+    index.note(name, change);
+    hooks.report(records, name, change);
+  });
+  const login = createOAuthServer({
+    ...{ title: 'Shopify simulator', clients: CLIENTS, clock, memory: shareMemory(memory, 'login') },
+    ...{ clientAuthentication: 'body', prefixes: { access: 'shpat_', refresh: 'shprt_' }, tokenRedirect: 'unsaid' },
+    lifetimes: { codeMs: HOUR_MS, accessMs: HOUR_MS, refreshMs: 90 * 24 * HOUR_MS },
+    accessTokens: [DEMO_ACCESS_TOKEN],
+    callback: () => ({ shop: SHOP.myshopifyDomain, timestamp: String(Math.floor(clock.now() / 1000)) }),
+    // Without `expiring=1` there is a token that does not expire. Source: "Offline access tokens".
+    tokenResponse: ({ access_token, scope, ...more }, { body }) =>
+      body.form().get('expiring') === '1' || body.form().get('grant_type') === 'refresh_token'
+        ? { access_token, scope, expires_in: more.expires_in, refresh_token: more.refresh_token }
+        : { access_token, scope },
+  });
+  const bucket = { left: points ?? 2000, atMs: clock.now() };
+  const throttleOf = () => {
+    const most = points ?? 2000;
+    const restored = ((clock.now() - bucket.atMs) / 1000) * RESTORED;
+    Object.assign(bucket, { left: Math.min(most, Math.floor(bucket.left + restored)), atMs: clock.now() });
+    return { maximumAvailable: most, currentlyAvailable: bucket.left, restoreRate: RESTORED };
+  };
+
+  async function graphql(call: Call): Promise<SimulatedResponse> {
+    const { query, variables = {} } = call.body.object();
+    const roots = { shop: () => SHOP, metafieldDefinitions: definitionsFor, ...hooks.roots };
+    const asked = { records, index, roots, isStuck: call.isStuck };
+    const throttleStatus = throttleOf();
+    const isEmpty = points !== undefined && throttleStatus.currentlyAvailable <= 0;
+    if (isEmpty) {
+      const errors = [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }];
+      return json({ errors, extensions: { cost: { requestedQueryCost: 10, actualQueryCost: null, throttleStatus } } });
+    }
+    const { result, cost, isContradiction } = await run(asked, String(query), Object(variables));
+    if (isContradiction)
+      contradictions.push(`${JSON.stringify(result.errors)} of ${String(query)} ${JSON.stringify(variables)}`);
+    if (points !== undefined) bucket.left -= Math.max(cost, 10);
+    const extensions = { cost: { requestedQueryCost: cost, actualQueryCost: cost, throttleStatus } };
+    return json({ ...result, extensions });
+  }
+
+  const here = (handler: (call: Call) => SimulatedResponse | Promise<SimulatedResponse>) =>
+    atHosts([SHOP.myshopifyDomain], handler);
+  return simulate(
+    {
+      ...{ clock, print, authenticate: keyHeader('x-shopify-access-token', (token) => login.accepts(token)) },
+      open: {
+        'GET /admin/oauth/authorize': here(login.authorize),
+        'POST /admin/oauth/access_token': here(login.token),
+      },
+      routes: { [`POST ${PATH}`]: here(graphql) },
+      // The schema judges inside the route.
+      official: {
+        judgeRequest: () => undefined,
+        judgeResponse: () => undefined,
+        takeContradictions: () => contradictions.splice(0),
+      },
+      commands: { ...login.commands, ...changesOf(records) },
+    },
+    options,
+  );
+}
+
+/** Subscriptions to webhooks, and their deliveries. Source: "Webhooks", "Verify webhook deliveries". */
+function createHooks(send: SimulatorOptions['send'], now: () => number) {
+  let subscriptions: readonly TableRow[] = [];
+  let made = 0;
+  const roots = {
+    webhookSubscriptions: (args: TableRow) => connectionOf(subscriptions, args),
+    webhookSubscriptionCreate: ({ topic, webhookSubscription }: TableRow) => {
+      const { uri } = Object(webhookSubscription);
+      const isTaken = subscriptions.some((each) => each.topic === topic && each.uri === uri);
+      if (isTaken)
+        return failed(['webhookSubscription', 'callbackUrl'], 'Address for this topic has already been taken');
+      made += 1;
+      const webhook = { ...Object(webhookSubscription), topic, id: `gid://shopify/WebhookSubscription/${made}` };
+      subscriptions = [...subscriptions, webhook];
+      return { webhookSubscription: webhook, userErrors: [] };
+    },
+    webhookSubscriptionDelete: ({ id }: TableRow) => {
+      if (!subscriptions.some((each) => each.id === id)) return failed(['id'], 'Webhook subscription does not exist');
+      subscriptions = subscriptions.filter((each) => each.id !== id);
+      return { deletedWebhookSubscriptionId: id, userErrors: [] };
+    },
+  };
+  const failed = (field: readonly string[], message: string) => ({ userErrors: [{ field, message }] });
+  return {
+    roots,
+    report: (records: Records, name: string, { key, before, after }: TableChange) => {
+      const { topic: plural, updateTopic = 'UPDATE' } = records[name] ?? {};
+      if (plural === undefined) return;
+      const verb = before === undefined ? 'CREATE' : after === undefined ? 'DELETE' : updateTopic;
+      const id = Number(/\d+$/.exec(key)?.[0]);
+      const payload = verb === 'DELETE' ? { id } : { id, admin_graphql_api_id: key, updated_at: after?.updatedAt };
+      for (const { topic, uri, id: hook } of subscriptions.filter((each) => each.topic === `${plural}_${verb}`)) {
+        made += 1;
+        const secret = CLIENTS['demo-client']?.secret ?? '';
+        const signature = { secret, header: 'x-shopify-hmac-sha256', encoding: 'base64' } as const;
+        const { headers, body } = signWebhook(signature, payload, { nowMs: now() });
+        send?.({
+          url: String(uri),
+          body,
+          headers: {
+            ...headers,
+            'x-shopify-topic': String(topic)
+              .toLowerCase()
+              .replace(/_([a-z]+)$/, '/$1'),
+            'x-shopify-shop-domain': SHOP.myshopifyDomain,
+            'x-shopify-api-version': VERSION,
+            'x-shopify-webhook-id': `${hook}-${made}`,
+            'x-shopify-event-id': `event-${made}`,
+            'x-shopify-triggered-at': new Date(now()).toISOString(),
+          },
+        });
+      }
+    },
+  };
+}
