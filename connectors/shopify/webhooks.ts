@@ -3,6 +3,7 @@ import {
   json,
   type ProviderEvent,
   type Registration,
+  rejected,
   type WebhookCall,
   type Webhooks,
   webhooks,
@@ -90,7 +91,14 @@ function readEvents(call: WebhookCall, config: Config): readonly ProviderEvent[]
     {
       ...(id !== undefined && { id }),
       ...(at !== undefined && { at: new Date(at) }),
-      ...{ action, objectName, objectId: json.key(raw.id, 'the id of a record'), raw },
+      ...{ action, objectName, objectId: idOfRecord(raw.id), raw },
     },
   ];
+}
+
+/** Ids may have more digits than a double. */
+function idOfRecord(id: unknown): string {
+  const text = String(id);
+  if (/^\d+$/.test(text)) return text;
+  throw rejected('The event lacks the id of a record.');
 }
