@@ -114,7 +114,8 @@ export function createSimulator({ memory, send, searchLagMs = 0, ...options }: Z
     lifetimes: { codeMs: 120_000, accessMs: 1_800_000, refreshMs: 30 * 86_400_000 },
   });
   const token: RouteHandler = (call) => {
-    const form = new URLSearchParams(Object.entries(call.body.object()).map(([name, value]) => [name, String(value)]));
+    const form = new URLSearchParams();
+    for (const [name, value] of Object.entries(call.body.object())) form.set(name, String(value));
     return server.token({ ...call, body: { ...call.body, form: () => form } });
   };
   function authenticate({ host, headers }: Call): void {
