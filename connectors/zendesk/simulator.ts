@@ -144,7 +144,7 @@ export function createSimulator({ memory, send, searchLagMs = 0, ...options }: Z
         ...Object.fromEntries(
           OWNERS.map((name) => {
             const member = `${name.slice(0, -1)}_fields`;
-            return [`GET ${API}/${member}`, () => json({ [member]: definitionsOf(name) })];
+            return [`GET ${API}/${member}`, (call: Call) => pageOf(member, definitionsOf(name), undefined, call)];
           }),
         ),
         ...webhookRoutes(webhooks),

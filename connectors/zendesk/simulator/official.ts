@@ -39,14 +39,15 @@ const PAGES = {
   },
   links: { type: 'object', properties: { next: {}, prev: {} } },
 };
-const LISTS = ['TicketsResponse', 'UsersResponse', 'OrganizationsResponse', 'GroupsResponse', 'TicketCommentsResponse'];
+const LISTS = ['Tickets', 'Users', 'Organizations', 'Groups', 'TicketComments'].map((name) => `${name}Response`);
+const DEFINITIONS = ['Ticket', 'User', 'Organization'].map((name) => `${name}FieldsResponse`);
+const PAGED =
+  'tickets users organizations groups tickets/{ticket_id}/comments search/export ticket_fields user_fields organization_fields';
 const STATUSES = ['new', 'open', 'pending', 'hold', 'solved', 'closed', 'deleted'];
 
 export const createJudge = createOfficialJudges(official, [
-  ...['tickets', 'users', 'organizations', 'groups', 'tickets/{ticket_id}/comments', 'search/export'].map((path) =>
-    paged(`GET /api/v2/${path}`),
-  ),
-  ...added(LISTS, '"Pagination" has `meta` and `links` of every list.', PAGES),
+  ...PAGED.split(' ').map((path) => paged(`GET /api/v2/${path}`)),
+  ...added([...LISTS, ...DEFINITIONS], '"Pagination" has `meta` and `links` of every list.', PAGES),
   ...added(['TicketUpdateInput'], FIELDS, { custom_fields: VALUES }),
   ...added(['TicketObject'], FIELDS, { custom_fields: VALUES }),
   ...added(['TicketObject'], 'The incremental export has deleted tickets.', { status: { enum: STATUSES } }),
