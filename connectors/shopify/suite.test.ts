@@ -8,7 +8,17 @@ const sample = (create: WriteSample['create'], ...freeTexts: readonly string[]):
   // Shopify returns more members of them than were sent.
   neverShown: ['lineItems'],
 });
-const shippingAddress = { firstName: 'Zoë', lastName: "O'Neil", address1: 'Main St 1', city: 'Ottawa', zip: 'K1A' };
+const shippingAddress = {
+  ...{
+    firstName: 'Zoë',
+    lastName: "O'Neil",
+    company: 'Snow',
+    address1: 'Main St 1',
+    address2: 'Floor 2',
+    city: 'Ottawa',
+  },
+  ...{ provinceCode: 'ON', countryCode: 'CA', zip: 'K1A 0A1', phone: '+16135550100' },
+};
 
 describeConnector(shopify, createSimulator, {
   folder: import.meta.dirname,
