@@ -60,6 +60,10 @@ export function createSimulator(options: ShopifySimulatorOptions): Simulator {
     index.note(name, change);
     hooks.report(records, name, change);
   });
+  // The API of the connector names records by the numbers in their ids.
+  const numbered = ([name, collection]: [string, Records[string]]) =>
+    [name, { ...collection, keyOf: ({ id }: TableRow) => String(/\d+$/.exec(String(id))?.[0]) }] as const;
+  const changeable = Object.fromEntries(Object.entries(records).map(numbered));
   const login = createOAuthServer({
     ...{ title: 'Shopify simulator', clients: CLIENTS, clock, memory: shareMemory(memory, 'login') },
     ...{ clientAuthentication: 'body', prefixes: { access: 'shpat_', refresh: 'shprt_' }, tokenRedirect: 'unsaid' },
@@ -114,7 +118,7 @@ export function createSimulator(options: ShopifySimulatorOptions): Simulator {
         judgeResponse: () => undefined,
         takeContradictions: () => contradictions.splice(0),
       },
-      commands: { ...login.commands, ...changesOf(records) },
+      commands: { ...login.commands, ...changesOf(changeable) },
     },
     options,
   );

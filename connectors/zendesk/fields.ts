@@ -61,7 +61,7 @@ export const FIELDS = {
       external_id: TEXT,
       subject: TEXT,
       description: { createable: true, required: true },
-      comment: { createable: false },
+      comment: { createable: false, required: false },
       status: { ...CHOICE, nullable: false },
       priority: OPTION,
       type: OPTION,

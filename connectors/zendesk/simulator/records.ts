@@ -200,9 +200,10 @@ const KINDS: Readonly<Record<keyof typeof ROWS, Kind>> = {
     },
     vary: {
       ...{ ticket_id: (index) => (index < 2 ? 1 : index), type: () => 'Comment', public: cycle([true, false]) },
-      via: () => ({ channel: 'web' }),
+      ...{ via: () => ({ channel: 'web' }), audit_id: (index) => index + 1 },
+      ...{ html_body: (index) => `<p>Text ${index}</p>`, plain_body: (index) => `Text ${index}` },
     },
-    initial: ({ body }) => ({ type: 'Comment', public: true, author_id: 1, html_body: body, plain_body: body }),
+    initial: ({ body }) => ({ audit_id: 1, type: 'Comment', public: true, author_id: 1, html_body: body, plain_body: body }),
     searched: {},
     gone: (row) => row,
   },
