@@ -16,7 +16,7 @@ const TEXT: Partial<FieldSpec> = {
 
 /** The kinds of search fields: how a field of each kind filters. */
 const KINDS = {
-  id: { filter: can.equal('exact') },
+  id: { filter: can.only('exact', '=', 'IN') },
   integer: INTEGER,
   money: { filter: can.order('superset') },
   flag: { filter: can.only('exact', '=', '!=') },
