@@ -11,6 +11,9 @@ const TEXT = {
   likeForms: ['prefix'],
 } as const satisfies FieldSpec;
 
+/** Whether a beginning finds an external id is not documented. */
+const WORDS = { ...TEXT, filter: can.only('superset', '=', 'IN') } as const;
+
 const EMAIL: Partial<FieldSpec> = {
   domain: {
     text: { askable: (text) => /^[A-Za-z0-9][A-Za-z0-9._-]*@[A-Za-z0-9.-]+$/.test(text), certain: () => false },
@@ -58,7 +61,7 @@ export const FIELDS = {
     but: {
       ...TIMES,
       id: ID,
-      external_id: TEXT,
+      external_id: WORDS,
       subject: TEXT,
       description: { createable: true, required: true },
       comment: { createable: false, required: false },
@@ -89,7 +92,7 @@ export const FIELDS = {
         // Whether the search takes administrators for agents is not documented.
         filter: can.only('superset', '=', 'IN'),
       },
-      external_id: TEXT,
+      external_id: WORDS,
       organization_id: REFERENCE,
       last_login_at: { type: 'datetime', ...codec.instant() },
     },
@@ -98,7 +101,7 @@ export const FIELDS = {
     pick: 'id name external_id domain_names details notes group_id shared_tickets shared_comments tags created_at updated_at url',
     create: 'OrganizationObject',
     update: 'OrganizationObject',
-    but: { ...TIMES, id: ID, name: { ...TEXT, nullable: false }, external_id: TEXT },
+    but: { ...TIMES, id: ID, name: { ...TEXT, nullable: false }, external_id: WORDS },
   }),
   groups: fieldsOf(official, 'GroupObject', {
     pick: 'id name description default is_public created_at updated_at url',

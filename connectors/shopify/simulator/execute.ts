@@ -222,7 +222,8 @@ export async function run({ records, index, roots, isStuck }: Execution, query: 
     };
   }
   const result = await execute({ schema: SCHEMA, document, variableValues: variables, fieldResolver: resolve });
-  const isContradiction = (result.errors ?? []).length > 0;
+  // A search that is not valid contradicts no schema.
+  const isContradiction = (result.errors ?? []).some(({ originalError }) => !(originalError instanceof Fault));
   return { result, cost, isContradiction };
 }
 

@@ -62,6 +62,7 @@ export const createJudge = createOfficialJudges(official, [
   anything('SearchResultObject', 'A result is a whole record of its type.'),
   anything('UserInput', 'Every member of a user can be set, as the description of the endpoint says.'),
   unknown('POST /api/v2/groups', 'The document lacks the body.', 'body'),
+  unknown('PUT /api/v2/organizations/{organization_id}', 'The document lacks the body.', 'body'),
   unknown('PUT /api/v2/groups/{group_id}', 'The document lacks the body.', 'body'),
   unknown('GET /oauth/authorizations/new', 'The log-in is in no document.', 'query', 'response'),
   unknown('POST /oauth/tokens', 'The log-in is in no document.', 'body', 'response'),
