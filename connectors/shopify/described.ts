@@ -74,7 +74,6 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   products: {
     label: 'Products',
     description: 'Products, whose prices and stock are those of their variants.',
-    aliases: ['items'],
     type: 'Product',
     owner: 'PRODUCT',
     pick: 'id title handle descriptionHtml productType vendor status tags templateSuffix totalInventory tracksInventory isGiftCard onlineStoreUrl publishedAt createdAt updatedAt',
@@ -135,7 +134,7 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   productVariants: {
     label: 'Product variants',
     description: 'Variants of products, with their prices and their stock.',
-    aliases: ['variants', 'product-variants'],
+    aliases: ['items', 'variants', 'product-variants'],
     type: 'ProductVariant',
     owner: 'PRODUCTVARIANT',
     pick: 'id title displayName sku barcode price compareAtPrice position inventoryQuantity inventoryPolicy taxable availableForSale createdAt updatedAt',

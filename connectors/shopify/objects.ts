@@ -23,12 +23,15 @@ import { createTranslator } from './search.ts';
 /** Returns the objects. Their metafields are read when an object is first used. */
 export function discoverObjects(): Promise<Objects> {
   const entries = Object.entries(DESCRIBED).map(([name, described]) => {
+    const { translator: _, shape: __, limits: ___, ...outline } = objectOf(name, described, NO_METAFIELDS);
     const describe = async (context: DiscoveryContext) =>
       objectOf(name, described, await readMetafields(context, described));
-    return [name, { ...objectOf(name, described, NO_METAFIELDS), fields: {}, describe }] as const;
+    return [name, { ...outline, fields: {}, changes: { reports: REPORTS }, describe }] as const;
   });
   return Promise.resolve(Object.fromEntries(entries));
 }
+
+const REPORTS = ['created', 'updated'] as const;
 
 /** The metafields of an object: by alias, and as fields. */
 interface Custom {

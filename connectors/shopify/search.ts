@@ -16,7 +16,7 @@ const TEXT: Partial<FieldSpec> = {
 
 /** The kinds of search fields: how a field of each kind filters. */
 const KINDS = {
-  id: { filter: can.equal('exact') },
+  id: { filter: can.only('exact', '=', 'IN') },
   integer: INTEGER,
   money: { filter: can.order('superset') },
   flag: { filter: can.only('exact', '=', '!=') },
@@ -27,7 +27,8 @@ const KINDS = {
   /** A text that `field:*` finds where it is there. */
   known: { ...TEXT, filter: { ...can.null, ...TEXT.filter } },
   number: { filter: can.null },
-  choice: { filter: can.only('superset', '=', 'IN') },
+  /** A value of an enum, which the search writes in lower case. */
+  choice: { domain: { closed: true }, filter: can.only('superset', '=', 'IN') },
 } as const satisfies Readonly<Record<string, Partial<FieldSpec>>>;
 
 /** Search fields by the field of the API: `{ createdAt: 'created_at time' }`. */
@@ -68,5 +69,5 @@ function literal(value: Value, searched = ''): string {
   if (value.kind === 'datetime') return `'${value.text}'`;
   const text = plainText(value);
   if (value.kind !== 'string') return text;
-  return searched.endsWith(' choice') ? text.toLowerCase() : `"${text}"`;
+  return searched.endsWith(' choice') && /^\w+$/.test(text) ? text.toLowerCase() : `"${text}"`;
 }
