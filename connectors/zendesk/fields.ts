@@ -3,16 +3,14 @@ import official from './official.json' with { type: 'json' };
 import { CUSTOM, PLAIN } from './search.ts';
 
 /** Texts are found by their words, without regard to case, so rows are checked again. */
-const TEXT = {
+const WORDS = {
   type: 'string',
   collation: 'ci',
   domain: { text: { askable: (text) => PLAIN.test(text) && text.toLowerCase() !== 'none', certain: () => false } },
-  filter: can.only('superset', '=', 'IN', 'LIKE'),
-  likeForms: ['prefix'],
+  filter: can.only('superset', '=', 'IN'),
 } as const satisfies FieldSpec;
 
-/** Whether a beginning finds an external id is not documented. */
-const WORDS = { ...TEXT, filter: can.only('superset', '=', 'IN') } as const;
+const TEXT = { ...WORDS, filter: can.only('superset', '=', 'IN', 'LIKE'), likeForms: ['prefix'] } as const;
 
 const EMAIL: Partial<FieldSpec> = {
   domain: {
@@ -115,7 +113,8 @@ export const FIELDS = {
   }),
 } as const satisfies Readonly<Record<string, Fields>>;
 
-const NUMBERS = { domain: { digits: { significant: 15 } }, filter: can.order('superset') } as const;
+const COMPARED = { ...can.only('superset', '=', 'IN'), ...can.order('superset') };
+const NUMBERS = { domain: { digits: { significant: 15 } }, filter: COMPARED } as const;
 
 /** Custom fields by their type. Source: "Ticket fields", "User fields", "Organization fields". */
 const kindOf = kinds<string, Json>({
@@ -124,7 +123,7 @@ const kindOf = kinds<string, Json>({
     regexp: TEXT,
     textarea: { type: 'string' },
     checkbox: { type: 'boolean', filter: can.only('superset', '=') },
-    date: { type: 'date', filter: can.order('superset'), read: codec.day.read },
+    date: { type: 'date', filter: COMPARED, read: codec.day.read },
     integer: { type: 'integer', ...NUMBERS, read: codec.integer.read },
     decimal: { type: 'number', ...NUMBERS, read: codec.decimal.read },
     tagger: options,
