@@ -27,8 +27,8 @@ export interface Kind extends CollectionSpec {
   readonly updateTopic?: string;
   /** Returns what is wrong with a record: the field and the message. */
   readonly wrong?: (row: TableRow) => readonly [field: string, message: string] | undefined;
-  /** Returns members that follow from others. */
-  readonly derive?: (row: TableRow) => TableRow;
+  /** Returns members that follow from the record and from its input. */
+  readonly derive?: (row: TableRow, input: TableRow) => TableRow;
 }
 
 export type Records = Readonly<Record<string, Collection<Kind>>>;
@@ -128,9 +128,9 @@ const itemOf = (item: TableRow, index: number) => {
 };
 
 /** Returns the items of a record and their total, where items were given. */
-function withItems(row: TableRow): TableRow {
-  if (!Array.isArray(row.lineItems)) return {};
-  const lineItems = row.lineItems.map((item, index) => itemOf(Object(item), index));
+function withItems(_: TableRow, { lineItems: given }: TableRow): TableRow {
+  if (!Array.isArray(given)) return {};
+  const lineItems = given.map((item, index) => itemOf(Object(item), index));
   const total = bagOf(lineItems.reduce((sum, item) => sum + Number(item.total), 0).toFixed(2));
   return { lineItems, totalPriceSet: total, subtotalPriceSet: total, currentTotalPriceSet: total };
 }
