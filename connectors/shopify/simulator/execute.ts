@@ -46,8 +46,7 @@ export async function run({ records, roots, isStuck }: Execution, query: string,
     const kind = kinds.find(({ one, list }) => name === list || name === one);
     if (kind !== undefined) {
       if (name === kind.one) return kind.table.find(String(args.id)) ?? null;
-      const searched = typeof args.query === 'string' && args.query.trim() !== '' ? args.query : undefined;
-      const rows = kind.table.rows().filter(searched === undefined ? () => true : testOf(kind, searched));
+      const rows = kind.table.rows().filter(args.query == null ? () => true : testOf(kind, String(args.query)));
       return connectionOf(sorted(kind, rows, args), args, isStuck);
     }
     return mutate(name, args);
@@ -86,10 +85,7 @@ export async function run({ records, roots, isStuck }: Execution, query: string,
       const all: readonly TableRow[] = Array.isArray(row.metafields) ? row.metafields : [];
       return all.find(({ namespace, key }) => namespace === (args.namespace ?? 'custom') && key === args.key) ?? null;
     }
-    if (named.name.endsWith('Connection') && held?.nodes === undefined) {
-      const variants = records.productVariants?.table.rows().filter(({ product }) => product === row.id) ?? [];
-      return connectionOf(fieldName === 'variants' ? variants : (held ?? []), args);
-    }
+    if (Array.isArray(held) && named.name.endsWith('Connection')) return connectionOf(held, args);
     if (isObjectType(named) && typeof held === 'string') return find(named.name, held);
     return held ?? emptyOf(returnType);
   };
