@@ -11,7 +11,7 @@ import type { Kind } from './records.ts';
 import { searchFields } from './schema.ts';
 import { parseSearch } from './search.ts';
 
-/** Where a search field or a sort key reads, if its name in camel case is not the member. */
+/** The members that search fields and sort keys read, unless their names in camel case are the members. */
 const PATHS: Readonly<Record<string, string>> = {
   financial_status: 'displayFinancialStatus',
   customer_id: 'customer',
