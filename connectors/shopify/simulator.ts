@@ -4,7 +4,6 @@ import {
   changesOf,
   createMovableClock,
   createOAuthServer,
-  createSearchIndex,
   type Fault,
   json,
   keyHeader,
@@ -32,17 +31,9 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
 /** Configuration of an instance on this simulator. The secret of webhooks is that of the app. */
 export const DEMO_CONFIGURATION = { 'shopify.shop': 'demo', 'webhook.secret': 'demo-secret' };
 
-export interface ShopifySimulatorOptions extends SimulatorOptions {
-  /** Points that the bucket of query costs holds; 50 are restored each second. Default: no limit, so that tests need not wait. */
-  readonly points?: number;
-  /** The time until a search finds a change. Default 0. */
-  readonly indexLagMs?: number;
-}
-
 const VERSION = '2026-07';
 const PATH = `/admin/api/${VERSION}/graphql.json`;
 const HOUR_MS = 3_600_000;
-const RESTORED = 50;
 
 /** Prints an error. Source: "Status and error codes". */
 function print({ status, message, headers }: Fault): SimulatedResponse {
@@ -50,14 +41,12 @@ function print({ status, message, headers }: Fault): SimulatedResponse {
 }
 
 /** Creates a simulator of one shop in memory. README.md lists the sources. */
-export function createSimulator(options: ShopifySimulatorOptions): Simulator {
-  const { memory, send, points, indexLagMs = 0 } = options;
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { memory, send } = options;
   const clock = createMovableClock();
   const contradictions: string[] = [];
-  const index = createSearchIndex({ clock, lagMs: indexLagMs });
   const hooks = createHooks(send, clock.now);
   const records = createRecords(clock, (name, change) => {
-    index.note(name, change);
     hooks.report(records, name, change);
   });
   // The API of the connector names records by the numbers in their ids.
@@ -76,28 +65,14 @@ export function createSimulator(options: ShopifySimulatorOptions): Simulator {
         ? { access_token, scope, expires_in: more.expires_in, refresh_token: more.refresh_token }
         : { access_token, scope },
   });
-  const bucket = { left: points ?? 2000, atMs: clock.now() };
-  const throttleOf = () => {
-    const most = points ?? 2000;
-    const restored = ((clock.now() - bucket.atMs) / 1000) * RESTORED;
-    Object.assign(bucket, { left: Math.min(most, Math.floor(bucket.left + restored)), atMs: clock.now() });
-    return { maximumAvailable: most, currentlyAvailable: bucket.left, restoreRate: RESTORED };
-  };
-
   async function graphql(call: Call): Promise<SimulatedResponse> {
     const { query, variables = {} } = call.body.object();
     const roots = { shop: () => SHOP, metafieldDefinitions: definitionsFor, ...hooks.roots };
-    const asked = { records, index, roots, isStuck: call.isStuck };
-    const throttleStatus = throttleOf();
-    const isEmpty = points !== undefined && throttleStatus.currentlyAvailable <= 0;
-    if (isEmpty) {
-      const errors = [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }];
-      return json({ errors, extensions: { cost: { requestedQueryCost: 10, actualQueryCost: null, throttleStatus } } });
-    }
+    const asked = { records, roots, isStuck: call.isStuck };
     const { result, cost, isContradiction } = await run(asked, String(query), Object(variables));
     if (isContradiction)
       contradictions.push(`${JSON.stringify(result.errors)} of ${String(query)} ${JSON.stringify(variables)}`);
-    if (points !== undefined) bucket.left -= Math.max(cost, 10);
+    const throttleStatus = { maximumAvailable: 2000, currentlyAvailable: 2000 - cost, restoreRate: 100 };
     const extensions = { cost: { requestedQueryCost: cost, actualQueryCost: cost, throttleStatus } };
     return json({ ...result, extensions });
   }

@@ -111,7 +111,7 @@ function objectOf(name: string, { one, fields, ...about }: Described, custom: Fi
     ...about,
     fields: { ...fields, ...custom },
     translator,
-    limits: { maxInSize: 100, maxLength: 3000 },
+    limits: { maxInSize: 100, maxLength: 2000 },
     list: list<Terms>({
       request: (query) => listRequest(name, one, query),
       rows: (body) =>

@@ -1,4 +1,4 @@
-import { getNamedType, isEnumType, isLeafType } from 'graphql';
+import { getNamedType } from 'graphql';
 import {
   type Collection,
   type CollectionSpec,
@@ -8,11 +8,13 @@ import {
   type Member,
   type Members,
   type MovableClock,
+  schemaMembers,
   sparse,
   type TableChange,
   type TableRow,
   times,
 } from '#connector/simulator';
+import official from '../official.json' with { type: 'json' };
 import { typeOf } from './schema.ts';
 
 /** A kind of record: its type in the schema, the root fields, and what tells an input that is not valid. */
@@ -27,32 +29,19 @@ export interface Kind extends CollectionSpec {
   readonly updateTopic?: string;
   /** Returns what is wrong with a record: the field and the message. */
   readonly wrong?: (row: TableRow) => readonly [field: string, message: string] | undefined;
-  /** Returns members that follow from others. */
-  readonly derive?: (row: TableRow) => TableRow;
+  /** Returns members that follow from the record and from its input. */
+  readonly derive?: (row: TableRow, input: TableRow) => TableRow;
 }
 
 export type Records = Readonly<Record<string, Collection<Kind>>>;
 
 const ROWS = 36;
-const TYPES: Readonly<Record<string, Member['type']>> = {
-  Boolean: 'boolean',
-  Int: 'integer',
-  Float: 'number',
-  DateTime: 'datetime',
-};
 
-/** Returns the members of a type that are scalars or choices. Others are filled by columns, or empty. */
+/** Returns the members of a type that are no objects. Those are filled by columns, or empty. */
 function membersOf(type: string): Members {
-  const entries = Object.values(typeOf(type).getFields()).flatMap((field): [string, Member][] => {
-    const named = getNamedType(field.type);
-    if (field.args.length > 0 || !isLeafType(named) || field.name === 'legacyResourceId') return [];
-    const text = String(field.type);
-    const isList = text.startsWith('[');
-    const values = isEnumType(named) && !isList ? named.getValues().map(({ name }) => name) : undefined;
-    const known = isList ? 'array' : (TYPES[named.name] ?? 'string');
-    return [[field.name, { type: known, isNeverNull: text.endsWith('!'), ...(values && { values }) }]];
-  });
-  return Object.fromEntries(entries);
+  const isScalar = ([path, { type: kind }]: [string, Member]) =>
+    kind !== 'object' && !/\.|^legacyResourceId$/.test(path);
+  return Object.fromEntries(Object.entries(schemaMembers(official, type)).filter(isScalar));
 }
 
 const amount = (index: number) => [10, 0.5, 199.99, 1_000_000, 0, 12.34][index % 6]?.toFixed(2) ?? '0.00';
@@ -128,9 +117,9 @@ const itemOf = (item: TableRow, index: number) => {
 };
 
 /** Returns the items of a record and their total, where items were given. */
-function withItems(row: TableRow): TableRow {
-  if (!Array.isArray(row.lineItems)) return {};
-  const lineItems = row.lineItems.map((item, index) => itemOf(Object(item), index));
+function withItems(_: TableRow, { lineItems: given }: TableRow): TableRow {
+  if (!Array.isArray(given)) return {};
+  const lineItems = given.map((item, index) => itemOf(Object(item), index));
   const total = bagOf(lineItems.reduce((sum, item) => sum + Number(item.total), 0).toFixed(2));
   return { lineItems, totalPriceSet: total, subtotalPriceSet: total, currentTotalPriceSet: total };
 }
@@ -211,16 +200,6 @@ export function createRecords(clock: MovableClock, onChange: (name: string, chan
   });
 }
 
-/** Members of inputs whose names or forms differ from those of records. */
-const INPUTS: Readonly<Record<string, (value: unknown) => TableRow>> = {
-  currency: (currencyCode) => ({ currencyCode }),
-  presentmentCurrency: (presentmentCurrencyCode) => ({ presentmentCurrencyCode }),
-  financialStatus: (displayFinancialStatus) => ({ displayFinancialStatus }),
-  fulfillmentStatus: (status) => ({ displayFulfillmentStatus: status === 'PARTIAL' ? 'PARTIALLY_FULFILLED' : status }),
-  shippingAddress: (address) => ({ shippingAddress: addressOf(address) }),
-  billingAddress: (address) => ({ billingAddress: addressOf(address) }),
-};
-
 function addressOf(given: unknown): unknown {
   if (given == null) return null;
   const { countryCode, ...address } = Object(given);
@@ -240,7 +219,7 @@ export function valuesOf({ type }: Kind, { id: _, ...input }: TableRow, old: Tab
     if (name === 'note' && type === 'DraftOrder') return { note2: value };
     if (name === 'metafields') return { metafields: mergeMetafields(old.metafields, value) };
     if (name === 'tags') return { tags: [...new Set((value ?? []) as readonly string[])].toSorted() };
-    return INPUTS[name]?.(value) ?? { [name]: value };
+    return { [name]: name.endsWith('Address') ? addressOf(value) : value };
   });
   return Object.assign({}, ...parts);
 }

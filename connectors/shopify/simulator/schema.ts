@@ -5,7 +5,10 @@ import { buildSchema, type GraphQLField, type GraphQLObjectType, isEnumType, isL
 /** The part of Shopify's schema that the connector uses. */
 export const SCHEMA = buildSchema(readFileSync(join(import.meta.dirname, '..', 'official.graphql'), 'utf8'));
 
-/** @throws Error for a type that the schema lacks */
+/**
+ * Returns an object type of the schema.
+ * @throws Error for a type that the schema lacks
+ */
 export function typeOf(name: string): GraphQLObjectType {
   const type = SCHEMA.getType(name);
   if (!isObjectType(type)) throw new Error(`The schema has no type '${name}'.`);

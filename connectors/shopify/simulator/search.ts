@@ -1,4 +1,4 @@
-import { type Fault, type FilterTest, type FilterTree, fault } from '#connector/simulator';
+import { type Fault, type FilterTree, fault } from '#connector/simulator';
 
 /**
  * The search syntax. Source: "Shopify API search syntax": terms are joined by AND, OR or a blank; `-` and NOT negate; parentheses group;
@@ -89,6 +89,3 @@ export function parseSearch(text: string, makeTest: MakeTest): FilterTree {
   const tree = either();
   return at < tokens.length ? refused() : tree;
 }
-
-/** Never true and never null, so that its negation is always true. */
-export const NEVER: FilterTest = { kind: 'test', field: 'never', operator: '=', values: [true] };
