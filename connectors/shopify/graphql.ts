@@ -20,7 +20,7 @@ const ADDRESS =
 const REFERENCE = '{ legacyResourceId }';
 const PRICE = '{ shopMoney { amount } }';
 
-/** What is read of values that are objects. */
+/** The selections of values that are objects. */
 const SELECTED: Readonly<Record<string, string>> = {
   billingAddress: `billingAddress ${ADDRESS}`,
   shippingAddress: `shippingAddress ${ADDRESS}`,

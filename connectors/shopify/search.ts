@@ -2,7 +2,7 @@ import { can, type FieldSpec, type PushedField, plainText, type Translator, type
 
 const INTEGER: Partial<FieldSpec> = { filter: can.compare('exact') };
 
-/** Where the text of a value may be misread: it has a quote, a backslash or a comma, or no word at all. */
+/** A text with a quote, a backslash or a comma may be misread, and one without a word finds nothing. */
 const isAskable = (text: string) => /^[^"\\,\p{Cc}]*$/u.test(text) && /[\p{L}\p{N}]/u.test(text);
 const TEXT: Partial<FieldSpec> = {
   collation: 'ci',

@@ -114,7 +114,10 @@ export function createSimulator({ memory, send, searchLagMs = 0, ...options }: Z
   );
 }
 
-/** @throws Fault 404 for a record that does not exist, or was deleted */
+/**
+ * Returns a record that was not deleted.
+ * @throws Fault 404 where there is none
+ */
 function alive(collection: Of | undefined, id = ''): TableRow {
   const row = collection?.get(id);
   if (row === undefined || isGone(row)) throw new Fault(404, 'RecordNotFound', 'Not found');

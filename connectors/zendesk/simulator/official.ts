@@ -20,7 +20,7 @@ const unknown = (
   ...{ operation, unjudged, reason },
 });
 
-/** Where Zendesk shows null although the document does not say so. Source: the examples of its own documentation. */
+/** Lets all members of a schema be null. Source: the examples of the documentation. */
 const nullable = (schema: string): Deviation => ({
   schema,
   reason: 'Examples of the documentation have null for members without a value.',
