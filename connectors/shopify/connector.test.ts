@@ -2,6 +2,8 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import '@shopify/shopify-api/adapters/node';
+import { ApiVersion, shopifyApi } from '@shopify/shopify-api';
 import { buildSchema, parse, validate } from 'graphql';
 import type { ObjectSpec, WebhookCall } from '#connector';
 import { prepareQuery } from '../../src/where/index.ts';
@@ -55,6 +57,7 @@ describe('searches of Shopify', () => {
     ['customers', 'email IS NULL AND numberOfOrders != 2', '(-email:* AND -orders_count:2)'],
     ['customers', "updatedAt < '2026-01-31T10:00:00Z'", "updated_at:<='2026-01-31T10:00:00Z'"],
     ['products', "title LIKE 'Snow%' AND vendor LIKE 'a b%'", '(title:Snow* AND vendor:a*)'],
+    ['products', "title LIKE 'Zoë’s%' AND vendor LIKE '😀%'", '(title:Zoë* AND id:>=0)'],
     ['products', "status IN ('ACTIVE', 'DRAFT')", '(status:active OR status:draft)'],
   ] as const) {
     it(`${name}: ${where}`, async () => {
@@ -91,13 +94,23 @@ describe('webhooks of Shopify', () => {
     body: Buffer.from(body),
   });
 
-  it('are verified, and read with all digits', () => {
-    const verdictOf = (each: WebhookCall) =>
-      hooks.verify !== 'unsigned' && hooks.verify(each, { secret: 'hush', now: 0, config: CONFIG });
-    expect([call('orders/create'), call('orders/create', undefined, 'other')].map(verdictOf)).to.eql([
-      'genuine',
-      'forged',
-    ]);
+  it("are verified as by Shopify's own library", async () => {
+    const { webhooks } = shopifyApi({
+      ...{ apiKey: 'key', apiSecretKey: 'hush', hostName: 'causeway.example', isEmbeddedApp: false },
+      ...{ apiVersion: ApiVersion.July26, logger: { level: -1 } },
+    });
+    for (const each of [call('orders/create'), call('orders/create', undefined, 'other')]) {
+      const verdict = hooks.verify !== 'unsigned' && hooks.verify(each, { secret: 'hush', now: 0, config: CONFIG });
+      const headers = { ...each.headers, 'x-shopify-api-version': '2026-07' };
+      const judged = await webhooks.validate({ rawBody: body, rawRequest: { headers } });
+      expect(verdict).to.equal(judged.valid ? 'genuine' : 'forged');
+    }
+    expect(
+      hooks.verify !== 'unsigned' && hooks.verify(call('orders/create'), { secret: 'hush', now: 0, config: CONFIG }),
+    ).to.equal('genuine');
+  });
+
+  it('are read with all digits, and only those of the shop', () => {
     const [event] = hooks.events(call('draft_orders/delete'), CONFIG);
     expect(event).to.include({
       action: 'deleted',

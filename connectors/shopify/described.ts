@@ -109,7 +109,7 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
     update: 'CustomerInput',
     searched: {
       ...{ id: 'id integer', createdAt: 'customer_date day', updatedAt: 'updated_at day', email: 'email known' },
-      ...{ phone: 'phone number', firstName: 'first_name text', lastName: 'last_name text' },
+      ...{ phone: 'phone present', firstName: 'first_name text', lastName: 'last_name text' },
       ...{ numberOfOrders: 'orders_count integer', amountSpent: 'total_spent money' },
     },
     sorted: ORDER_OF_TIMES,

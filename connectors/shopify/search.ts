@@ -24,9 +24,10 @@ const KINDS = {
   // "The date and time, matching a whole day": bounds include their day, so `<` becomes `<=`.
   day: { domain: { step: 'second' }, filter: can.order('superset') },
   text: TEXT,
-  /** A text that `field:*` finds where it is there. */
+  /** The same, and `field:*` finds rows with a value. */
   known: { ...TEXT, filter: { ...can.null, ...TEXT.filter } },
-  number: { filter: can.null },
+  /** A value that `field:*` finds where it is there. */
+  present: { filter: can.null },
   /** A value of an enum, which the search writes in lower case. */
   choice: { domain: { closed: true }, filter: can.only('superset', '=', 'IN') },
 } as const satisfies Readonly<Record<string, Partial<FieldSpec>>>;
@@ -59,10 +60,17 @@ export function createTranslator(searched: Searched): Translator<string> {
     },
     in: (field, values, negated) =>
       group(negated ? 'AND' : 'OR')(values.map((value) => `${negated ? '-' : ''}${equal(field, value)}`)),
-    like: (field, { text }) => `${nameOf(field)}:${text}*`,
+    like: (field, { text }) => {
+      // How Shopify divides other characters into words is not documented, so the prefix ends at the first of them.
+      const [word] = /^[\p{L}\p{N}]+/u.exec(text) ?? [];
+      return word === undefined ? ANY : `${nameOf(field)}:${word}*`;
+    },
     isNull: (field, negated) => `${negated ? '' : '-'}${nameOf(field)}:*`,
   };
 }
+
+/** A search that finds every record. */
+const ANY = 'id:>=0';
 
 /** Texts are phrases, in which no character is special but those that are never sent. */
 function literal(value: Value, searched = ''): string {
