@@ -1,8 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import type { WebhookCall } from '#connector';
+import { objectOf, startProvider } from '#connector/testing';
+import { prepareQuery } from '../../src/where/index.ts';
 import zendesk from './index.ts';
-import { queryOf, translator } from './search.ts';
+import { queryOf, type Terms, translator } from './search.ts';
+import { createSimulator, DEMO_API_TOKEN, DEMO_EMAIL } from './simulator.ts';
 
 const config = { 'zendesk.subdomain': 'Acme' };
 
@@ -49,6 +52,37 @@ describe('Zendesk', () => {
       true,
     );
     expect(translator.fault?.(negated ?? [])).to.equal(undefined);
+  });
+});
+
+describe('Zendesk with an API token', () => {
+  it('searches by keywords, custom fields included, and requests ids at once', async () => {
+    const settings = { 'zendesk.subdomain': 'demo', 'zendesk.email': DEMO_EMAIL, 'oauth.user.token': DEMO_API_TOKEN };
+    const provider = await startProvider(zendesk, createSimulator, settings);
+    try {
+      const connection = provider.connect();
+      const users = objectOf((await connection.discover()).objects, 'users');
+      const asked = async (where: string) => {
+        const { plan } = prepareQuery({ where, orderBy: undefined }, users);
+        const filter = plan.queries[0]?.native as Terms | undefined;
+        await connection.list(users, { ...(filter && { filter }), fields: [], limit: 7 });
+        const { pathname, searchParams } = new URL(connection.requests.at(-1)?.split(' ')[1] ?? '');
+        return [pathname.replace('/api/v2', ''), searchParams.get('query') ?? searchParams.get('ids')];
+      };
+      expect(await asked("name = 'Dana Demo' AND custom_field_plan IN ('gold', 'free')")).to.deep.equal([
+        '/search/export',
+        'name:"Dana Demo" plan:gold plan:free',
+      ]);
+      expect(await asked("updated_at >= '2026-01-31T10:00:00.5Z'")).to.deep.equal([
+        '/search/export',
+        'updated>2026-01-31T10:00:00Z',
+      ]);
+      expect(await asked('id IN (1, 2)')).to.deep.equal(['/users/show_many', '1,2']);
+      // A quote could end the value, so the text is never sent.
+      expect(await asked(`name = 'x" role:admin'`)).to.deep.equal(['/users', null]);
+    } finally {
+      await provider.stop();
+    }
   });
 });
 
