@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import '@shopify/shopify-api/adapters/node';
-import { ApiVersion, shopifyApi } from '@shopify/shopify-api';
+import { ApiVersion, LogSeverity, shopifyApi } from '@shopify/shopify-api';
 import { buildSchema, parse, validate } from 'graphql';
 import type { ObjectSpec, WebhookCall } from '#connector';
 import { prepareQuery } from '../../src/where/index.ts';
@@ -28,21 +28,22 @@ async function describeObject(name: string): Promise<ObjectSpec> {
   return found ?? expect.fail(`There is no object '${name}'.`);
 }
 
+/** Returns the queries of all operations of an object, for all of its fields. */
+function queriesOf({ list, get, create, update, remove, fields }: ObjectSpec): readonly string[] {
+  const all = Object.entries(fields).map(([name, spec]) => ({ ...spec, name, native: spec.native ?? name }));
+  const input = { id: '1', parentId: '1', values: { note: 'x' }, fields: all, parameters: {}, orderBy: [], limit: 5 };
+  return [list, get, create, update, remove].flatMap((operation) => {
+    if (operation === undefined || !('request' in operation)) return [];
+    return String(Object(operation.request(input, CONFIG).json).query);
+  });
+}
+
 describe('operations of Shopify', () => {
   for (const name of Object.keys(DESCRIBED)) {
     it(`are valid by the official schema: ${name}`, async () => {
-      const { list, get, create, update, remove, fields } = await describeObject(name);
-      const all = Object.entries(fields).map(([field, spec]) => ({
-        ...spec,
-        name: field,
-        native: spec.native ?? field,
-      }));
-      const input = { id: '1', values: { note: 'x' }, fields: all, parameters: {}, orderBy: [], limit: 5 };
-      const queries = [list, get, create, update, remove].flatMap((operation) => {
-        if (operation === undefined || !('request' in operation)) return [];
-        const { json: body } = operation.request(input, CONFIG);
-        return String(Object(body).query);
-      });
+      const object = await describeObject(name);
+      const queries = [object, ...Object.values(object.children ?? {})].flatMap(queriesOf);
+      expect(queries).to.have.lengthOf.at.least(2);
       for (const query of queries) expect(validate(SCHEMA, parse(query)), query).to.eql([]);
     });
   }
@@ -97,7 +98,7 @@ describe('webhooks of Shopify', () => {
   it("are verified as by Shopify's own library", async () => {
     const { webhooks } = shopifyApi({
       ...{ apiKey: 'key', apiSecretKey: 'hush', hostName: 'causeway.example', isEmbeddedApp: false },
-      ...{ apiVersion: ApiVersion.July26, logger: { level: -1 } },
+      ...{ apiVersion: ApiVersion.July26, logger: { level: LogSeverity.Error } },
     });
     for (const each of [call('orders/create'), call('orders/create', undefined, 'other')]) {
       const verdict = hooks.verify !== 'unsigned' && hooks.verify(each, { secret: 'hush', now: 0, config: CONFIG });

@@ -154,6 +154,17 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   },
 };
 
+/** The fields of items, which orders and draft orders have alike. */
+export const LINE_FIELDS: Fields = {
+  ...fieldsOf(official, 'LineItem', {
+    pick: 'id title variantTitle sku vendor quantity taxable requiresShipping isGiftCard',
+  }),
+  unitPrice: { ...sum('originalUnitPriceSet'), nullable: false },
+  total: { ...sum('discountedTotalSet'), nullable: false },
+  variantId: { ...REFERENCE, native: 'variant.legacyResourceId' },
+  productId: { ...REFERENCE, native: 'product.legacyResourceId' },
+};
+
 const ID: FieldSpec = {
   ...REFERENCE,
   native: 'legacyResourceId',

@@ -16,7 +16,7 @@ import {
   type Objects,
   type ProviderResponse,
 } from '#connector';
-import { DESCRIBED, type Described, fieldsIn, WRITTEN } from './described.ts';
+import { DESCRIBED, type Described, fieldsIn, LINE_FIELDS, WRITTEN } from './described.ts';
 import { ask, dataIn, LARGEST_PAGE, type Metafields, select } from './graphql.ts';
 import { createTranslator } from './search.ts';
 
@@ -92,9 +92,25 @@ function objectOf(name: string, described: Described, { metafields, fields }: Cu
     translator: createTranslator(searched),
     list: listOf(name, sorted, described.type, metafields),
     ...operationsOn(described, metafields),
+    ...(described.inner?.lineItems !== undefined && { children: { lineItems: linesOf(described.type) } }),
     // The search learns of a change some moments later, and Shopify does not say how many.
     changes: { updated: 'updatedAt', created: 'createdAt', overlapSeconds: 120 },
   });
+}
+
+const PAGE_INFO = 'pageInfo { hasNextPage endCursor }';
+
+/** Returns the rows and the pages of a connection at a path of the data. */
+function connectionAt(...path: readonly string[]) {
+  const rows = (body: unknown) => {
+    if (json.at(body, 'data', path[0] ?? '') === null) throw notFound('Shopify has no such record.');
+    return json.array(json.at(body, 'data', ...path, 'nodes'), 'the records');
+  };
+  const next = ({ body }: ProviderResponse) => {
+    const page = json.at(body, 'data', ...path, 'pageInfo');
+    return json.at(page, 'hasNextPage') === true ? json.at(page, 'endCursor') : undefined;
+  };
+  return { rows, paging: { kind: 'cursor', cursor: 'after', max: LARGEST_PAGE, next } } as const;
 }
 
 function listOf(name: string, sorted: Described['sorted'], type: string, metafields: Metafields) {
@@ -102,30 +118,36 @@ function listOf(name: string, sorted: Described['sorted'], type: string, metafie
     const { text, most } = select(fields, metafields);
     const [term] = orderBy;
     return ask(
-      `query ($first: Int!, $after: String, $query: String, $sortKey: ${type}SortKeys, $reverse: Boolean) { list: ${name}(first: $first, after: $after, query: $query, sortKey: $sortKey, reverse: $reverse) { nodes { ${text} } pageInfo { hasNextPage endCursor } } }`,
+      `query ($first: Int!, $after: String, $query: String, $sortKey: ${type}SortKeys, $reverse: Boolean) { list: ${name}(first: $first, after: $after, query: $query, sortKey: $sortKey, reverse: $reverse) { nodes { ${text} } ${PAGE_INFO} } }`,
       {
         ...{ first: Math.min(limit, most), after: cursor, query: filter },
         ...(term !== undefined && { sortKey: sorted[term.field.name], reverse: term.direction === 'desc' }),
       },
     );
   };
-  return list<string>({
-    request,
-    rows: (body) => json.array(json.at(body, 'data', 'list', 'nodes'), `the records of ${name}`),
-    paging: {
-      kind: 'cursor',
-      cursor: 'after',
-      max: LARGEST_PAGE,
-      next: ({ body }) => {
-        const page = json.at(body, 'data', 'list', 'pageInfo');
-        return json.at(page, 'hasNextPage') === true ? json.at(page, 'endCursor') : undefined;
-      },
-    },
+  return list<string>({ request, ...connectionAt('list') });
+}
+
+/** Returns the items of orders or draft orders, which can be more than are read with a record. */
+function linesOf(type: string): ObjectSpec {
+  const request = ({ fields, limit, cursor, parentId }: ListInput<string>) => {
+    const { text, most } = select(fields, {});
+    return ask(
+      `query ($id: ID!, $first: Int!, $after: String) { record: ${singularOf(type)}(id: $id) { lineItems(first: $first, after: $after) { nodes { ${text} } ${PAGE_INFO} } } }`,
+      { id: `gid://shopify/${type}/${parentId}`, first: Math.min(limit, most), after: cursor },
+    );
+  };
+  return defineObject<string>({
+    label: 'Line items',
+    fields: LINE_FIELDS,
+    list: list<string>({ request, ...connectionAt('record', 'lineItems') }),
   });
 }
 
+const singularOf = (type: string) => type.charAt(0).toLowerCase() + type.slice(1);
+
 function operationsOn({ type, create, update, written }: Described, metafields: Metafields) {
-  const singular = type.charAt(0).toLowerCase() + type.slice(1);
+  const singular = singularOf(type);
   const toGlobal = (id: string) => `gid://shopify/${type}/${id}`;
   const readAt =
     (...path: readonly string[]) =>
