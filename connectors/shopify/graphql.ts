@@ -3,8 +3,8 @@ import { type Failure, json, type ProviderRequest, type ProviderResponse, type P
 /** The version of the Admin API that `official.graphql` describes. */
 const VERSION = '2026-07';
 export const LARGEST_PAGE = 250;
-/** Maximum cost of a query, which is what the rows and their objects cost. Source: "API rate limits", "Single query limit". */
-const MOST_COST = 1000;
+/** Maximum cost of the rows of a query. A query may cost 1,000, of which some is for the objects around the rows. Source: "API rate limits". */
+const MOST_COST = 990;
 /** Maximum number of line items that are read with a record. */
 const MOST_LINES = 50;
 
