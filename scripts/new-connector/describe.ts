@@ -7,6 +7,7 @@ import type { OfficialDescription } from '../../src/connector/simulator/index.ts
 import type { Choices } from './choices.ts';
 import { readDiscovery } from './discovery.ts';
 import { firstConnector } from './first-connector.ts';
+import { readGraphql } from './graphql.ts';
 import { readOData } from './odata.ts';
 import { chooseOfficial, compareOfficial, type Described } from './official.ts';
 import { readOpenApi } from './openapi.ts';
@@ -22,8 +23,15 @@ interface Description {
   readonly openapi: string | undefined;
   /** The file of the $metadata of an OData service. */
   readonly odata: string | undefined;
+<<<<<<< HEAD
   /** The file of a discovery document of Google. */
   readonly discovery: string | undefined;
+=======
+  /** The file of a GraphQL schema. */
+  readonly graphql: string | undefined;
+  /** The object and input types of the GraphQL schema that the connector uses. Default: those of official.json. */
+  readonly types?: readonly string[] | undefined;
+>>>>>>> x-b
   /** Further files of a new connector. */
   readonly files: Readonly<Record<string, string>>;
   readonly operations?: readonly string[] | undefined;
@@ -36,9 +44,9 @@ interface Description {
  * @returns what was written or changed, one line each
  */
 export async function describeConnector({ choices, folder, root, ...given }: Description): Promise<readonly string[]> {
-  const documents = await readDocuments(given);
   const file = join(folder, 'official.json');
   const before = existsSync(file) ? readOfficial(await readFile(file, 'utf8'), file) : undefined;
+  const documents = await readDocuments(given, before, folder);
   const all = documents.flatMap(({ operations }) => Object.keys(operations));
   const after = chooseOfficial(documents, {
     operations: given.operations ?? (before === undefined ? all : Object.keys(before.operations)),
@@ -48,7 +56,8 @@ export async function describeConnector({ choices, folder, root, ...given }: Des
   await writeFile(file, JSON.stringify(after));
   await format(file, root);
   const lines = before === undefined ? summaryOf(after) : changesSince(before, after);
-  if (existsSync(join(folder, 'index.ts'))) return lines;
+  // A GraphQL schema does not say which of its fields list an object, so there is no first connector.
+  if (given.graphql !== undefined || existsSync(join(folder, 'index.ts'))) return lines;
   const { source, unknown } = firstConnector(choices, after, documents);
   const open = unknown.map((sentence) => `- ${sentence}`);
   const files = { ...given.files, 'index.ts': source, 'README.md': withUnknown(readmeText(choices), after, open) };
@@ -64,6 +73,7 @@ function withUnknown(readme: string, { source, version }: OfficialDescription, o
     .replace('What you assumed, because no page says it.', open.join('\n'));
 }
 
+<<<<<<< HEAD
 async function readDocuments({
   openapi,
   odata,
@@ -72,6 +82,23 @@ async function readDocuments({
   if (openapi !== undefined) return readOpenApi(openapi);
   if (discovery !== undefined) return readDiscovery(discovery);
   return odata === undefined ? [] : readOData(odata);
+=======
+async function readDocuments(
+  { openapi, odata, graphql, ...given }: Pick<Description, 'openapi' | 'odata' | 'graphql' | 'operations' | 'types'>,
+  before: OfficialDescription | undefined,
+  folder: string,
+): Promise<readonly Described[]> {
+  if (openapi !== undefined) return readOpenApi(openapi);
+  if (odata !== undefined) return readOData(odata);
+  if (graphql === undefined) return [];
+  const objects = Object.entries(before?.schemas ?? {}).filter(([, { type }]) => type === 'object');
+  const { described, source } = await readGraphql(graphql, {
+    operations: given.operations ?? Object.keys(before?.operations ?? {}),
+    types: given.types ?? objects.map(([name]) => name),
+  });
+  await writeFile(join(folder, 'official.graphql'), source);
+  return [described];
+>>>>>>> x-b
 }
 
 /** Returns a stored description. @throws Error for a file of another form */

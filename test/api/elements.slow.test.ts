@@ -68,10 +68,12 @@ describe('the flags of an element', () => {
       salesforce: '1110',
       servicenow: '1100',
       servicenowoauth: '1110',
+      shopify: '1110',
       slack: '1111',
       stripe: '1100',
       twilio: '1101',
       xero: '1111',
+      zendesk: '1110',
       zohocrm: '1110',
     });
     const shop = await service.createInstance('odata', SHOP);

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { buildSchema } from 'graphql';
 import { readDiscovery } from '../../scripts/new-connector/discovery.ts';
+
 import { firstConnector } from '../../scripts/new-connector/first-connector.ts';
+import { readGraphql } from '../../scripts/new-connector/graphql.ts';
 import { readOData } from '../../scripts/new-connector/odata.ts';
 import { chooseOfficial, compareOfficial, type Described } from '../../scripts/new-connector/official.ts';
 import { readOpenApi } from '../../scripts/new-connector/openapi.ts';
@@ -276,5 +279,51 @@ describe('a newer official description', () => {
     const long = { ...BEFORE, source: 'x'.repeat(200) };
     const [line] = compareOfficial(BEFORE, long);
     expect(line).to.equal(`~ source: "Desk" → "${'x'.repeat(119)}…`);
+  });
+});
+
+describe('the facts of a GraphQL schema', () => {
+  const FILE = join(DESCRIPTIONS, 'shop.graphql');
+  const choice = { operations: ['QUERY items', 'MUTATION itemCreate'], types: ['Item', 'ItemInput'] };
+
+  it('are the chosen root fields and types, without what is deprecated or of another type', async () => {
+    const { source } = await readGraphql(FILE, choice);
+    const schema = buildSchema(source);
+    expect(Object.keys(schema.getQueryType()?.getFields() ?? {})).to.deep.equal(['items']);
+    const fieldsOf = (name: string) => Object.keys(Object(schema.getType(name)).getFields());
+    expect(fieldsOf('Item')).to.deep.equal(['id', 'title', 'colour', 'changed', 'price', 'parent']);
+    expect(fieldsOf('ItemInput')).to.deep.equal(['title', 'colour']);
+    expect(source).to.include('first: Int = 10').and.include('colour: Colour = RED');
+    // The table of search fields stays, in one line.
+    expect(source).to.include('title string, updated_at time').and.not.include('Terms of the search');
+  });
+
+  it('are also operations and JSON schemas', async () => {
+    const { described } = await readGraphql(FILE, choice);
+    expect(described.operations['QUERY items']).to.deep.equal({
+      query: {
+        first: { type: ['integer', 'null'] },
+        query: { type: ['string', 'null'] },
+        colour: { anyOf: [{ $ref: '#/schemas/Colour' }, { type: 'null' }] },
+      },
+      responses: { 200: { type: 'array', items: { $ref: '#/schemas/Item' } } },
+    });
+    expect(described.schemas).to.deep.include({
+      Colour: { type: 'string', enum: ['RED', 'BLUE'] },
+      ItemInput: {
+        type: 'object',
+        required: ['title'],
+        properties: {
+          title: { type: 'string' },
+          colour: { anyOf: [{ $ref: '#/schemas/Colour' }, { type: 'null' }] },
+        },
+      },
+    });
+  });
+
+  it('name what the schema lacks', async () => {
+    const wrong = { operations: ['QUERY orders'], types: ['Item', 'Order'] };
+    const error = await readGraphql(FILE, wrong).catch((reason: unknown) => String(reason));
+    expect(error).to.equal('Error: The schema lacks QUERY orders, Order.');
   });
 });

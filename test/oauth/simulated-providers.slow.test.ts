@@ -7,7 +7,10 @@ import { CLIENTS as GOOGLE_DRIVE } from '../../connectors/googledrive/simulator.
 import { CLIENTS as QUICKBOOKS, REALM_ID } from '../../connectors/quickbooks/simulator.ts';
 import { DEMO_CONFIGURATION } from '../../connectors/servicenow/simulator.ts';
 import { CLIENTS as SERVICENOW } from '../../connectors/servicenowoauth/simulator.ts';
+import { CLIENTS as SHOPIFY } from '../../connectors/shopify/simulator.ts';
 import { CLIENTS as SLACK } from '../../connectors/slack/simulator.ts';
+import { CLIENTS as ZENDESK } from '../../connectors/zendesk/simulator.ts';
+
 import { faultsOf } from '../api/support/expect-problem.ts';
 import { withDatabase } from '../api/support/tenants.ts';
 import { type ApiCall, useApp } from '../support/app.ts';
@@ -27,6 +30,8 @@ describe('an instance by the login of', () => {
   const quickbooks = simulatedProvider(service, 'quickbooks', QUICKBOOKS);
   const servicenow = simulatedProvider(service, 'servicenowoauth', SERVICENOW);
   const slack = simulatedProvider(service, 'slack', SLACK);
+  const shopify = simulatedProvider(service, 'shopify', SHOPIFY);
+  const zendesk = simulatedProvider(service, 'zendesk', ZENDESK);
   const HOST = { siteAddress: 'demo.service-now.com' };
 
   /** @returns the body of an answer that must be 200 */
@@ -39,6 +44,8 @@ describe('an instance by the login of', () => {
     answerOf(token, path, { query });
 
   const LIVES = [
+    { name: 'Shopify', provider: shopify, path: '/orders', lifeMs: HOUR_MS, query: { siteAddress: 'demo' } },
+    { name: 'Zendesk', provider: zendesk, path: '/tickets', lifeMs: 30 * MINUTE_MS, query: { siteAddress: 'demo' } },
     { name: 'Box, whose tokens are good once,', provider: box, path: '/folders/0', lifeMs: HOUR_MS },
     { name: 'SAP Concur, at the data center of its token,', provider: concur, path: '/reports', lifeMs: HOUR_MS },
     { name: 'Fortnox', provider: fortnox, path: '/hubs/erp/invoices', lifeMs: HOUR_MS },
