@@ -16,7 +16,8 @@ export default defineConnector({
   id: 1028,
   contract: 1,
   name: 'Pipedrive',
-  description: 'Deals, persons, organizations, activities, products, notes, pipelines and users of a Pipedrive account.',
+  description:
+    'Deals, persons, organizations, activities, products, notes, pipelines and users of a Pipedrive account.',
   hub: 'crm',
   mark: { shape: 'funnel', colour: 'green' },
   documentation: [

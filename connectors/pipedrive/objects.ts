@@ -65,7 +65,6 @@ const TIMES = {
   add_time: { ...TIME, ...FIXED, sortable: true },
   update_time: changed('>=', '<'),
   is_deleted: FIXED,
-  visible_to: { type: 'integer' },
 } satisfies Described['but'];
 
 const DESCRIBED: Readonly<Record<string, Described>> = {
