@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { OfficialDescription } from '../../src/connector/simulator/index.ts';
 import type { Choices } from './choices.ts';
 import { firstConnector } from './first-connector.ts';
 import { readOData } from './odata.ts';
-import { chooseOfficial, compareOfficial, type Described, type Official } from './official.ts';
+import { chooseOfficial, compareOfficial, type Described } from './official.ts';
 import { readOpenApi } from './openapi.ts';
 import { readmeText } from './texts.ts';
 
@@ -54,7 +55,7 @@ export async function describeConnector({ choices, folder, root, ...given }: Des
 }
 
 /** Returns the README with the source of the facts and with what they do not say. */
-function withUnknown(readme: string, { source, version }: Official, open: readonly string[]): string {
+function withUnknown(readme: string, { source, version }: OfficialDescription, open: readonly string[]): string {
   return readme
     .replace('The page of the provider for each fact.', `${source} (${version}), from which \`official.json\` is made.`)
     .replace('What you assumed, because no page says it.', open.join('\n'));
@@ -69,8 +70,8 @@ async function readDocuments({
 }
 
 /** Returns a stored description. @throws Error for a file of another form */
-function readOfficial(text: string, file: string): Official {
-  const { source, version, operations, schemas }: Partial<Official> = JSON.parse(text);
+function readOfficial(text: string, file: string): OfficialDescription {
+  const { source, version, operations, schemas }: Partial<OfficialDescription> = JSON.parse(text);
   if (source === undefined || version === undefined || operations === undefined || schemas === undefined) {
     throw new Error(`${file} was not made from a description: it has no source, version, operations and schemas.`);
   }
@@ -83,11 +84,11 @@ async function format(file: string, root: string): Promise<void> {
   await promisify(execFile)(process.execPath, [biome, 'check', '--write', '--config-path', root, file]);
 }
 
-function summaryOf({ operations, schemas }: Official): readonly string[] {
+function summaryOf({ operations, schemas }: OfficialDescription): readonly string[] {
   return [`official.json: ${Object.keys(operations).length} operations, ${Object.keys(schemas).length} schemas`];
 }
 
-function changesSince(before: Official, after: Official): readonly string[] {
+function changesSince(before: OfficialDescription, after: OfficialDescription): readonly string[] {
   const changes = compareOfficial(before, after);
   return changes.length === 0 ? ['official.json: nothing changed'] : ['official.json:', ...changes];
 }

@@ -1,9 +1,10 @@
 import { fieldsOf } from '../../src/connector/kit/official.ts';
+import type { JsonSchema, OfficialDescription, OfficialOperation } from '../../src/connector/simulator/index.ts';
 import { type Choices, idOf, titleOf } from './choices.ts';
 import { AUTH, SETTINGS } from './connector.ts';
 import { importList } from './import-list.ts';
-import type { Described, Official, OfficialOperation } from './official.ts';
-import { isObject, type JsonSchema } from './schemas.ts';
+import type { Described } from './official.ts';
+import { isObject } from './schemas.ts';
 
 /** A first connector from an official description. */
 export interface FirstConnector {
@@ -14,7 +15,11 @@ export interface FirstConnector {
 }
 
 /** Writes the objects that the description lists, with their fields and operations. */
-export function firstConnector(choices: Choices, official: Official, documents: readonly Described[]): FirstConnector {
+export function firstConnector(
+  choices: Choices,
+  official: OfficialDescription,
+  documents: readonly Described[],
+): FirstConnector {
   const resources = Object.keys(official.operations).flatMap((name) => findResource(official, name));
   const written = resources.map((resource) => writeObject(official, resource));
   const server = URL.parse(documents.find(({ server }) => server !== undefined)?.server ?? '');
@@ -53,7 +58,11 @@ export default defineConnector({
   };
 }
 
-function unknownOf(choices: Choices, official: Official, documents: readonly Described[]): readonly string[] {
+function unknownOf(
+  choices: Choices,
+  official: OfficialDescription,
+  documents: readonly Described[],
+): readonly string[] {
   const left = Object.keys(official.operations).filter((name) =>
     /^GET .*\}\/[^{]*$|^GET [^{]*\{[^}]*\}\/.*\{/.test(name),
   );
@@ -80,7 +89,7 @@ interface Resource {
   readonly record: string | undefined;
 }
 
-function findResource(official: Official, name: string): readonly Resource[] {
+function findResource(official: OfficialDescription, name: string): readonly Resource[] {
   const [method, path = ''] = name.split(' ');
   const list = official.operations[name];
   if (method !== 'GET' || path.includes('{') || list === undefined) return [];
@@ -95,12 +104,12 @@ function findResource(official: Official, name: string): readonly Resource[] {
 
 const REFERENCE = '#/schemas/';
 
-function resolve(schema: unknown, official: Official): JsonSchema {
+function resolve(schema: unknown, official: OfficialDescription): JsonSchema {
   if (!isObject(schema) || typeof schema.$ref !== 'string') return isObject(schema) ? schema : {};
   return resolve(official.schemas[schema.$ref.slice(REFERENCE.length)], official);
 }
 
-function rowsOf(response: JsonSchema, official: Official): Pick<Resource, 'member' | 'schema'> | undefined {
+function rowsOf(response: JsonSchema, official: OfficialDescription): Pick<Resource, 'member' | 'schema'> | undefined {
   const whole = resolve(response, official);
   const itself = itemOf(whole);
   if (itself !== undefined) return { member: undefined, schema: itself };
@@ -128,7 +137,7 @@ interface Written {
   readonly unknown: readonly string[];
 }
 
-function writeObject(official: Official, resource: Resource): Written {
+function writeObject(official: OfficialDescription, resource: Resource): Written {
   const { name, path, list, member, schema } = resource;
   const fields = Object.keys(fieldsOf(official, schema));
   const query = Object.entries(list.query ?? {});
@@ -191,7 +200,7 @@ interface Records extends Written {
   readonly bodies: Readonly<Record<string, string>>;
 }
 
-function writeRecords(official: Official, { path, record }: Resource): Records {
+function writeRecords(official: OfficialDescription, { path, record }: Resource): Records {
   const has = (method: string, at: string) => official.operations[`${method} ${at}`];
   if (record === undefined || has('GET', record) === undefined)
     return { text: '', imports: [], unknown: ['there is no request for one record.'], bodies: {} };

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { attribute, type Csdl, type Element, elements, parseCsdl } from '../../connectors/odata/csdl.ts';
-import type { Described, OfficialOperation } from './official.ts';
-import type { JsonObject, JsonSchema } from './schemas.ts';
+import type { JsonSchema, OfficialOperation } from '../../src/connector/simulator/index.ts';
+import type { Described } from './official.ts';
+import type { JsonObject } from './schemas.ts';
 
 /**
  * Reads the `$metadata` of an OData 4 service as XML. Each entity set has the operations on its list and on its records.

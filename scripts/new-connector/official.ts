@@ -1,26 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, type JsonSchema, schemasIn } from './schemas.ts';
-
-/** The facts of a provider's official description that a connector uses: `connectors/<key>/official.json`. */
-export interface Official {
-  /** The public documents and where they are from, in words. */
-  readonly source: string;
-  readonly version: string;
-  /** The operations by method and path, e.g. `GET /contacts/{id}`. */
-  readonly operations: Readonly<Record<string, OfficialOperation>>;
-  /** The schemas that the operations reach, by name. A reference is `#/schemas/<Name>`. */
-  readonly schemas: Readonly<Record<string, JsonSchema>>;
-}
-
-export interface OfficialOperation {
-  /** The query parameters by name: a schema, with `required: true` where the parameter is required. */
-  readonly query?: Readonly<Record<string, JsonSchema>>;
-  readonly body?: JsonSchema;
-  /** The media type of the body. It is absent for JSON. */
-  readonly content?: string;
-  /** The schemas of the responses by status, and of the error under `default`. An empty schema describes nothing. */
-  readonly responses: Readonly<Record<string, JsonSchema>>;
-}
+import type { JsonSchema, OfficialDescription, OfficialOperation } from '../../src/connector/simulator/index.ts';
+import { type JsonObject, schemasIn } from './schemas.ts';
 
 /** A document as a set of named schemas and of operations, before the choice of what a connector uses. */
 export interface Described {
@@ -32,8 +12,8 @@ export interface Described {
   readonly server?: string;
   /** The kinds of authentication, in words. */
   readonly security: readonly string[];
-  readonly operations: Official['operations'];
-  readonly schemas: Official['schemas'];
+  readonly operations: OfficialDescription['operations'];
+  readonly schemas: OfficialDescription['schemas'];
 }
 
 interface Choice {
@@ -49,7 +29,7 @@ interface Choice {
  * describes it.
  * @throws Error that names the operations that no document has
  */
-export function chooseOfficial(documents: readonly Described[], choice: Choice): Official {
+export function chooseOfficial(documents: readonly Described[], choice: Choice): OfficialDescription {
   const operations: Record<string, OfficialOperation> = {};
   const schemas: Record<string, JsonSchema> = {};
   const missing: string[] = [];
@@ -125,7 +105,7 @@ function sorted<Member>(members: Readonly<Record<string, Member>>): Record<strin
 }
 
 /** Returns the differences between two descriptions, one line each: `+` for an added part, `-` for a removed one, `~` for a changed one. */
-export function compareOfficial(before: Official, after: Official): readonly string[] {
+export function compareOfficial(before: OfficialDescription, after: OfficialDescription): readonly string[] {
   return [
     ...(['source', 'version'] as const).flatMap((name) => compareValues(name, before[name], after[name])),
     ...compareMembers('operation', before.operations, after.operations),

@@ -1,8 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { load } from 'js-yaml';
-import type { Described, OfficialOperation } from './official.ts';
-import { isObject, type JsonObject, type JsonSchema, toJsonSchema } from './schemas.ts';
+import type { JsonSchema, OfficialOperation } from '../../src/connector/simulator/index.ts';
+import type { Described } from './official.ts';
+import { isObject, type JsonObject, toJsonSchema } from './schemas.ts';
 
 /**
  * Reads an OpenAPI document (3.0, 3.1, or Swagger 2.0; JSON or YAML), or all documents of a folder in the order of their names.

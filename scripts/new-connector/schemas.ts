@@ -1,5 +1,4 @@
-/** A JSON Schema of draft 2020-12 in the part that descriptions of providers use. */
-export type JsonSchema = boolean | JsonObject;
+import type { JsonSchema } from '../../src/connector/simulator/index.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -26,9 +25,9 @@ const KEPT = [
  * @param nameOf returns the name of the schema that a reference leads to
  */
 export function toJsonSchema(schema: unknown, nameOf: (reference: string) => string): JsonSchema {
-  if (typeof schema === 'boolean') return schema;
+  if (schema === false) return { not: {} };
   if (!isObject(schema)) return {};
-  const convert = (inner: unknown) => toJsonSchema(inner, nameOf);
+  const convert = (inner: unknown) => (typeof inner === 'boolean' ? inner : toJsonSchema(inner, nameOf));
   const { $ref } = schema;
   const converted = {
     ...(typeof $ref === 'string' && { $ref: `#/schemas/${nameOf($ref)}` }),
@@ -79,7 +78,7 @@ function orNull(schema: JsonObject): JsonObject {
   };
 }
 
-function mapInner(schema: JsonObject, map: (inner: unknown) => JsonSchema): JsonObject {
+function mapInner(schema: JsonObject, map: (inner: unknown) => boolean | JsonSchema): JsonObject {
   const mapAll = (members: JsonObject) =>
     Object.fromEntries(Object.entries(members).map(([name, inner]) => [name, map(inner)]));
   return Object.fromEntries([
@@ -97,11 +96,13 @@ function mapInner(schema: JsonObject, map: (inner: unknown) => JsonSchema): Json
 
 /** Returns the schema with the names of its references replaced. `rename` is called once for each reference. */
 export function schemasIn(schema: JsonSchema, rename: (name: string) => string): JsonSchema {
-  if (typeof schema === 'boolean') return schema;
   const { $ref } = schema;
   return {
     ...schema,
     ...(typeof $ref === 'string' && { $ref: `#/schemas/${rename($ref.slice('#/schemas/'.length))}` }),
-    ...mapInner(schema, (inner) => (isObject(inner) || typeof inner === 'boolean' ? schemasIn(inner, rename) : {})),
+    ...mapInner(schema, (inner) => {
+      if (typeof inner === 'boolean') return inner;
+      return isObject(inner) ? schemasIn(inner, rename) : {};
+    }),
   };
 }

@@ -2,13 +2,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { firstConnector } from '../../scripts/new-connector/first-connector.ts';
 import { readOData } from '../../scripts/new-connector/odata.ts';
-import {
-  chooseOfficial,
-  compareOfficial,
-  type Described,
-  type Official,
-} from '../../scripts/new-connector/official.ts';
+import { chooseOfficial, compareOfficial, type Described } from '../../scripts/new-connector/official.ts';
 import { readOpenApi } from '../../scripts/new-connector/openapi.ts';
+import type { OfficialDescription } from '../../src/connector/simulator/index.ts';
 
 const DESCRIPTIONS = join(import.meta.dirname, 'descriptions');
 const TICKET = { $ref: '#/schemas/Ticket' };
@@ -200,7 +196,7 @@ describe('the first connector of an official description', () => {
 });
 
 describe('a newer official description', () => {
-  const BEFORE: Official = {
+  const BEFORE: OfficialDescription = {
     source: 'Desk',
     version: '1',
     operations: { 'GET /a': { responses: { 200: { $ref: '#/schemas/A' } } }, 'GET /b': { responses: {} } },
@@ -211,7 +207,7 @@ describe('a newer official description', () => {
   };
 
   it('is compared by operations and members', () => {
-    const after: Official = {
+    const after: OfficialDescription = {
       source: 'Desk',
       version: '2',
       operations: {

@@ -2,6 +2,7 @@ import {
   type Changeable,
   type Column,
   columnsFor,
+  createConform,
   createTable,
   cycle,
   type MovableClock,
@@ -13,7 +14,9 @@ import {
   times,
 } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
-import { conform, schemaOf } from './conform.ts';
+
+/** Brings a record into the form of a schema. Rows are made from all members alike, so some have values that their schema cannot hold. */
+export const conform = createConform(official, { replacesWrong: true });
 
 /** A kind of record. */
 interface Kind {
@@ -163,7 +166,6 @@ export function createRecords(
   const create = (name: Name): Records => {
     const kind: Kind = KINDS[name];
     const members = schemaMembers(official, kind.schema);
-    const schema = schemaOf(kind.schema);
     const steady = Object.keys(members).filter((path) => STEADY.test(path));
     const timed = Object.keys(members).flatMap((path, index): [string, Column][] => {
       if (STEADY.test(path)) return [[path, seconds(11 * HOUR_SECONDS)]];
@@ -179,7 +181,7 @@ export function createRecords(
     const isReplaced = (path: string) => Object.keys(varied).some((other) => path.startsWith(`${other}.`));
     const own = Object.entries(columnsFor(members)).filter(([path]) => !isReplaced(path));
     const columns = { ...Object.fromEntries(own), ...varied, id: (index: number) => idOf(kind.prefix, index) };
-    const shape = (row: TableRow) => conform({ ...row, object: undefined }, schema) as TableRow;
+    const shape = (row: TableRow) => conform({ ...row, object: undefined }, kind.schema);
     const deleted = new Set<string>();
     const waiting: { readonly key: string; readonly before: TableRow | undefined; readonly untilMs: number }[] = [];
     let next = ROWS;

@@ -12,8 +12,7 @@ import {
   type SimulatorOptions,
   type TableRow,
 } from '#connector/simulator';
-import type { AccountEvent } from './account.ts';
-import { conform, schemaOf } from './conform.ts';
+import { type AccountEvent, conform } from './account.ts';
 import { listPage } from './lists.ts';
 
 /** The version of the API, which events have too. */
@@ -68,7 +67,7 @@ export function createEvents(clock: MovableClock, send: SimulatorOptions['send']
   const kept = () => events.filter(({ created }) => Number(created) * 1000 > clock.now() - KEPT_MS);
   const show = (row: TableRow, withSecret = false) => {
     const { secret, ...shown } = row;
-    return json(conform(withSecret ? row : shown, schemaOf('WebhookEndpoint')));
+    return json(conform(withSecret ? row : shown, 'WebhookEndpoint'));
   };
   const routes: Routes = {
     'GET /v1/events': (call) => listPage(call, 'event', kept()),
@@ -78,7 +77,7 @@ export function createEvents(clock: MovableClock, send: SimulatorOptions['send']
       return json(event);
     },
     'GET /v1/webhook_endpoints': (call) => {
-      const rows = endpoints.rows().map(({ secret, ...row }) => Object(conform(row, schemaOf('WebhookEndpoint'))));
+      const rows = endpoints.rows().map(({ secret, ...row }) => conform(row, 'WebhookEndpoint'));
       return listPage(call, 'webhook endpoint', rows);
     },
     'POST /v1/webhook_endpoints': (call) => {

@@ -8,7 +8,7 @@ import {
   times,
 } from '#connector/simulator';
 import type { Name, Records } from './account.ts';
-import { readForm } from './conform.ts';
+import { readForm } from './form.ts';
 import { invalid } from './search.ts';
 
 type All = Readonly<Record<Name, Records>>;

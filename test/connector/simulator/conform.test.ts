@@ -51,6 +51,19 @@ describe('a record in the form of a schema', () => {
     });
   });
 
+  it('keeps values of another type, or replaces them like missing ones', () => {
+    const person = { name: 3, age: 'old' };
+    const strict = createConform({ schemas: SCHEMAS }, { replacesWrong: true });
+    expect(conform(person, 'Person')).to.deep.equal(person);
+    expect(strict(person, 'Person')).to.deep.equal({ name: '', age: 0 });
+    expect(strict({ kind: 'castle', isOpen: 1 }, 'Place')).to.include({ kind: 'shop', isOpen: false });
+  });
+
+  it('keeps what the schema of an open object does not name', () => {
+    const open = createConform({ schemas: { Bag: { ...SCHEMAS.Person, additionalProperties: { type: 'string' } } } });
+    expect(open({ name: 'a', color: 'red' }, 'Bag')).to.deep.equal({ name: 'a', color: 'red' });
+  });
+
   it('has no unknown schema', () => {
     expect(() => conform({}, 'Nothing')).to.throw("The official description has no schema 'Nothing'.");
   });

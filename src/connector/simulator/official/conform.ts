@@ -4,16 +4,19 @@ import type { JsonSchema, OfficialDescription } from './description.ts';
 export interface ConformOptions {
   /** Returns the text of a required member that the record lacks. Default: empty. */
   readonly textOf?: (name: string, schema: JsonSchema) => string;
+  /** Whether values of another type than the schema's are replaced like missing ones. Default: they stay, and the judge finds them. */
+  readonly replacesWrong?: boolean;
 }
 
 /**
  * Returns a function that brings a value into the form of a named schema: it leaves out members that the schema does not name, and
- * optional members without a value that cannot be null. Required members are null or empty where the value lacks them.
+ * optional members without a value that cannot be null. Required members are null or empty where the value lacks them. Objects with
+ * `additionalProperties` keep what their schema does not name.
  * @throws Error (the function) for a schema that does not exist
  */
 export function createConform(
   { schemas }: Pick<OfficialDescription, 'schemas'>,
-  { textOf = () => '' }: ConformOptions = {},
+  { textOf = () => '', replacesWrong = false }: ConformOptions = {},
 ): (value: unknown, schema: string) => Readonly<Record<string, unknown>> {
   function follow({ $ref, ...own }: JsonSchema): JsonSchema {
     if (typeof $ref !== 'string') return own;
@@ -43,7 +46,7 @@ export function createConform(
       return (Array.isArray(value) ? value : []).map((each) => conform(each, Object(schema.items), name));
     }
     if (types.includes('object') || schema.properties !== undefined) return conformObject(Object(value ?? {}), schema);
-    if (value != null) return value;
+    if (value != null && !(replacesWrong && isWrong(value, schema))) return value;
     if (Array.isArray(schema.enum)) return schema.enum[0];
     if (types.includes('boolean')) return false;
     return types.includes('integer') || types.includes('number') ? 0 : textOf(name, schema);
@@ -58,10 +61,19 @@ export function createConform(
       const isShown = held === null ? typesOf(resolve(inner, held)).includes('null') : held !== undefined;
       return isShown || required.includes(name) ? [[name, conform(held, inner, name)] as const] : [];
     });
-    return Object.fromEntries(entries);
+    const isOpen = schema.additionalProperties !== undefined && schema.additionalProperties !== false;
+    const others = isOpen ? Object.entries(value).filter(([name]) => !Object.hasOwn(properties, name)) : [];
+    return Object.fromEntries([...entries, ...others]);
   }
 
   return (value, schema) => Object(conform(value, { $ref: `#/schemas/${schema}` }, schema));
+}
+
+function isWrong(value: unknown, { enum: values, ...schema }: JsonSchema): boolean {
+  if (Array.isArray(values)) return !values.includes(value);
+  const types = typesOf(schema);
+  const type = typeOf(value);
+  return !types.includes(undefined) && !types.includes(type) && !(type === 'integer' && types.includes('number'));
 }
 
 function typesOf({ type }: JsonSchema): readonly unknown[] {
