@@ -14,7 +14,10 @@ describeConnector(dynamics, createSimulator, {
       (number) => ({ name: `It's ${number}`, revenue: 1500.05, creditonhold: true, new_score: 4.5 }),
       ...['name', 'description', 'address1_city'],
     ),
-    contact: sample((number) => ({ firstname: 'Zoë', lastname: `O'Neil ${number}`, birthdate: '2000-02-29' }), 'lastname'),
+    contact: sample(
+      (number) => ({ firstname: 'Zoë', lastname: `O'Neil ${number}`, birthdate: '2000-02-29' }),
+      'lastname',
+    ),
     lead: sample((number) => ({ subject: `Lead ${number}`, lastname: 'Ünal', numberofemployees: 7 }), 'companyname'),
     opportunity: sample((number) => ({ name: `Deal ${number}`, estimatedvalue: 15.05 }), 'name', 'description'),
     incident: sample((number) => ({ title: `Case ${number}`, followupby: '2024-02-29T08:30:00Z' }), 'title'),

@@ -105,7 +105,12 @@ const COLUMNS: Readonly<Record<string, Column>> = {
 
 /** Creates the records of the account. Deleted ones of v2 keep their row. Source: "Delete a deal". */
 export function createRecords(clock: MovableClock, onChange: (kind: Kind, change: TableChange) => void) {
-  const stamp = (initial: object) => () => ({ add_time: writeSeconds(clock.now()), owner_id: 1, active_flag: true, ...initial });
+  const stamp = (initial: object) => () => ({
+    add_time: writeSeconds(clock.now()),
+    owner_id: 1,
+    active_flag: true,
+    ...initial,
+  });
   const of = Object.entries(KINDS).map(([name, kind]): [string, CollectionSpec] => {
     const members = membersOf(kind);
     const vary = Object.entries(COLUMNS).filter(([path]) => Object.hasOwn(members, path));
