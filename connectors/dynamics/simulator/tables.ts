@@ -104,6 +104,7 @@ function specOf(logical: string): Spec {
   return {
     ...{ set: entity.EntitySetName, key, properties, isGuid, members: Object.fromEntries(members) },
     rows: 60,
+    label: Object.keys(properties).find((name) => properties[name]?.maxLength !== undefined),
     makeId: (index) => guidOf(logical, index),
     vary: {
       ...Object.fromEntries(
