@@ -5,6 +5,7 @@ import {
   each,
   type FieldSpec,
   type Fields,
+  type Input,
   type Inputs,
   inputs,
   type Json,
@@ -21,6 +22,12 @@ export const ID: FieldSpec = {
 };
 /** A link to another record, by its id. */
 export const LINK: FieldSpec = { type: 'integer', filter: can.only('exact', '=') };
+/** A lead. Its id is a UUID. */
+export const LEAD: FieldSpec = {
+  type: 'string',
+  filter: can.only('exact', '='),
+  domain: { text: { possible: (text) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) } },
+};
 export const FLAG: FieldSpec = { type: 'boolean', filter: can.only('exact', '=') };
 export const DAY: FieldSpec = { type: 'date', ...codec.day };
 /** Pipedrive shows whole seconds. */
@@ -89,13 +96,15 @@ export const SEARCH = 'search:';
  * parameters.
  */
 export function createTranslator(fields: Fields, searched: Readonly<Record<string, string>>): Translator<Inputs> {
-  const plain = Object.entries(fields).flatMap(([name, { filter = {}, native = name }]) =>
-    filter['='] === undefined ? [] : [[name, native === 'id' ? 'ids' : native]],
-  );
+  const plain = Object.entries(fields).flatMap(([name, { filter = {}, native = name }]): [string, Input][] => {
+    if (filter.IN !== undefined) return [[name, native === 'id' ? 'ids' : native]];
+    return filter['='] === undefined ? [] : [[name, { by: { '=': native } }]];
+  });
+  const since = fields.update_time?.filter?.['>='] === undefined ? {} : { '>=': 'updated_since', '<': 'updated_until' };
   const table = {
     ...Object.fromEntries(plain),
-    ...Object.fromEntries(Object.entries(searched).map(([name, parameter]) => [name, SEARCH + parameter])),
-    update_time: { by: { '>=': 'updated_since', '<': 'updated_until' } },
+    ...Object.fromEntries(Object.entries(searched).map(([name, word]) => [name, { by: { '=': SEARCH + word } }])),
+    update_time: { by: since },
   };
   const translator = inputs(table);
   return {

@@ -32,6 +32,7 @@ import {
   FIXED,
   FLAG,
   ID,
+  LEAD,
   LINK,
   primary,
   SEARCH,
@@ -112,7 +113,7 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
       ...TIMES,
       ...{ id: ID, done: FLAG, due_date: { ...DAY, sortable: true }, marked_as_done_time: TIME },
       ...each(LINK, 'owner_id deal_id person_id org_id'),
-      lead_id: { filter: can.only('exact', '=') },
+      lead_id: LEAD,
     },
   },
   products: {
@@ -179,7 +180,11 @@ function nextCursor(body: unknown): string | undefined {
   return json.findText(json.at(body, 'additional_data', 'next_cursor'));
 }
 
-const rowsIn = (body: unknown) => json.array(json.at(body, 'data') ?? [], 'the records');
+/** A list without records can be null. */
+function rowsIn(body: unknown): readonly unknown[] {
+  const data = json.at(body, 'data');
+  return data === null ? [] : json.array(data, 'the records');
+}
 
 /** Returns the record of a response. Pipedrive keeps deleted records for 30 days, and shows them by their ids. */
 function recordIn({ body }: ProviderResponse): unknown {
@@ -291,7 +296,7 @@ function noteObject() {
       ...{ id: { ...ID, filter: {} }, content: { nullable: false, sortable: true } },
       ...each(SORTED_LINK, 'user_id deal_id person_id org_id'),
       ...each(LINK, 'project_id task_id'),
-      lead_id: { filter: can.only('exact', '=') },
+      lead_id: LEAD,
       add_time: { ...V1_TIME, ...FIXED, sortable: true },
       update_time: { ...changed('>='), ...codec.localTime('UTC') },
       ...each(PINNED, 'pinned_to_deal_flag pinned_to_organization_flag pinned_to_person_flag'),
