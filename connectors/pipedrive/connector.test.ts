@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ConnectorContext, ProviderRequest, WebhookCall } from '#connector';
+import type { DiscoveryContext, ProviderRequest, WebhookCall } from '#connector';
 import { objectOf } from '#connector/testing';
 import { prepareQuery } from '../../src/where/index.ts';
 import pipedrive from './index.ts';
@@ -11,7 +11,8 @@ const KEY = 'dcf558aac1ae4e8c4f849ba5e668430d8df9be12';
 /** Returns a context whose provider responds by path, and the requests. */
 function contextOf(bodies: Readonly<Record<string, unknown>>) {
   const requests: ProviderRequest[] = [];
-  const context: ConnectorContext = {
+  const context: DiscoveryContext = {
+    offload: async () => Promise.reject(new Error('Nothing is offloaded.')),
     config: {},
     signal: new AbortController().signal,
     send: async (request) => {

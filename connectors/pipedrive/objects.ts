@@ -151,11 +151,13 @@ export async function discoverObjects(): Promise<Objects> {
 }
 
 function outlineOf(name: string, described: Described): ObjectSpec {
-  const { custom } = described;
+  const { custom, feed } = described;
   if (custom === undefined) return objectOf(name, described, {});
+  const reports = ['created', 'updated', ...(feed === undefined ? [] : (['deleted'] as const))] as const;
   return {
     ...objectOf(name, described, {}),
     fields: {},
+    changes: { reports },
     describe: async (context) => objectOf(name, described, await readCustom(context, `${V2}/${custom}`)),
   };
 }

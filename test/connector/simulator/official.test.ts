@@ -289,6 +289,16 @@ describe('deviations of a provider from its description', () => {
     await toy.served.stop();
   });
 
+  it('add a response that the description lacks, and judge it', async () => {
+    const responses = { 202: { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } } };
+    const toy = await judged([{ operation: 'GET /books', responses, reason }]);
+    expect(await toy.exchange('GET /books?shelf=a', json({ id: 1 }, 202))).to.deep.equal([202, 'fine']);
+    expect((await toy.exchange('GET /books?shelf=a', json({}, 202)))[0]).to.equal(500);
+    expect((await toy.exchange('GET /books?shelf=a', json(7)))[0]).to.equal(500);
+    toy.served.takeContradictions();
+    await toy.served.stop();
+  });
+
   it('change a schema', async () => {
     const change: Deviation = {
       schema: 'BookInput',

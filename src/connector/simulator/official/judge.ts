@@ -4,14 +4,16 @@ import { Fault, fault } from '../fault.ts';
 import { nestedValues } from '../nested.ts';
 import type { SimulatedResponse } from '../response.ts';
 import { type Call, createRouteFinder } from '../route.ts';
-import { closeSchemas, type JsonSchema, type OfficialDescription } from './description.ts';
+import { closeSchemas, type JsonSchema, type OfficialDescription, type OfficialOperation } from './description.ts';
 
 /** A place where the provider differs from its own description, as far as sources show. */
 export type Deviation = { readonly reason: string } & (
   | {
       /** A method and a path template. Those that the description has, or one that it lacks. */
       readonly operation: string;
-      readonly unjudged: readonly JudgedPart[];
+      readonly unjudged?: readonly JudgedPart[];
+      /** Responses by status that the description lacks. */
+      readonly responses?: OfficialOperation['responses'];
     }
   | {
       readonly schema: string;
@@ -64,20 +66,28 @@ type Prepared = ReturnType<typeof prepare>;
 
 function prepare(official: OfficialDescription, deviations: readonly Deviation[]) {
   const schemas = closeSchemas(deviate(official.schemas, deviations));
-  const unjudged = new Map(
-    deviations.flatMap((each) => ('operation' in each ? [[each.operation, each.unjudged] as const] : [])),
-  );
-  const find = createRouteFinder([...new Set([...Object.keys(official.operations), ...unjudged.keys()])]);
+  const ofOperations = deviations.filter((each) => 'operation' in each);
+  const unjudged = new Map(ofOperations.map((each) => [each.operation, each.unjudged]));
+  const operations = { ...official.operations };
+  for (const { operation, responses } of ofOperations) {
+    const described = operations[operation];
+    if (described === undefined || responses === undefined) continue;
+    operations[operation] = { ...described, responses: { ...described.responses, ...responses } };
+  }
+  const find = createRouteFinder([...new Set([...Object.keys(operations), ...unjudged.keys()])]);
   // Values of a query and of a form are texts.
   const validators = { json: createValidators(schemas, false), text: createValidators(schemas, 'array') } as const;
-  return { unjudged, find, validators };
+  return { operations, unjudged, find, validators };
 }
 
-function createJudge(official: OfficialDescription, { unjudged, find, validators }: Prepared): OfficialJudge {
+function createJudge(
+  { version }: OfficialDescription,
+  { operations, unjudged, find, validators }: Prepared,
+): OfficialJudge {
   const contradictions: string[] = [];
 
   function contradict(what: string, why: string): string {
-    const message = `${what} contradicts the official description (${official.version}): ${why}`;
+    const message = `${what} contradicts the official description (${version}): ${why}`;
     contradictions.push(message);
     return message;
   }
@@ -89,7 +99,7 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
   function reasonAgainst(call: Call): string | undefined {
     const key = find(call);
     if (key === undefined) return 'it has no such operation.';
-    const { query = {}, body, content = 'application/json' } = official.operations[key] ?? {};
+    const { query = {}, body, content = 'application/json' } = operations[key] ?? {};
     if (isJudged(key, 'query')) {
       const values = nestedValues(call.query, query);
       const reason = validators.text(`${key} query`, () => schemaOfQuery(query))(values);
@@ -113,7 +123,7 @@ function createJudge(official: OfficialDescription, { unjudged, find, validators
     },
     judgeResponse: (call, { status = 200, body, stream }) => {
       const key = find(call);
-      const { responses } = (key === undefined ? undefined : official.operations[key]) ?? {};
+      const { responses } = (key === undefined ? undefined : operations[key]) ?? {};
       if (key === undefined || responses === undefined || stream !== undefined || !isJudged(key, 'response')) return;
       if (status >= 400 && !isJudged(key, 'errors')) return;
       const what = `The simulator's response ${status} to ${call.method} ${call.path}`;

@@ -1,0 +1,100 @@
+import { type Config, type ConfigField, defineConnector, errors, type Json, json, settings } from '#connector';
+import { discoverObjects } from './objects.ts';
+import { notifications } from './webhooks.ts';
+
+/** Data centers. An account lives in one of them, and each has log-in and API hosts of its own. Source: "Multi-DC support". */
+const DATA_CENTERS = ['com', 'eu', 'in', 'com.au', 'com.cn', 'jp'] as const;
+
+const CONFIGURATION = [
+  {
+    key: 'zoho.datacenter',
+    type: 'string',
+    label: 'Data center',
+    description: 'The end of the address at which you use Zoho CRM, such as `eu` for crm.zoho.eu.',
+    default: 'com',
+    pattern: /^(?:com|eu|in|com\.au|com\.cn|jp)$/,
+  },
+] as const satisfies readonly ConfigField[];
+
+const setting = settings(CONFIGURATION);
+const logIn = (config: Config) => `https://accounts.zoho.${setting(config, 'zoho.datacenter')}/oauth/v2`;
+const API = 'api.domain';
+
+/** The connector for Zoho CRM, with OAuth. README.md lists the facts and their sources. */
+export default defineConnector({
+  key: 'zohocrm',
+  id: 1031,
+  contract: 1,
+  name: 'Zoho CRM',
+  description: 'Leads, contacts, accounts, deals and every other module of a Zoho CRM account, custom ones included.',
+  hub: 'crm',
+  mark: { shape: 'target', colour: 'red' },
+  documentation: [
+    { title: 'Query API', url: 'https://www.zoho.com/crm/developer/docs/api/v8/COQL-Overview.html' },
+    { title: 'OAuth', url: 'https://www.zoho.com/crm/developer/docs/api/v8/oauth-overview.html' },
+  ],
+  auth: {
+    type: 'oauth2',
+    authorizeUrl: (config) => `${logIn(config)}/auth`,
+    tokenUrl: (config) => `${logIn(config)}/token`,
+    clientAuthentication: 'body',
+    pkce: false,
+    scopes: ['modules.ALL', 'settings.ALL', 'users.READ', 'coql.READ', 'notifications.ALL', 'org.READ'].map(
+      (scope) => `ZohoCRM.${scope}`,
+    ),
+    scopeSeparator: ',',
+    // Without a new consent, a second log-in returns no refresh token.
+    authorizeParameters: { access_type: 'offline', prompt: 'consent' },
+    values: {
+      [API]: {
+        from: 'token',
+        name: 'api_domain',
+        type: 'url',
+        description: 'URL of the data center of the account, the base of every call.',
+      },
+    },
+    headers: (token) => ({ authorization: `Zoho-oauthtoken ${token}` }),
+    setup: [
+      'In the API console of Zoho (https://api-console.zoho.com), add a client of the type "Server-based Applications".',
+      'Enter your callback URL as the authorized redirect URI.',
+      'Copy the client id to `oauth.api.key`, and the client secret to `oauth.api.secret`.',
+    ],
+  },
+  configuration: CONFIGURATION,
+  baseUrl: (config) => String(config[API]),
+  hosts: DATA_CENTERS.flatMap((end) => [`accounts.zoho.${end}`, `www.zohoapis.${end}`]),
+  probe: { path: '/crm/v8/org' },
+  classify: errors({
+    part: ({ body, status }) => {
+      const failed = findFailed(body);
+      return status < 300 && failed !== undefined ? { status: 400, body: failed } : undefined;
+    },
+    code: ({ body }) => json.findText(json.at(body, 'code')),
+    message: ({ body }) => describe(Object(body)),
+    kinds: {
+      INVALID_TOKEN: 'credentials',
+      AUTHENTICATION_FAILURE: 'credentials',
+      DUPLICATE_DATA: 'conflict',
+      RECORD_LOCKED: 'conflict',
+      TOO_MANY_REQUESTS: 'rateLimited',
+      INTERNAL_ERROR: 'unavailable',
+    },
+  }),
+  objects: discoverObjects,
+  operations: ['list', 'get', 'create', 'update', 'remove'],
+  polls: ['Leads', 'Contacts', 'Accounts', 'Deals'],
+  webhooks: notifications,
+});
+
+/** A change of several records succeeds as a whole, and reports the failure of each. We send one. */
+function findFailed(body: unknown): unknown {
+  const entries = [json.at(body, 'data'), json.at(body, 'watch')].flat();
+  return entries.find((entry) => json.at(entry, 'status') === 'error' && json.at(entry, 'code') !== undefined);
+}
+
+/** Returns Zoho CRM's words, and the field that they are about. */
+function describe({ message, details }: Json): string | undefined {
+  const field = json.findText(json.at(details, 'api_name'));
+  const text = json.findText(message);
+  return text === undefined || field === undefined ? text : `${field}: ${text}`;
+}
