@@ -208,7 +208,7 @@ function recordsOf({ set, ...table }: Table, bindings: Bindings) {
   const at = (id: string) => {
     // Other texts in parentheses would name a record by an alternate key.
     if (!GUID.test(id.toLowerCase())) throw notFound(`'${id}' is no id of Dataverse.`);
-    return path`/${set}` + `(${id})`;
+    return `${path`/${set}`}(${id})`;
   };
   const record = ({ body }: { readonly body: unknown }) => readRecord(body);
   return records({

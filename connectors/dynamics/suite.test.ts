@@ -22,6 +22,15 @@ describeConnector(dynamics, createSimulator, {
     opportunity: sample((number) => ({ name: `Deal ${number}`, estimatedvalue: 15.05 }), 'name', 'description'),
     incident: sample((number) => ({ title: `Case ${number}`, followupby: '2024-02-29T08:30:00Z' }), 'title'),
     task: sample((number) => ({ subject: `Task ${number}`, percentcomplete: 50 }), 'subject', 'description'),
+    systemuser: sample(
+      (number) => ({
+        firstname: 'Zoë',
+        lastname: `User ${number}`,
+        domainname: `user${number}@example.com`,
+        internalemailaddress: `user${number}@example.com`,
+      }),
+      ...['firstname', 'lastname', 'jobtitle'],
+    ),
     new_pet: sample((number) => ({ new_name: `Pet ${number}`, new_weight: 4.25, new_vaccinated: true }), 'new_name'),
   },
 });

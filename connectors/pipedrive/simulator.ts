@@ -18,6 +18,7 @@ import {
   sortRows,
   type TableRow,
   takePage,
+  writeSeconds,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { showFields } from './simulator/custom-fields.ts';
@@ -55,6 +56,10 @@ export function createSimulator(options: PipedriveSimulatorOptions): Simulator {
   const records = createRecords(clock, (kind, change) =>
     webhooks.report(kind.entity, change, (row) => show(kind, row)),
   );
+  const changeable = Object.entries(records).map(([name, each]) => [
+    name,
+    { ...each, create: (number: number) => ({ ...each.create(number), add_time: writeSeconds(clock.now()) }) },
+  ]);
   const routes = Object.entries(KINDS).map(([name, kind]) => routesOf(name, kind, records[name]));
   return simulate(
     {
@@ -79,7 +84,7 @@ export function createSimulator(options: PipedriveSimulatorOptions): Simulator {
         ...webhooks.routes,
         ...(Object.assign({}, ...routes) as Routes),
       },
-      commands: { ...login.commands, ...changesOf(records) },
+      commands: { ...login.commands, ...changesOf(Object.fromEntries(changeable)) },
     },
     options,
   );
@@ -122,7 +127,8 @@ function routesOf(name: string, kind: Kind, collection: Collection | undefined):
           : values,
     }),
     [`DELETE ${path}/{id}`]: ({ params: { id = '' } }) => {
-      collection.table.remove(String(collection.get(id).id));
+      if (collection.get(id).is_deleted === true) throw new Fault(404, 'not_found', 'The record was deleted');
+      collection.table.remove(id);
       return json({ success: true, data: kind.v1 ? true : { id: Number(id) } });
     },
     [`GET /api/v2/${kind.fields}`]: (call) => {
