@@ -7,6 +7,7 @@ import {
   createMovableClock,
   createOfficialJudges,
   Fault,
+  filterFieldOf,
   foldCases,
   json,
   type Routes,
@@ -23,7 +24,7 @@ import {
 import official from './official.json' with { type: 'json' };
 import { showFields } from './simulator/custom-fields.ts';
 import { createLogin } from './simulator/login.ts';
-import { createRecords, KINDS, type Kind } from './simulator/records.ts';
+import { createRecords, isTime, KINDS, type Kind } from './simulator/records.ts';
 import { COMPANY_ID, createWebhooks } from './simulator/webhooks.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, DEMO_API_TOKEN } from './simulator/login.ts';
@@ -102,9 +103,7 @@ function show({ schema, v1 }: Kind, row: TableRow): TableRow {
   const shown = conform(row, schema);
   if (v1 !== true) return shown;
   const entries = Object.entries(shown).map(([name, value]) =>
-    typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:]{8}Z$/.test(value)
-      ? [name, value.replace('T', ' ').slice(0, -1)]
-      : [name, value],
+    typeof value === 'string' && isTime(name) ? [name, value.replace('T', ' ').slice(0, -1)] : [name, value],
   );
   return Object.fromEntries(entries);
 }
@@ -154,7 +153,7 @@ function testsOf({ query }: Call): (row: TableRow) => boolean {
   return (row) => {
     const at = Date.parse(String(row.update_time));
     if ((since !== undefined && !(at >= since)) || (until !== undefined && !(at < until))) return false;
-    return given.every(([name, value]) => String(row[name]) === value);
+    return given.every(([name, value]) => String(row[name] ?? '') === value);
   };
 }
 
@@ -188,13 +187,15 @@ function listV2(kind: Kind, { table }: Collection, call: Call) {
 }
 
 /** Lists records of version 1: users as a whole, notes in pages. Source: "Get all notes". */
-function listV1(kind: Kind, { table }: Collection, call: Call) {
+function listV1(kind: Kind, { table, members }: Collection, call: Call) {
   const isWanted = testsOf(call);
-  const [, name, direction] = /^(\w+)(?: (ASC|DESC))?$/i.exec(call.query.get('sort') ?? 'id') ?? [];
-  if (name === undefined) throw new Fault(400, 'validation', 'sort is not valid');
-  const descending = direction?.toUpperCase() === 'DESC';
-  const type = name.endsWith('_time') ? 'datetime' : name === 'content' ? 'string' : 'integer';
-  const rows = sortRows(table.rows().filter(isWanted), [{ type, read: (row) => row[name], descending }]);
+  const terms = (call.query.get('sort') ?? 'id').split(',').map((term) => {
+    const [, name = '', direction = 'ASC'] = /^\s*(\w+)(?: (ASC|DESC))?\s*$/i.exec(term) ?? [];
+    const field = filterFieldOf(members, name);
+    if (field === undefined) throw new Fault(400, 'validation', `sort: ${term} is not valid`);
+    return { ...field, descending: direction.toUpperCase() === 'DESC' };
+  });
+  const rows = sortRows(table.rows().filter(isWanted), terms);
   if (kind.schema === 'User') return json({ success: true, data: rows.map((row) => show(kind, row)) });
   const { rows: shown, start, size, next } = takePage(rows, OFFSET, call);
   const pagination = { start, limit: size, more_items_in_collection: next !== undefined };

@@ -83,7 +83,12 @@ function membersOf({ schema, fields }: Kind): Members {
 function typeOf(path: string, { type }: Member): Pick<Member, 'type' | 'refersTo'> {
   if (Object.hasOwn(REFERENCES, path)) return { type: 'reference', refersTo: REFERENCES[path] };
   if (DAYS.includes(path)) return { type: 'date' };
-  return { type: type === 'string' && (path.endsWith('_time') || TIMES.includes(path)) ? 'datetime' : type };
+  return { type: type === 'string' && isTime(path) ? 'datetime' : type };
+}
+
+/** Returns whether a column holds an instant, and not only the time of a day. */
+export function isTime(name: string): boolean {
+  return (name.endsWith('_time') && name !== 'due_time') || TIMES.includes(name);
 }
 
 const contact = (value: (index: number) => string) =>
