@@ -44,22 +44,8 @@ export interface Scope {
  */
 export function compileWhere(filter: string | null, scope: Scope): (row: TableRow) => boolean {
   if (filter === null) return () => true;
-  const tree = toTree(parseFilter(withLists(filter)), scope);
+  const tree = toTree(parseFilter(filter), scope);
   return compileFilter(tree, { field: (name) => fieldOf(name, scope), refuse: badQuery });
-}
-
-const IN =
-  /Microsoft\.Dynamics\.CRM\.(Not)?In\(PropertyName='(\w+)',PropertyValues=\[("(?:[^"\\]|\\.)*"(?:,"(?:[^"\\]|\\.)*")*)\]\)/g;
-/** Marks the texts of the function, because Dataverse does not know the operator `in`. */
-const LISTED = '\u0001';
-
-/** Turns the function `In`, whose values are JSON, into the operator `in`, because the parser does not know the function. */
-function withLists(filter: string): string {
-  return filter.replace(IN, (_, not: string | undefined, name: string, values: string) => {
-    const texts: readonly unknown[] = JSON.parse(`[${values}]`);
-    const list = texts.map((text) => `'${LISTED}${String(text).replaceAll("'", "''")}'`).join(',');
-    return `${not === undefined ? '' : 'not '}(${name} in (${list}))`;
-  });
 }
 
 function fieldOf(name: string, { members, isGuid }: Scope): FilterField | undefined {
@@ -88,7 +74,6 @@ function toTest(name: string, [left, right]: readonly Expression[], scope: Scope
     ...{ kind: 'test', field, operator, values },
   });
   if (right.kind === 'null' && (name === 'eq' || name === 'ne')) return test(name === 'eq' ? 'IS NULL' : 'IS NOT NULL');
-  if (right.kind === 'list') return test('IN', ...right.members.map(readListed));
   if (right.kind !== 'literal') throw badQuery('A property stands in front of a literal.');
   const wanted = scope.isGuid(field) ? 'guid' : (LITERALS[member.type] ?? 'text');
   if (right.type !== wanted) throw badQuery(`A binary operator with incompatible types was detected at '${field}'`);
@@ -97,12 +82,6 @@ function toTest(name: string, [left, right]: readonly Expression[], scope: Scope
   const operator = OPERATORS.get(name);
   if (operator === undefined) throw badQuery(`The function '${name}' is not supported`);
   return test(operator, right.text);
-}
-
-/** Reads a value of the function `In`: a text, whatever the type of the property is. */
-function readListed(value: Expression): string {
-  if (value.kind !== 'literal' || !value.text.startsWith(LISTED)) throw badQuery("The operator 'in' is not supported");
-  return value.text.slice(LISTED.length);
 }
 
 /** Reads the wildcards of T-SQL: `%`, `_`, and a character in brackets, which stands for itself. */
