@@ -3,7 +3,6 @@ import {
   bearer,
   type Call,
   changesOf,
-  createBudget,
   createEnteredWebhooks,
   createMovableClock,
   createOAuthServer,
@@ -43,11 +42,6 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
 /** Configuration of an instance on this simulator. Its access token is `DEMO_ACCESS_TOKEN`. */
 export const DEMO_CONFIGURATION = { 'dynamics.host': HOST, 'webhook.secret': 'demo-webhook-secret' };
 
-export interface DynamicsSimulatorOptions extends SimulatorOptions {
-  /** Maximum number of calls in five minutes. Dataverse accepts 6,000. Default: no limit, so that tests need not wait. */
-  readonly callsPerFiveMinutes?: number;
-}
-
 const createJudge = createOfficialJudges(official, [
   {
     operation: 'GET /{tenant}/oauth2/v2.0/authorize',
@@ -58,8 +52,8 @@ const createJudge = createOfficialJudges(official, [
 ]);
 
 /** Creates a simulator of a Dataverse environment in memory. README.md lists the sources. */
-export function createSimulator(options: DynamicsSimulatorOptions): Simulator {
-  const { memory, send, callsPerFiveMinutes: calls } = options;
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const { memory, send } = options;
   const clock = createMovableClock();
   const login = createOAuthServer({
     ...{ title: 'Dynamics 365 simulator', clients: CLIENTS, clock, memory: shareMemory(memory, 'login') },
@@ -77,7 +71,6 @@ export function createSimulator(options: DynamicsSimulatorOptions): Simulator {
       // Source: "Compose HTTP requests and handle errors".
       print: ({ status, code, message, headers }) => json({ error: { code, message } }, status, headers),
       ...{ clock, official: createJudge(), headers: { 'odata-version': '4.0' } },
-      ...(calls !== undefined && { budget: createBudget({ calls, windowMs: 300_000, clock, headers: () => ({}) }) }),
       open: {
         'GET /{tenant}/oauth2/v2.0/authorize': atHosts([LOGIN], login.authorize),
         'POST /{tenant}/oauth2/v2.0/token': atHosts([LOGIN], login.token),
@@ -167,18 +160,15 @@ function listOf(table: Table, call: Call): SimulatedResponse {
   const order = readOrder(query.get('$orderby'), table);
   const found = sortRows(table.table.rows().filter(compileWhere(query.get('$filter'), table)), order);
   const [, preferred] = /odata\.maxpagesize=(\d+)/.exec(String(headers.prefer)) ?? [];
-  // A preferred size makes Dataverse ignore `$top`.
-  const rows = preferred === undefined ? found.slice(0, Number(query.get('$top') ?? LARGEST_PAGE)) : found;
   const position = new URLSearchParams(query);
   position.set('size', preferred ?? String(LARGEST_PAGE));
-  const page = takePage(rows, STYLE, { query: position, isStuck: call.isStuck });
+  const page = takePage(found, STYLE, { query: position, isStuck: call.isStuck });
   const asked = [...query].filter(([name]) => name !== '$skiptoken');
   const next = [...asked, ['$skiptoken', page.next ?? '']].map(
     ([name, text = '']) => `${name}=${encodeURIComponent(text)}`,
   );
   return json({
     '@odata.context': `https://${HOST}${ROOT}/$metadata#${table.set}`,
-    ...(query.get('$count') === 'true' && { '@odata.count': Math.min(found.length, LARGEST_PAGE) }),
     value: page.rows.map((row) => shown(table, row, call)),
     ...(page.next !== undefined && { '@odata.nextLink': `https://${HOST}${ROOT}/${table.set}?${next.join('&')}` }),
   });

@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import {
   type Collection,
   type CollectionSpec,
+  type Column,
   createCollections,
+  cycle,
   Fault,
   type JsonSchema,
   type MovableClock,
+  pick,
   schemaMembers,
   sparse,
   type TableChange,
@@ -62,13 +65,20 @@ export function attributeOf(property: JsonSchema | undefined): Attribute | undef
 
 /** The annotation with the table to which a lookup leads. */
 export const ANNOTATION = '@Microsoft.Dynamics.CRM.lookuplogicalname';
-const BINDING = '@odata.bind';
+
+/** A way to write a lookup: the member of bodies, such as `parentcustomerid_account@odata.bind`, and the table to which it leads. */
+interface Lookup {
+  readonly name: string;
+  readonly member: string;
+  readonly target: string;
+}
 
 interface Spec extends CollectionSpec, Scope {
   /** The entity set. */
   readonly set: string;
   readonly key: string;
   readonly properties: Described['properties'];
+  readonly lookups: readonly Lookup[];
 }
 
 export type Table = Collection<Spec>;
@@ -76,102 +86,84 @@ export type Tables = Readonly<Record<string, Table>>;
 
 /** Creates the tables, by their logical names. */
 export function createTables(clock: MovableClock, onChange: (logical: string, change: TableChange) => void): Tables {
+  const specs = Object.entries(ENTITIES).map(([logical, described]) => [logical, specOf(logical, described)] as const);
   return createCollections<string, Spec>({
-    of: Object.fromEntries(Object.keys(ENTITIES).map((logical) => [logical, specOf(logical)])),
+    of: Object.fromEntries(specs),
     ...{ clock, onChange, isStrict: true },
     refuse: ([complaint]) => new Fault(400, '0x80048d19', complaint?.message ?? ''),
     absent: ({ set }, id) => new Fault(404, '0x80040217', `Entity '${set}' With Id = ${id} Does Not Exist`),
   });
 }
 
-function specOf(logical: string): Spec {
-  const { entity, properties } = ENTITIES[logical] ?? missing(logical);
-  const key = entity.PrimaryIdAttribute;
-  const isGuid = (name: string) => properties[name]?.format === 'uuid';
-  const members = Object.entries(schemaMembers(official, logical)).flatMap(([name, member]) => {
-    const attribute = attributeOf(properties[name]);
-    if (attribute === undefined) return [];
-    const isNeverNull = ![properties[name]?.type].flat().includes('null');
-    return [[name, { ...member, isRequired: false, isNeverNull }] as const];
+function specOf(logical: string, { entity, properties }: Described): Spec {
+  const columns = Object.entries(properties).filter(([, property]) => attributeOf(property) !== undefined);
+  const described = schemaMembers(official, logical);
+  const members = columns.flatMap(([name, { type }]) => {
+    const { [name]: member } = described;
+    return member === undefined ? [] : [[name, { ...member, isNeverNull: ![type].flat().includes('null') }] as const];
   });
-  const lookups = Object.entries(properties).flatMap(([name, property], at) =>
-    (attributeOf(property)?.Relationships ?? [])
-      .slice(at % 2)
-      .concat(attributeOf(property)?.Relationships ?? [])
-      .slice(0, 1)
-      .map(({ ReferencedEntity }) => [name, targetOf(ReferencedEntity), at] as const),
+  // An owner is a user here, and no team.
+  const lookups = columns.flatMap(([name, property]) =>
+    (attributeOf(property)?.Relationships ?? []).map(
+      ({ ReferencedEntity: table, ReferencingEntityNavigationPropertyName: navigation }): Lookup => ({
+        ...{ name, member: `${navigation}@odata.bind`, target: table === 'owner' ? 'systemuser' : table },
+      }),
+    ),
   );
+  const owner = { _ownerid_value: guidOf('systemuser', 0), [`_ownerid_value${ANNOTATION}`]: 'systemuser' };
   return {
-    ...{ set: entity.EntitySetName, key, properties, isGuid, members: Object.fromEntries(members) },
+    ...{ set: entity.EntitySetName, key: entity.PrimaryIdAttribute, properties, lookups },
+    members: Object.fromEntries(members),
+    isGuid: (name) => properties[name]?.format === 'uuid',
     rows: 60,
     label: Object.keys(properties).find((name) => properties[name]?.maxLength !== undefined),
     makeId: (index) => guidOf(logical, index),
-    vary: {
-      ...Object.fromEntries(
-        lookups.flatMap(([name, target, at]) => {
-          const isEmpty = name === '_ownerid_value' ? 61 : 3 + (at % 4);
-          return [
-            [name, sparse(isEmpty, (index) => guidOf(target, (index * 7 + at) % 40))],
-            [name + ANNOTATION, sparse(isEmpty, () => target)],
-          ];
-        }),
-      ),
-      statecode: (index) => index % 2,
-      versionnumber: (index) => 1000 + index,
-    },
-    initial: {
-      statecode: 0,
-      statuscode: 1,
-      _ownerid_value: guidOf('systemuser', 0),
-      [`_ownerid_value${ANNOTATION}`]: 'systemuser',
-      versionnumber: 2000,
-    },
+    vary: { ...lookupColumns(lookups), statecode: (index) => index % 2, versionnumber: (index) => 1000 + index },
+    initial: { statecode: 0, statuscode: 1, versionnumber: 2000, ...owner },
     touch: ({ versionnumber }) => ({ versionnumber: Number(versionnumber) + 1 }),
     created: ['createdon'],
     changed: ['modifiedon'],
   };
 }
 
-function missing(name: string): never {
-  throw new Error(`There is no table '${name}'.`);
-}
-
-/** An owner is a user here, and no team. */
-function targetOf(logical: string): string {
-  return logical === 'owner' ? 'systemuser' : logical;
+/** Returns columns of lookups to rows that exist, where their table is simulated. */
+function lookupColumns(lookups: readonly Lookup[]): Readonly<Record<string, Column>> {
+  const entries = [...new Set(lookups.map(({ name }) => name))].flatMap((name, at): [string, Column][] => {
+    const targets = lookups.filter((lookup) => lookup.name === name).map(({ target }) => target);
+    const every = name === '_ownerid_value' ? 1000 : 3 + (at % 4);
+    return [
+      [name, sparse(every, (index) => guidOf(pick(targets, index), (index * 7 + at) % 40))],
+      [name + ANNOTATION, sparse(every, cycle(targets))],
+    ];
+  });
+  return Object.fromEntries(entries);
 }
 
 /**
- * Returns the values of a body, and the lookups that its references (`parentcustomerid_account@odata.bind`) set.
+ * Returns the values of a body, and the lookups that its references set.
  * @throws Fault for a reference to nothing
  */
-export function withLookups(body: TableRow, { properties }: Table, tables: Tables) {
-  const lookups = new Map(
-    Object.entries(properties).flatMap(([name, property]) =>
-      (attributeOf(property)?.Relationships ?? []).map(
-        ({ ReferencedEntity, ReferencingEntityNavigationPropertyName: navigation }) =>
-          [navigation + BINDING, { name, target: targetOf(ReferencedEntity) }] as const,
-      ),
-    ),
-  );
-  const values: Record<string, unknown> = {};
-  const references: Record<string, unknown> = {};
-  for (const [member, value] of Object.entries(body)) {
-    const lookup = lookups.get(member);
-    if (lookup === undefined) {
-      values[member] = value;
-      continue;
-    }
-    const { name, target } = lookup;
+export function withLookups(body: TableRow, { lookups }: Table, tables: Tables) {
+  const isReference = (name: string) => lookups.some(({ member }) => member === name);
+  const references = lookups.flatMap(({ name, member, target }): (readonly [string, string | null])[] => {
+    const { [member]: value } = body;
+    if (value === undefined) return [];
+    if (value === null)
+      return [
+        [name, null],
+        [name + ANNOTATION, null],
+      ];
     const { [target]: table } = tables;
-    const [, set, id = ''] = /^\/?(\w+)\(([0-9a-f-]{36})\)$/i.exec(String(value)) ?? [];
-    const isWrong = set === undefined || (table !== undefined && table.set !== set);
-    if (value !== null && isWrong) throw badQuery(`'${value}' is no reference to a ${target}`);
-    if (value !== null) table?.get(id.toLowerCase());
-    references[name] = value === null ? null : id.toLowerCase();
-    references[name + ANNOTATION] = value === null ? null : target;
-  }
-  return { values, references };
+    const [, set, id = ''] = /^\/(\w+)\(([0-9a-f-]{36})\)$/i.exec(String(value)) ?? [];
+    if (set === undefined || (table !== undefined && table.set !== set)) throw badQuery(`'${value}' is no ${target}`);
+    table?.get(id.toLowerCase());
+    return [
+      [name, id.toLowerCase()],
+      [name + ANNOTATION, target],
+    ];
+  });
+  const values = Object.entries(body).filter(([name]) => !isReference(name));
+  return { values: Object.fromEntries(values), references: Object.fromEntries(references) };
 }
 
 /** Returns the id of a row of a table. It is the same in every run. */
