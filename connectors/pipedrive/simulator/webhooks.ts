@@ -31,15 +31,7 @@ export function createWebhooks(clock: MovableClock, send: SimulatorOptions['send
       if (![action, '*'].includes(String(event_action)) || ![entity, '*'].includes(String(event_object))) continue;
       const meta = {
         ...{ action, entity, entity_id: key, company_id: String(COMPANY_ID), user_id: String(USER_ID) },
-        ...{
-          id: randomUUID(),
-          correlation_id: randomUUID(),
-          attempt: 1,
-          version: '2.0',
-          type: 'general',
-          host: 'demo',
-        },
-        timestamp: writeSeconds(clock.now()),
+        ...{ id: randomUUID(), version: '2.0', timestamp: writeSeconds(clock.now()) },
       };
       const body = JSON.stringify({ meta, data: after ? show(after) : null, previous: before ? show(before) : null });
       const basic = Buffer.from(`${http_auth_user}:${http_auth_password}`).toString('base64');
