@@ -206,17 +206,20 @@ function objectOf(name: string, described: Described, custom: Fields) {
     limits: { maxInSize: MOST_IDS, maxSortFields: 1 },
     translator: createTranslator(own, searched),
     list: listOf(at),
-    ...records({
-      get: (id) => ({ path: at + path`/${id}` }),
-      record: recordIn,
-      create: { request: (values) => ({ method: 'POST', path: at, json: values }) },
-      update: {
-        request: (id, values) => ({ method: 'PATCH', path: at + path`/${id}`, json: values }),
-        record: recordIn,
-      },
-      remove: (id) => ({ method: 'DELETE', path: at + path`/${id}` }),
-    }),
+    ...recordsOf(at, 'PATCH'),
     ...(canPoll && { changes: defined({ updated: 'update_time', created: 'add_time', feed }) }),
+  });
+}
+
+/** Returns the operations on the records at a path, which have changes of the given method. */
+function recordsOf(at: string, method: 'PATCH' | 'PUT') {
+  const one = (id: string) => at + path`/${id}`;
+  return records({
+    get: (id) => ({ path: one(id) }),
+    record: recordIn,
+    create: { request: (values) => ({ method: 'POST', path: at, json: values }) },
+    update: { request: (id, values) => ({ method, path: one(id), json: values }), record: recordIn },
+    remove: (id) => ({ method: 'DELETE', path: one(id) }),
   });
 }
 
@@ -317,16 +320,7 @@ function noteObject() {
       },
       order: { term: (native, direction) => `${native} ${direction.toUpperCase()}`, id: 'id' },
     }),
-    ...records({
-      get: (id) => ({ path: at + path`/${id}` }),
-      record: recordIn,
-      create: { request: (values) => ({ method: 'POST', path: at, json: values }) },
-      update: {
-        request: (id, values) => ({ method: 'PUT', path: at + path`/${id}`, json: values }),
-        record: recordIn,
-      },
-      remove: (id) => ({ method: 'DELETE', path: at + path`/${id}` }),
-    }),
+    ...recordsOf(at, 'PUT'),
     changes: { updated: 'update_time', created: 'add_time' },
   });
 }
