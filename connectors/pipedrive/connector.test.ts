@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import type { DiscoveryContext, ProviderRequest, WebhookCall } from '#connector';
-import { objectOf } from '#connector/testing';
+import { objectOf, startProvider } from '#connector/testing';
 import { prepareQuery } from '../../src/where/index.ts';
 import pipedrive from './index.ts';
 import { discoverObjects } from './objects.ts';
+import { createSimulator, DEMO_API_TOKEN } from './simulator.ts';
 import { hooks } from './webhooks.ts';
 
 const KEY = 'dcf558aac1ae4e8c4f849ba5e668430d8df9be12';
@@ -86,15 +87,21 @@ describe('custom fields of Pipedrive', () => {
 });
 
 describe('Pipedrive', () => {
-  it('is called with an API token in its own header, and at the address of the company', () => {
-    const { auth } = pipedrive;
-    if (auth.type !== 'oauth2') throw new Error('OAuth was expected.');
-    expect(auth.headers?.(KEY, {})).to.deep.equal({ 'x-api-token': KEY });
-    expect(auth.headers?.('v1u:abc', {})).to.deep.equal({ authorization: 'Bearer v1u:abc' });
-    expect(pipedrive.baseUrl({})).to.equal('https://api.pipedrive.com');
-    expect(pipedrive.baseUrl({ 'pipedrive.address': 'https://demo.pipedrive.com' })).to.equal(
-      'https://demo.pipedrive.com',
-    );
+  it('is called with an API token in its own header', async () => {
+    const provider = await startProvider(pipedrive, createSimulator, { 'oauth.user.token': DEMO_API_TOKEN });
+    try {
+      const connection = provider.connect();
+      const { records } = await connection.list(await connection.describe('users'), { limit: 3 });
+      expect(records.length).to.be.greaterThan(2);
+      expect(connection.requests).to.deep.equal(['GET https://api.pipedrive.com/v1/users']);
+    } finally {
+      await provider.stop();
+    }
+  });
+
+  it('is called at the address of the company, which the log-in tells', () => {
+    const address = 'https://demo.pipedrive.com';
+    expect(pipedrive.baseUrl({ 'pipedrive.address': address })).to.equal(address);
   });
 
   it('reads the errors of webhooks, and the limit of a window', () => {
