@@ -137,7 +137,7 @@ function respond(table: Table, row: TableRow, call: Call, status: number): Simul
   return json(shown(table, row, call), status, { ...headers, 'preference-applied': 'return=representation' });
 }
 
-/** Returns the selected columns of a row, and always its key. Annotations are shown where they are asked for. */
+/** Returns the selected columns of a row, and always its key. Annotations are shown where the request prefers them. */
 function shown({ members, key, properties }: Table, row: TableRow, { query, headers }: Call): TableRow {
   const names = query.get('$select')?.split(',') ?? Object.keys(members);
   const unknown = names.find((name) => !Object.hasOwn(members, name));
