@@ -3,7 +3,7 @@ import { can, codec, DECIMAL_TEXT, type Domain, defined, type FieldSpec, type Js
 /** A GUID as Dataverse shows it. In a filter it has no quotes. */
 export const GUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
-/** What a column needs from the metadata of its table. */
+/** A column, with the facts that other parts of the metadata describe. */
 export interface Column {
   readonly attribute: Json;
   /** Whether a column of dates has neither time nor zone. */

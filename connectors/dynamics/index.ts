@@ -36,6 +36,10 @@ const CONFIGURATION = [
     type: 'string',
     secret: true,
     description: 'For webhooks: the value of the header `x-webhook-key`, which you choose.',
+    setup: [
+      'Make up a long random text.',
+      'Enter it as the value of the header `x-webhook-key`, when you register the web hook in the Plug-in Registration Tool.',
+    ],
   },
 ] as const satisfies readonly ConfigField[];
 

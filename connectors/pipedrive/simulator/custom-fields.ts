@@ -2,7 +2,7 @@ import type { Member } from '#connector/simulator';
 
 /** A custom field, which every object with custom fields has. */
 interface CustomField {
-  /** Its name in records: 40 hexadecimal digits. */
+  /** The name in records: 40 hexadecimal digits. */
   readonly code: string;
   readonly name: string;
   readonly type: string;

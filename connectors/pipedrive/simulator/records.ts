@@ -65,7 +65,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
 const DAYS = ['due_date', 'birthday', 'expected_close_date'];
 const TIMES = ['created', 'modified', 'last_login'];
 
-/** What a column is for: the schema of the record says the type, and those of the bodies say whether it can be written. */
+/** Returns the columns of an object. The schema of its records describes their types, and those of bodies whether they can be written. */
 function membersOf({ schema, fields }: Kind): Members {
   const { [`${schema}Create`]: create, [`${schema}Update`]: update } = official.schemas as Readonly<
     Record<string, { readonly properties?: object; readonly required?: readonly string[] }>
