@@ -58,7 +58,11 @@ export function describeSubject(
     // Improvements are reported, not required: some rows and literals do not prove how a provider treats others.
     if (isQuick || checks !== CHECKS) return;
     it('is compared with the abilities of its provider', async () => {
+      const { provider } = subject.target;
+      assertNone(provider?.takeContradictions() ?? []);
       for (const line of await findBetter(subject)) console.log(`      note: ${line}`);
+      // The description may not have what is not declared.
+      provider?.takeContradictions();
     });
   });
 }

@@ -6,7 +6,10 @@ import {
   changesOf,
   createBudget,
   createMovableClock,
+  createOfficialJudges,
+  type Deviation,
   empty,
+  type JsonSchema,
   json,
   type Routes,
   recordRoutes,
@@ -17,6 +20,7 @@ import {
   simulate,
   takePage,
 } from '#connector/simulator';
+import official from './official.json' with { type: 'json' };
 import { createContent, MOST_BYTES } from './simulator/content.ts';
 import { createDrive, type Drive, type Kind, ME } from './simulator/drive.ts';
 import { BoxFault, badPage, print } from './simulator/faults.ts';
@@ -35,6 +39,59 @@ export interface BoxSimulatorOptions extends SimulatorOptions {
   /** Maximum number of calls per user and minute. Box allows 1,000. Default: no limit. */
   readonly callsPerMinute?: number;
 }
+
+/** The reasons why Box's description is not the whole truth. */
+const DEVIATIONS: readonly Deviation[] = [
+  ...['GET /api/oauth2/authorize', 'POST /oauth2/token', 'GET /d/1/{link}/download'].map(
+    (operation): Deviation => ({
+      ...{ operation, unjudged: ['query', 'body', 'response'] },
+      reason: 'The log-in and downloads have hosts of their own.',
+    }),
+  ),
+  ...['POST /files/content', 'POST /files/{file_id}/content'].map(
+    (operation): Deviation => ({
+      operation,
+      unjudged: ['body'],
+      reason: 'The body has several parts (multipart/form-data).',
+    }),
+  ),
+  {
+    operation: 'GET /search',
+    unjudged: ['query'],
+    reason: 'A range without a bound is a list with an empty number or time, which its schema does not allow.',
+  },
+  {
+    schema: 'ClientError',
+    reason: 'The guide to errors has more codes than the description, and a rejected token has no body.',
+    change: ({ properties, type: _, ...rest }) => ({
+      ...{ ...rest, properties: { ...Object(properties), code: { type: 'string' } } },
+    }),
+  },
+  ...['File', 'Folder', 'WebLink', 'File--Full', 'Folder--Full'].map(
+    (schema): Deviation => ({
+      schema,
+      reason:
+        'Members without a value are null in the examples of the description, whose schemas say so of some only. Lists can be empty.',
+      change: nullable,
+    }),
+  ),
+];
+
+/** Lets the members of a composition be null, and its lists be empty. */
+function nullable({ allOf, ...schema }: JsonSchema): JsonSchema {
+  const parts: readonly JsonSchema[] = Array.isArray(allOf) ? allOf : [];
+  return { ...schema, allOf: parts.map((part) => ({ ...part, ...('properties' in part && membersIn(part)) })) };
+}
+
+function membersIn({ properties }: JsonSchema): Pick<JsonSchema, 'properties'> {
+  const withoutLeast = JSON.stringify(properties, (word, value) => (word === 'minItems' ? undefined : value));
+  const members = Object.entries(JSON.parse(withoutLeast));
+  return {
+    properties: Object.fromEntries(members.map(([name, member]) => [name, { anyOf: [member, { type: 'null' }] }])),
+  };
+}
+
+const createJudge = createOfficialJudges(official, DEVIATIONS);
 
 /** Creates a simulator of one user's files and folders in memory. */
 export function createSimulator(options: BoxSimulatorOptions): Simulator {
@@ -57,6 +114,7 @@ export function createSimulator(options: BoxSimulatorOptions): Simulator {
     {
       clock,
       print,
+      official: createJudge((path) => path.replace(/^\/(?:api\/)?2\.0\//, '/')),
       budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock }),
       authenticate: bearer(login.accepts),
       limits: { bytes: MOST_BYTES + 100_000, parts: 10 },

@@ -90,18 +90,13 @@ export function createSimulator(options: GitHubSimulatorOptions): Simulator {
   const webhooks = createWebhooks({ clock, send: options.send, memory: shareMemory(memory, 'hooks') });
   const records = createRecords(clock, webhooks.report);
   const lists = createLists(records, { ...options, clock });
-  const judge = createJudge();
   return simulate(
     {
       clock,
       print,
       authenticate: login.authenticate,
       open: login.routes,
-      official: {
-        ...judge,
-        judgeRequest: (call) => judge.judgeRequest(lists.named(call)),
-        judgeResponse: (call, response) => judge.judgeResponse(lists.named(call), response),
-      },
+      official: createJudge(lists.named),
       headers: { 'x-github-media-type': 'github.v3; format=json' },
       ...(callsPerHour !== undefined && {
         budget: createBudget({

@@ -7,7 +7,6 @@ import {
   empty,
   type Fault,
   json,
-  type OfficialJudge,
   type Routes,
   type SimulatedResponse,
   type Simulator,
@@ -47,20 +46,6 @@ const DEVIATIONS: readonly Deviation[] = [
 ];
 
 const createJudge = createOfficialJudges(official, DEVIATIONS);
-
-/** Judges calls through the gateway as those at the site, which the description has. */
-function createGatewayJudge(): OfficialJudge {
-  const judge = createJudge();
-  const atSite = <Request extends Pick<Call, 'path'>>(call: Request): Request => ({
-    ...call,
-    path: withoutPrefix(call.path),
-  });
-  return {
-    ...judge,
-    judgeRequest: (call) => judge.judgeRequest(atSite(call)),
-    judgeResponse: (call, response) => judge.judgeResponse(atSite(call), response),
-  };
-}
 
 /** Creates a simulator of a Jira Cloud site in memory, with the log-in of Atlassian. */
 export function createSimulator(options: SimulatorOptions): Simulator {
@@ -109,7 +94,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   return simulate(
     {
       ...{ clock, print, authenticate: login.authenticate, open: login.routes },
-      official: createGatewayJudge(),
+      official: createJudge(withoutPrefix),
       routes: alsoBehindGateway(routes),
       commands: { ...login.commands, ...webhooks.commands, ...changesOf(site.changeable) },
     },

@@ -9,7 +9,6 @@ import {
   Fault,
   FOLDS,
   json,
-  type OfficialJudge,
   type RouteHandler,
   type Routes,
   type SimulatedResponse,
@@ -62,20 +61,6 @@ const createJudge = createOfficialJudges(official, [
   { operation: 'GET /connections', unjudged: [], reason: 'The guide writes the path in lower case.' },
 ]);
 
-/** The paths of the description begin behind the version. */
-function judgeBelow(root: string): OfficialJudge {
-  const judge = createJudge();
-  const strip = <Asked extends Pick<Call, 'path'>>(call: Asked): Asked => ({
-    ...call,
-    path: call.path.replace(root, ''),
-  });
-  return {
-    ...judge,
-    judgeRequest: (call) => judge.judgeRequest(strip(call)),
-    judgeResponse: (call, response) => judge.judgeResponse(strip(call), response),
-  };
-}
-
 /** Prints an error. Source: "HTTP response codes and errors". */
 function print({ status, code, message, headers }: Fault): SimulatedResponse {
   if (status === 404) return typed('text/html', message, status, headers);
@@ -114,7 +99,13 @@ export function createSimulator(options: XeroSimulatorOptions): Simulator {
   const routes = Object.values(records).map((collection) => routesOf(records, collection, text));
   return simulate(
     {
-      ...{ clock, print, authenticate: login.authenticate, open: login.routes, official: judgeBelow(ROOT) },
+      ...{
+        clock,
+        print,
+        authenticate: login.authenticate,
+        open: login.routes,
+        official: createJudge((path) => path.replace(ROOT, '')),
+      },
       ...(calls !== undefined && {
         budget: createBudget({
           ...{ calls, windowMs: 60_000, clock },

@@ -131,7 +131,7 @@ const users = defineObject<Inputs>({
   label: 'Users',
   fields: fieldsOf(official, 'users', {
     pick: 'id first_name last_name full_name email phone mobile status confirm role profile time_zone language country created_time',
-    but: { id: { nullable: false } },
+    but: { id: { nullable: false }, time_zone: { type: 'string' } },
   }),
   list: list<Inputs>({
     request: ({ page }) => ({ path: '/crm/v8/users', query: page }),

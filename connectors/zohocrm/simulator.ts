@@ -78,8 +78,12 @@ const DEVIATIONS: readonly Deviation[] = [
   },
   {
     schema: 'users',
-    reason: 'Patterns such as that of the e-mail are those of generated samples.',
-    change: ({ properties, ...rest }) => ({ ...rest, properties: withoutPatterns(properties) }),
+    reason:
+      'Patterns such as that of the e-mail are those of samples. The time zone is the name of a class, and a text.',
+    change: ({ properties, ...rest }) => ({
+      ...rest,
+      properties: { ...withoutPatterns(properties), time_zone: { type: ['string', 'null'] } },
+    }),
   },
   {
     schema: 'Notification',
@@ -173,14 +177,16 @@ export function createSimulator(options: ZohoSimulatorOptions): Simulator {
     const info = { per_page: size, count: shown.length, page: number, more_records: found.length > number * size };
     return json({ [member]: shown, info });
   };
-  const showUser = (row: TableRow) => conform({ ...row, status: 'active' }, 'users');
+  const showUser = (row: TableRow) => ({ ...conform({ ...row, status: 'active' }, 'users'), time_zone: 'Europe/Oslo' });
 
   const routes: Routes = {
     'GET /crm/v8/org': () => json({ org: [conform({ id: '554023000000000001', company_name: 'Demo' }, 'Org')] }),
     'GET /crm/v8/users': (call) => page(call, (records.users?.table.rows() ?? []).map(showUser), 'users'),
     'GET /crm/v8/users/{id}': ({ params: { id = '' } }) => {
       const row = records.users?.table.find(id);
-      return row === undefined ? empty() : json({ users: [showUser(row)] });
+      return row === undefined
+        ? empty()
+        : json({ users: [showUser(row)], info: { per_page: 1, count: 1, page: 1, more_records: false } });
     },
     'GET /crm/v8/settings/modules': () => json({ modules: MODULES.map(showModule) }),
     'GET /crm/v8/settings/fields': ({ query }) => {

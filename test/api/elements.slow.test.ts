@@ -55,9 +55,11 @@ describe('the flags of an element', () => {
       fortnoxoauth: '1111',
       github: '1110',
       hubspot: '1110',
+      intercom: '1110',
       jira: '1100',
       jiraoauth: '1110',
       keap: '1111',
+      notion: '1110',
       odata: '1100',
       quickbooks: '1111',
       redmine: '1101',
@@ -68,6 +70,7 @@ describe('the flags of an element', () => {
       stripe: '1100',
       twilio: '1101',
       xero: '1111',
+      zohocrm: '1110',
     });
     const shop = await service.createInstance('odata', SHOP);
     const record = await service.call(`/instances/${shop.id}`);

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { loggedIn } from '#connector/suite';
 import * as hubspot from '../../connectors/hubspot/simulator.ts';
+import * as intercom from '../../connectors/intercom/simulator.ts';
 import * as jira from '../../connectors/jira/simulator.ts';
+import * as notion from '../../connectors/notion/simulator.ts';
 import * as odata from '../../connectors/odata/simulator.ts';
 import * as redmine from '../../connectors/redmine/simulator.ts';
 import * as requesttracker from '../../connectors/requesttracker/simulator.ts';
@@ -67,6 +69,22 @@ const SENDERS: readonly Sender[] = [
     signsUrl: true,
     table: 'deals',
     objectName: 'deals',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'intercom',
+    configuration: loggedIn(intercom.DEMO_ACCESS_TOKEN, intercom.CLIENTS),
+    secretKey: 'webhook.secret',
+    table: 'contacts',
+    objectName: 'contacts',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'notion',
+    configuration: loggedIn(notion.DEMO_ACCESS_TOKEN, notion.CLIENTS),
+    secretKey: 'webhook.secret',
+    table: 'tasks',
+    objectName: 'pages',
     told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {

@@ -10,11 +10,13 @@ const ABSENT = ['salesforce leads'];
 
 /** Objects whose records cannot be created through their mapping alone. */
 const UNWRITABLE: Readonly<Record<string, string>> = {
+  'intercom incidents': 'Intercom requires a type and contacts, which the definition of incidents does not have.',
   'quickbooks products': 'QuickBooks requires a type, which the definition of products does not have.',
   'redmine time-entries': 'Redmine requires an activity where none is the default, and the mapping has none.',
   'salesforce files': 'Salesforce requires PathOnClient, which the definition of files does not have.',
   'xero invoices': 'Xero requires a type, which the definition of invoices does not have.',
   'xero payments': 'Xero requires an invoice and an account, which the definition of payments does not have.',
+  'zohocrm incidents': 'Zoho CRM requires the origin of a case, which the definition of incidents does not have.',
 };
 
 /** Stripe requires a name beside a shipping address, and the definition of customers has none. */

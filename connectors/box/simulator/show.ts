@@ -1,6 +1,6 @@
-import { type Call, createTimeZone } from '#connector/simulator';
+import { type Call, createTimeZone, schemaMembers } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
-import { type Drive, kindOf, ME, type Row } from './drive.ts';
+import { type Drive, type Kind, kindOf, ME, type Row } from './drive.ts';
 
 /** Prints a time in the account's zone, as Box does. The offset changes with daylight saving time. */
 export const { print: printTime } = createTimeZone('America/Los_Angeles');
@@ -66,7 +66,23 @@ export function extensionOf(name: string): string {
   return /[^.]\.([^.]+)$/.exec(name)?.[1] ?? '';
 }
 
-const { mini: MINI, standard: STANDARD, full: FULL } = official;
+/** Returns the names of the members of a schema. */
+function namesOf(schema: string): readonly string[] {
+  return [...new Set(Object.keys(schemaMembers(official, schema)).map((path) => path.split('.', 1).join('')))];
+}
+
+/** The forms of an item. Bookmarks have no full form. */
+const MINI = { file: namesOf('File--Mini'), folder: namesOf('Folder--Mini'), web_link: namesOf('WebLink--Mini') };
+const STANDARD = {
+  file: namesOf('File'),
+  folder: namesOf('Folder').filter((name) => name !== 'item_collection'),
+  web_link: namesOf('WebLink'),
+};
+const FULL: Readonly<Record<Kind, readonly string[]>> = {
+  file: namesOf('File--Full'),
+  folder: namesOf('Folder--Full'),
+  web_link: STANDARD.web_link,
+};
 
 /** Prints a row as Box does inside another one. */
 export function mini(drive: Drive, row: Row) {
@@ -87,16 +103,20 @@ export function show(drive: Drive, row: Row, { query }: Pick<Call, 'query'>, usu
   const fields = query.get('fields');
   if (fields === null) {
     if (usual !== 'single') return usual === 'mini' ? mini(drive, row) : standard(drive, row);
-    return print(drive, row, kind === 'folder' ? `${STANDARD.folder} item_collection` : STANDARD[kind]);
+    return print(drive, row, kind === 'folder' ? [...STANDARD.folder, 'item_collection'] : STANDARD[kind]);
   }
   const wanted = ['type', 'id', 'etag', ...fields.split(',').map((name) => name.trim())];
-  return print(drive, row, wanted.filter((name) => FULL[kind].split(' ').includes(name)).join(' '));
+  return print(
+    drive,
+    row,
+    wanted.filter((name) => FULL[kind].includes(name)),
+  );
 }
 
-function print(drive: Drive, row: Row, names: string): Row {
+function print(drive: Drive, row: Row, names: readonly string[]): Row {
   const whole = { ...SAME, ...row };
   return Object.fromEntries(
-    names.split(' ').map((name) => [name, READERS[name] === undefined ? whole[name] : READERS[name](row, drive)]),
+    names.map((name) => [name, READERS[name] === undefined ? whole[name] : READERS[name](row, drive)]),
   );
 }
 

@@ -34,6 +34,14 @@ interface Surroundings extends Pick<SimulatorOptions, 'send'> {
   readonly memory: SimulatorMemory | undefined;
 }
 
+const { required, properties } = official.operations['POST /webhooks'].body;
+const TRIGGERS: readonly unknown[] = properties.triggers.items.enum;
+/** A webhook that can be written. */
+const WEBHOOK = describedMembers({
+  ...{ required, readOnly: ['created_at'] },
+  properties: { target: 'object', address: 'string', triggers: 'array', created_at: 'datetime' },
+});
+
 const PAGING = { kind: 'cursor', cursor: 'marker', size: 'limit', usual: 100, most: 1000, refuse: badPage } as const;
 /** Accepted addresses. Box accepts only https on its own port; local tests have no certificate, so http is accepted for loopback. */
 const ADDRESS = /^(?:https:\/\/[^/:?#]+(?::443)?(?:[/?#]|$)|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])/;
@@ -48,14 +56,14 @@ export function createWebhooks(driveOf: () => Drive, { clock, memory, send }: Su
     absent: (_, id) => notFound('webhook', id),
     of: {
       webhooks: {
-        members: describedMembers(official.webhook),
+        members: WEBHOOK,
         rows: 0,
         makeId: (index) => String(3_321_123 + index),
         created: ['created_at'],
         memory,
         check: ({ address, triggers }) => [
           ...(ADDRESS.test(String(address)) ? [] : [{ reason: 'other', member: 'address', message: '' } as const]),
-          ...([triggers ?? []].flat().every((trigger) => official.triggers.some((known) => known === trigger))
+          ...([triggers ?? []].flat().every((trigger) => TRIGGERS.some((known) => known === trigger))
             ? []
             : [{ reason: 'other', member: 'triggers', message: '' } as const]),
         ],

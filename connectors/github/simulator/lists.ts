@@ -134,11 +134,11 @@ export function createLists(
   const searches = createBudget({ calls: searchesPerMinute, windowMs: 60_000, clock });
   const all = () => [...records.issues.table.rows(), ...records.pull_requests.table.rows()];
 
-  /** Returns a call to `/repositories/{id}/…`, as links have it, by the name of the repository. */
-  function renamed<Address extends Pick<Call, 'path'>>(call: Address): Address {
-    const [, id, rest = ''] = /^\/repositories\/(\d+)(\/.*)$/.exec(call.path) ?? [];
+  /** Returns the path `/repositories/{id}/…`, as links have it, by the name of the repository. */
+  function renamed(path: string): string {
+    const [, id, rest = ''] = /^\/repositories\/(\d+)(\/.*)$/.exec(path) ?? [];
     const row = id === undefined ? undefined : records.repositories.table.find(id);
-    return row === undefined ? call : { ...call, path: `/repos/${row.full_name}${rest}` };
+    return row === undefined ? path : `/repos/${row.full_name}${rest}`;
   }
 
   function page(
@@ -363,7 +363,7 @@ export function createLists(
     (call) => {
       const row = records.repositories.table.find(call.params.id ?? '');
       const [owner = '', repo = ''] = String(row?.full_name).split('/');
-      return handler({ ...renamed(call), params: { ...call.params, owner, repo } });
+      return handler({ ...call, path: renamed(call.path), params: { ...call.params, owner, repo } });
     },
   ]);
   return { routes: { ...routes, ...Object.fromEntries(byId) } satisfies Routes, named: renamed };

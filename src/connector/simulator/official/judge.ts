@@ -46,6 +46,9 @@ export const CONTRADICTS_DESCRIPTION = 'CONTRADICTS_OFFICIAL_DESCRIPTION';
 
 const ROOT = 'https://official.invalid/';
 
+/** Creates a judge. `toDescribed` returns the path of the description for a path of the provider. Default: they are the same. */
+export type CreateOfficialJudge = (toDescribed?: (path: string) => string) => OfficialJudge;
+
 /**
  * Returns a function that creates judges. Objects may have only the members that the description names. Each schema is compiled when a
  * judge first uses it, for all judges.
@@ -54,11 +57,11 @@ const ROOT = 'https://official.invalid/';
 export function createOfficialJudges(
   official: OfficialDescription,
   deviations: readonly Deviation[] = [],
-): () => OfficialJudge {
+): CreateOfficialJudge {
   let prepared: Prepared | undefined;
-  return () => {
+  return (toDescribed) => {
     prepared ??= prepare(official, deviations);
-    return createJudge(official, prepared);
+    return createJudge(official, prepared, toDescribed);
   };
 }
 
@@ -82,8 +85,10 @@ function prepare(official: OfficialDescription, deviations: readonly Deviation[]
 
 function createJudge(
   { version }: OfficialDescription,
-  { operations, unjudged, find, validators }: Prepared,
+  { operations, unjudged, find: findDescribed, validators }: Prepared,
+  toDescribed: (path: string) => string = (path) => path,
 ): OfficialJudge {
+  const find = ({ method, path }: Pick<Call, 'method' | 'path'>) => findDescribed({ method, path: toDescribed(path) });
   const contradictions: string[] = [];
 
   function contradict(what: string, why: string): string {
