@@ -12,8 +12,8 @@ import {
 } from '#connector';
 
 /**
- * How COQL compares the case, the accents and the blanks of texts is not documented, so Causeway checks the rows again, and a negation
- * requests all rows with a value. Zoho CRM stores no empty texts.
+ * Texts as they are written. Zoho CRM does not document how COQL compares case, accents and blanks, so Causeway checks the rows again, and a
+ * negation requests all rows with a value. It stores no empty texts.
  */
 const TEXTS: Domain = { text: { nonEmpty: true, certain: () => false } };
 /** Source: "COQL API", parts I and II: the operators of each kind of field. */
