@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { loggedIn } from '#connector/suite';
+import * as dynamics from '../../connectors/dynamics/simulator.ts';
 import * as hubspot from '../../connectors/hubspot/simulator.ts';
 import * as intercom from '../../connectors/intercom/simulator.ts';
 import * as jira from '../../connectors/jira/simulator.ts';
@@ -61,6 +62,14 @@ const SENDERS: readonly Sender[] = [
     secretKey: 'webhook.secret',
     table: 'problem',
     objectName: 'problem',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'dynamics',
+    configuration: { ...dynamics.DEMO_CONFIGURATION, ...loggedIn(dynamics.DEMO_ACCESS_TOKEN, dynamics.CLIENTS) },
+    secretKey: 'webhook.secret',
+    table: 'account',
+    objectName: 'account',
     told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
@@ -216,7 +225,9 @@ describe('webhooks of providers where people enter the address', () => {
         const before = await count();
         expect([(await again()).status, await count()]).to.deep.equal([signsUrl ? 401 : 200, before]);
         if (secretKey === undefined || signsUrl) return;
-        const signature = Object.entries(sent?.headers ?? {}).filter(([name]) => /signature|authorization/.test(name));
+        const signature = Object.entries(sent?.headers ?? {}).filter(([name]) =>
+          /signature|authorization|webhook-key/.test(name),
+        );
         expect(signature).not.to.have.length(0);
         for (const [name, value] of signature) {
           expect((await again({ [name]: `${String(value).slice(0, -4)}0000` })).status, name).to.equal(401);

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { buildSchema } from 'graphql';
 import { readDiscovery } from '../../scripts/new-connector/discovery.ts';
-
 import { firstConnector } from '../../scripts/new-connector/first-connector.ts';
 import { readGraphql } from '../../scripts/new-connector/graphql.ts';
 import { readOData } from '../../scripts/new-connector/odata.ts';
