@@ -4,17 +4,14 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CHOICES, type Choices } from './new-connector/choices.ts';
 import { connectorSource } from './new-connector/connector.ts';
-import { describeConnector } from './new-connector/describe.ts';
+import { DOCUMENT_KINDS, describeConnector, type ProviderDocument } from './new-connector/describe.ts';
 import { simulatorSource } from './new-connector/simulator.ts';
 import { MOCHA_TEXT, packageText, readmeText, suiteSource, TYPESCRIPT_TEXT } from './new-connector/texts.ts';
 
 /**
  * `npm run new-connector -- <key>`: writes a folder with a connector of one toy object, its simulator, README and suite. All of its
-<<<<<<< HEAD
- * tests pass. With `--openapi`, `--odata` or `--discovery`, it writes the facts of the provider's description to `official.json`, and a first connector of them.
-=======
- * tests pass. With `--openapi`, `--odata` or `--graphql`, it writes the facts of the provider's description to `official.json`, and a first connector of them.
->>>>>>> x-b
+ * tests pass. With a provider's description (`--openapi`, `--odata`, `--discovery` or `--graphql`), it writes the facts of it to
+ * `official.json`, and a first connector of them.
  */
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -25,21 +22,14 @@ const USAGE = `npm run new-connector -- <key> ${Object.entries(CHOICES)
   <key>: lower-case letters and digits, beginning with a letter; the name of the element and its folder
   --out: an empty or new folder for a package of its own; the default is connectors/<key>
 
-<<<<<<< HEAD
-npm run new-connector -- <key> --openapi <file or folder> | --odata <file> | --discovery <file> [--operations "GET /path, POST /path"] [--source text] [--version text] [--out folder]
+npm run new-connector -- <key> --openapi <file or folder> | --odata <file> | --discovery <file> | --graphql <file> [--operations "GET /path, POST /path"] [--source text] [--version text] [--out folder]
   --openapi: the provider's description (OpenAPI or Swagger, JSON or YAML); its facts go to official.json. Run it again with a newer
     description to see what changed
   --odata: the $metadata of an OData 4 service, as XML
   --discovery: the discovery document of an API of Google, as JSON
-=======
-npm run new-connector -- <key> --openapi <file or folder> | --odata <file> | --graphql <file> [--operations "GET /path, POST /path"] [--source text] [--version text] [--out folder]
-  --openapi: the provider's description (OpenAPI or Swagger, JSON or YAML); its facts go to official.json. Run it again with a newer
-    description to see what changed
-  --odata: the $metadata of an OData 4 service, as XML
   --graphql: a GraphQL schema, as the JSON of an introspection or in the schema definition language, also packed by gzip. Operations are
     root fields ("QUERY orders, MUTATION orderCreate"). It also writes official.graphql
   --types: with --graphql, the object and input types to keep, separated by blanks; the default is those of official.json
->>>>>>> x-b
   --operations: the operations that the connector uses; the default is those of official.json, or of a new connector all of them
   --source, --version: what official.json names; the defaults are those of official.json, or the titles and versions of the documents`;
 
@@ -47,18 +37,9 @@ interface Command {
   readonly choices: Choices;
   /** Folder to write to. Undefined: inside this repository. */
   readonly out: string | undefined;
-  /** File or folder of the provider's description. Undefined: there is none. */
-  readonly openapi: string | undefined;
-  /** File of the $metadata of an OData service. Undefined: there is none. */
-  readonly odata: string | undefined;
-<<<<<<< HEAD
-  /** File of a discovery document of Google. Undefined: there is none. */
-  readonly discovery: string | undefined;
-=======
-  /** File of a GraphQL schema. Undefined: there is none. */
-  readonly graphql: string | undefined;
+  /** The provider's description. Undefined: there is none. */
+  readonly document: ProviderDocument | undefined;
   readonly types: readonly string[] | undefined;
->>>>>>> x-b
   readonly operations: readonly string[] | undefined;
   readonly source: string | undefined;
   readonly version: string | undefined;
@@ -67,19 +48,8 @@ interface Command {
 /** Reads the command line. @throws Error that says what was expected */
 function readCommand(args: readonly string[]): Command {
   const text = { type: 'string' } as const;
-<<<<<<< HEAD
-  const described = { openapi: text, odata: text, discovery: text, operations: text, source: text, version: text };
-=======
-  const described = {
-    openapi: text,
-    odata: text,
-    graphql: text,
-    types: text,
-    operations: text,
-    source: text,
-    version: text,
-  };
->>>>>>> x-b
+  const documents = { openapi: text, odata: text, discovery: text, graphql: text };
+  const described = { ...documents, types: text, operations: text, source: text, version: text };
   const options = { paging: text, filter: text, auth: text, out: text, ...described };
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [key = '', ...more] = positionals;
@@ -87,22 +57,13 @@ function readCommand(args: readonly string[]): Command {
   const paging = choose('paging', values.paging, CHOICES.paging);
   const filter = choose('filter', values.filter, CHOICES.filter);
   const auth = choose('auth', values.auth, CHOICES.auth);
-<<<<<<< HEAD
-  const { out, openapi, odata, discovery, source, version } = values;
-  if ([openapi, odata, discovery].filter((file) => file !== undefined).length > 1) {
-    throw new Error('Name one of --openapi, --odata and --discovery.');
-  }
-  const operations = values.operations?.split(',').map((operation) => operation.trim());
-  return { choices: { key, paging, filter, auth }, out, openapi, odata, discovery, operations, source, version };
-=======
-  const { out, openapi, odata, graphql, source, version } = values;
-  if ([openapi, odata, graphql].filter((file) => file !== undefined).length > 1) {
-    throw new Error('Name one of --openapi, --odata and --graphql.');
-  }
+  const { out, source, version } = values;
+  const given = DOCUMENT_KINDS.flatMap((kind) => (values[kind] === undefined ? [] : [{ kind, file: values[kind] }]));
+  if (given.length > 1) throw new Error('Name one of --openapi, --odata, --discovery and --graphql.');
   const types = values.types?.trim().split(/\s+/);
   const operations = values.operations?.split(',').map((operation) => operation.trim());
-  return { choices: { key, paging, filter, auth }, out, openapi, odata, graphql, types, operations, source, version };
->>>>>>> x-b
+  const choices = { key, paging, filter, auth };
+  return { choices, out, document: given[0], types, operations, source, version };
 }
 
 function choose<const Value extends string>(name: string, given: string | undefined, values: readonly Value[]): Value {
@@ -145,11 +106,7 @@ try {
   const command = readCommand(process.argv.slice(2));
   const folder = resolve(command.out ?? join(ROOT, 'connectors', command.choices.key));
   const here = relative(process.cwd(), folder) || '.';
-<<<<<<< HEAD
-  if ((command.openapi ?? command.odata ?? command.discovery) === undefined) {
-=======
-  if ([command.openapi, command.odata, command.graphql].every((file) => file === undefined)) {
->>>>>>> x-b
+  if (command.document === undefined) {
     await write(command, folder);
     console.log(
       `Written: ${here}\nTest it: ${testOf(command, here)}\nThen replace the notes with the objects of the provider.`,
@@ -157,7 +114,7 @@ try {
   } else {
     await mkdir(folder, { recursive: true });
     const files = await packageFiles(command, folder);
-    const lines = await describeConnector({ ...command, folder, root: ROOT, files });
+    const lines = await describeConnector({ ...command, document: command.document, folder, root: ROOT, files });
     console.log(`Written: ${here}\n${lines.join('\n')}`);
   }
 } catch (error) {

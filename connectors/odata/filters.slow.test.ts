@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ObjectSpec } from '#connector';
+import { parseODataFilter } from '#connector/simulator';
 import { connect, type DiscoveredConnection, type Provider, startProvider } from '#connector/testing';
 import { checkFilter } from '../../src/where/check.ts';
 import { compileCondition } from '../../src/where/evaluate.ts';
@@ -10,7 +11,6 @@ import { prepareQuery } from '../../src/where/query.ts';
 import type { Product } from '../../test/support/cap/rows.ts';
 import { startCapServer } from '../../test/support/cap-server.ts';
 import odata from './index.ts';
-import { parseFilter } from './simulator/parse-filter.ts';
 import { createShelves } from './simulator/rows.ts';
 import { createSimulator, DEMO_CONFIGURATION, type ODataSimulatorOptions } from './simulator.ts';
 
@@ -41,7 +41,7 @@ async function expectRows(subject: Subject, where: string, expected: readonly un
   const checked: Row[] = [];
   for (const { native, residual } of plan.queries) {
     const filter = typeof native === 'string' ? native : undefined;
-    if (filter !== undefined) parseFilter(filter);
+    if (filter !== undefined) parseODataFilter(filter);
     const rows = await subject.connection.listAll(subject.object, { ...(filter !== undefined && { filter }) });
     found.push(...rows);
     checked.push(...rows.filter(residual === undefined ? () => true : compileCondition(residual)));

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Config, ObjectSpec } from '#connector';
+import { parseODataFilter } from '#connector/simulator';
 import { discoverAll, fieldOf } from '#connector/testing';
 import { prepareQuery } from '../../src/where/query.ts';
 import { literalOf } from './literals.ts';
 import { discoverObjects } from './objects.ts';
-import { parseFilter } from './simulator/parse-filter.ts';
 import { METADATA } from './simulator/schema.ts';
 import { translator } from './where.ts';
 
@@ -98,7 +98,7 @@ describe('OData $filter', () => {
         const { plan } = prepareQuery({ where }, await discoverProducts(config));
         expect(plan.native).to.equal(filter);
         expect(plan.pushdown).to.equal(pushdown);
-        expect(() => parseFilter(filter)).to.not.throw();
+        expect(() => parseODataFilter(filter)).to.not.throw();
       });
     }
   }

@@ -55,6 +55,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'src/connector/simulator/nested.ts': 'Official descriptions',
   'src/connector/simulator/rows.ts': 'Rows',
   'src/connector/simulator/filter.ts': 'Filters',
+  'src/connector/simulator/odata-filter.ts': 'Filters',
   'src/connector/simulator/order.ts': 'Order',
   'src/connector/simulator/search-index.ts': 'Search',
   'src/connector/simulator/paging.ts': 'Pages',

@@ -13,25 +13,26 @@ import { chooseOfficial, compareOfficial, type Described } from './official.ts';
 import { readOpenApi } from './openapi.ts';
 import { readmeText } from './texts.ts';
 
+/** The readers of a provider's descriptions by kind. That of a GraphQL schema needs to know what to keep. */
+const READERS = { openapi: readOpenApi, odata: readOData, discovery: readDiscovery };
+
+export const DOCUMENT_KINDS = ['openapi', 'odata', 'discovery', 'graphql'] as const;
+
+/** A provider's description: the file, or for OpenAPI also a folder of files. */
+export interface ProviderDocument {
+  readonly kind: (typeof DOCUMENT_KINDS)[number];
+  readonly file: string;
+}
+
 interface Description {
   readonly choices: Choices;
   /** The folder of the connector. */
   readonly folder: string;
   /** The folder of this repository, which has the formatter. */
   readonly root: string;
-  /** The file or folder of OpenAPI documents. */
-  readonly openapi: string | undefined;
-  /** The file of the $metadata of an OData service. */
-  readonly odata: string | undefined;
-<<<<<<< HEAD
-  /** The file of a discovery document of Google. */
-  readonly discovery: string | undefined;
-=======
-  /** The file of a GraphQL schema. */
-  readonly graphql: string | undefined;
-  /** The object and input types of the GraphQL schema that the connector uses. Default: those of official.json. */
+  readonly document: ProviderDocument;
+  /** The object and input types of a GraphQL schema that the connector uses. Default: those of official.json. */
   readonly types?: readonly string[] | undefined;
->>>>>>> x-b
   /** Further files of a new connector. */
   readonly files: Readonly<Record<string, string>>;
   readonly operations?: readonly string[] | undefined;
@@ -57,7 +58,7 @@ export async function describeConnector({ choices, folder, root, ...given }: Des
   await format(file, root);
   const lines = before === undefined ? summaryOf(after) : changesSince(before, after);
   // A GraphQL schema does not say which of its fields list an object, so there is no first connector.
-  if (given.graphql !== undefined || existsSync(join(folder, 'index.ts'))) return lines;
+  if (given.document.kind === 'graphql' || existsSync(join(folder, 'index.ts'))) return lines;
   const { source, unknown } = firstConnector(choices, after, documents);
   const open = unknown.map((sentence) => `- ${sentence}`);
   const files = { ...given.files, 'index.ts': source, 'README.md': withUnknown(readmeText(choices), after, open) };
@@ -73,32 +74,19 @@ function withUnknown(readme: string, { source, version }: OfficialDescription, o
     .replace('What you assumed, because no page says it.', open.join('\n'));
 }
 
-<<<<<<< HEAD
-async function readDocuments({
-  openapi,
-  odata,
-  discovery,
-}: Pick<Description, 'openapi' | 'odata' | 'discovery'>): Promise<readonly Described[]> {
-  if (openapi !== undefined) return readOpenApi(openapi);
-  if (discovery !== undefined) return readDiscovery(discovery);
-  return odata === undefined ? [] : readOData(odata);
-=======
 async function readDocuments(
-  { openapi, odata, graphql, ...given }: Pick<Description, 'openapi' | 'odata' | 'graphql' | 'operations' | 'types'>,
+  { document: { kind, file }, ...given }: Pick<Description, 'document' | 'operations' | 'types'>,
   before: OfficialDescription | undefined,
   folder: string,
 ): Promise<readonly Described[]> {
-  if (openapi !== undefined) return readOpenApi(openapi);
-  if (odata !== undefined) return readOData(odata);
-  if (graphql === undefined) return [];
+  if (kind !== 'graphql') return READERS[kind](file);
   const objects = Object.entries(before?.schemas ?? {}).filter(([, { type }]) => type === 'object');
-  const { described, source } = await readGraphql(graphql, {
+  const { described, source } = await readGraphql(file, {
     operations: given.operations ?? Object.keys(before?.operations ?? {}),
     types: given.types ?? objects.map(([name]) => name),
   });
   await writeFile(join(folder, 'official.graphql'), source);
   return [described];
->>>>>>> x-b
 }
 
 /** Returns a stored description. @throws Error for a file of another form */

@@ -9,10 +9,11 @@ import {
   FOLDS,
   filterFieldOf,
   type Members,
+  type ODataExpression,
+  parseODataFilter,
   type RowOrder,
   type TableRow,
 } from '#connector/simulator';
-import { type Expression, parseFilter } from '../../odata/simulator/parse-filter.ts';
 
 /** The literals that each type of property compares with. */
 const LITERALS: Readonly<Record<string, string>> = {
@@ -44,7 +45,7 @@ export interface Scope {
  */
 export function compileWhere(filter: string | null, scope: Scope): (row: TableRow) => boolean {
   if (filter === null) return () => true;
-  const tree = toTree(parseFilter(filter), scope);
+  const tree = toTree(parseODataFilter(filter), scope);
   return compileFilter(tree, { field: (name) => fieldOf(name, scope), refuse: badQuery });
 }
 
@@ -54,7 +55,7 @@ function fieldOf(name: string, { members, isGuid }: Scope): FilterField | undefi
   return field && isGuid(name) ? { ...field, fold: FOLDS['ignoring case'] } : field;
 }
 
-function toTree(expression: Expression, scope: Scope): FilterTree {
+function toTree(expression: ODataExpression, scope: Scope): FilterTree {
   if (expression.kind !== 'call') throw badQuery('A filter is a comparison.');
   const { name, args } = expression;
   if (name !== 'and' && name !== 'or' && name !== 'not') return toTest(name, args, scope);
@@ -65,7 +66,7 @@ function toTree(expression: Expression, scope: Scope): FilterTree {
     : { kind: name === 'or' ? 'or' : 'and', operands };
 }
 
-function toTest(name: string, [left, right]: readonly Expression[], scope: Scope): FilterTest {
+function toTest(name: string, [left, right]: readonly ODataExpression[], scope: Scope): FilterTest {
   if (left?.kind !== 'path' || right === undefined) throw badQuery('A property stands in front of a literal.');
   const field = left.path.join('/');
   const member = scope.members[field];

@@ -6,10 +6,10 @@ import {
   type FilterTest,
   type FilterTree,
   fault,
+  type ODataExpression,
   type TableRow,
   valueAt,
 } from '#connector/simulator';
-import type { Expression } from './parse-filter.ts';
 import type { Quirks } from './quirks.ts';
 import { CATEGORIES, type Properties, typeOfPath } from './schema.ts';
 
@@ -37,7 +37,7 @@ const OF_NULL = { '=': false, '!=': true, '<': false, '<=': false, '>': false, '
  * null are null. Source: OData URL Conventions 4.01, section 5.1.1.1. A property must stand before a literal.
  * @throws Fault 400 for unknown properties and types that do not compare
  */
-export function compileCondition(filter: Expression, scope: Scope): (row: TableRow) => boolean {
+export function compileCondition(filter: ODataExpression, scope: Scope): (row: TableRow) => boolean {
   const failing = {
     ...OF_NULL,
     /** The evaluator reads this property when a row has null. */
@@ -52,9 +52,9 @@ export function compileCondition(filter: Expression, scope: Scope): (row: TableR
   });
 }
 
-const TRUE: Expression = { kind: 'literal', type: 'boolean', text: 'true' };
+const TRUE: ODataExpression = { kind: 'literal', type: 'boolean', text: 'true' };
 
-function toFilter(expression: Expression, scope: Scope): FilterTree {
+function toFilter(expression: ODataExpression, scope: Scope): FilterTree {
   if (expression.kind === 'path') return toTest('eq', [expression, TRUE], scope);
   if (expression.kind !== 'call') throw fault(400, 'A filter is a comparison.');
   const { name, args } = expression;
@@ -75,7 +75,7 @@ const PATTERNS: ReadonlyMap<string, (part: string) => string> = new Map([
   ['endswith', (part) => `%${part}`],
 ]);
 
-function toTest(name: string, [left, right]: readonly Expression[], { properties, quirks }: Scope): FilterTree {
+function toTest(name: string, [left, right]: readonly ODataExpression[], { properties, quirks }: Scope): FilterTree {
   const pattern = PATTERNS.get(name);
   const operator = pattern === undefined ? OPERATORS.get(name) : 'LIKE';
   if (operator === undefined) throw fault(400, `The function '${name}' is not supported.`);
@@ -109,7 +109,7 @@ interface Comparison {
  * Reads and checks a literal before any row is read, so that an empty list reports an error, too.
  * @throws Fault 400
  */
-function readLiteral(literal: Expression, { name, type, quirks }: Comparison): FilterLiteral {
+function readLiteral(literal: ODataExpression, { name, type, quirks }: Comparison): FilterLiteral {
   if (literal.kind === 'null') return null;
   if (literal.kind !== 'literal') throw fault(400, 'A property stands in front of a literal.');
   const { [type]: comparable = literal.type } = COMPARABLE;

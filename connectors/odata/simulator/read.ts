@@ -1,6 +1,13 @@
-import { type Call, decode, fault, type RowOrder, sortRows, type TableRow } from '#connector/simulator';
+import {
+  type Call,
+  decode,
+  fault,
+  parseODataFilter,
+  type RowOrder,
+  sortRows,
+  type TableRow,
+} from '#connector/simulator';
 import { comparedField, compileCondition, type Scope } from './condition.ts';
-import { parseFilter } from './parse-filter.ts';
 
 /** The system query options of a request, decoded. */
 export type Options = ReadonlyMap<string, string>;
@@ -33,7 +40,7 @@ export function readOptions({ search }: Call): Options {
  */
 export function queryRows(rows: readonly TableRow[], options: Options, scope: Scope) {
   const filter = scope.quirks.filter === 'ignored' ? undefined : options.get('$filter');
-  const test = filter === undefined ? () => true : compileCondition(parseFilter(filter), scope);
+  const test = filter === undefined ? () => true : compileCondition(parseODataFilter(filter), scope);
   const matching = sortRows(rows.filter(test), readOrder(options.get('$orderby'), scope));
   const skip = readCount(options, '$skip') ?? 0;
   const top = readCount(options, '$top') ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-import { createOfficialJudges, type Deviation, type JsonSchema } from '#connector/simulator';
+import { createOfficialJudges, type Deviation, type JsonSchema, type JudgedPart } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 
 const properties = (schema: JsonSchema, change: (properties: Readonly<Record<string, JsonSchema>>) => object) => ({
@@ -12,11 +12,7 @@ const paged = (operation: string): Deviation => ({
   ...{ operation, unjudged: ['query'] },
   reason: '"Pagination" has the parameters `page[size]` and `page[after]` of every list.',
 });
-const unknown = (
-  operation: string,
-  reason: string,
-  ...unjudged: Extract<Deviation, { operation: string }>['unjudged']
-): Deviation => ({
+const unknown = (operation: string, reason: string, ...unjudged: readonly JudgedPart[]): Deviation => ({
   ...{ operation, unjudged, reason },
 });
 

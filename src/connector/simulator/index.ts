@@ -47,6 +47,7 @@ export {
   type RegisteredClient,
   type TokenRotation,
 } from './oauth.ts';
+export { type ODataExpression, parseODataFilter } from './odata-filter.ts';
 export { type ConformOptions, createConform } from './official/conform.ts';
 export {
   type JsonSchema,
@@ -54,7 +55,13 @@ export {
   type OfficialOperation,
   schemaMembers,
 } from './official/description.ts';
-export { CONTRADICTS_DESCRIPTION, createOfficialJudges, type Deviation, type OfficialJudge } from './official/judge.ts';
+export {
+  CONTRADICTS_DESCRIPTION,
+  createOfficialJudges,
+  type Deviation,
+  type JudgedPart,
+  type OfficialJudge,
+} from './official/judge.ts';
 export { type RowOrder, sortRows } from './order.ts';
 export { createResults, type Page, type PagedCall, type PageStyle, type Results, takePage } from './paging.ts';
 export { empty, escapeMarkup, html, json, redirect, type SimulatedResponse, typed, xml } from './response.ts';

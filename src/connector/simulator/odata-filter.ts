@@ -1,12 +1,12 @@
 import odataParser from '@balena/odata-parser';
-import { Fault, fault } from '#connector/simulator';
+import { Fault, fault } from './fault.ts';
 
-/** The syntax tree of a filter. */
-export type Expression =
-  | { readonly kind: 'call'; readonly name: string; readonly args: readonly Expression[] }
+/** The syntax tree of a filter of OData 4. */
+export type ODataExpression =
+  | { readonly kind: 'call'; readonly name: string; readonly args: readonly ODataExpression[] }
   | { readonly kind: 'path'; readonly path: readonly string[] }
   | { readonly kind: 'literal'; readonly type: string; readonly text: string }
-  | { readonly kind: 'list'; readonly members: readonly Expression[] }
+  | { readonly kind: 'list'; readonly members: readonly ODataExpression[] }
   | { readonly kind: 'null' };
 
 /**
@@ -15,7 +15,7 @@ export type Expression =
  * `or`, so a filter that mixes them needs parentheses here.
  * @throws Fault 400 for a syntax error
  */
-export function parseFilter(filter: string): Expression {
+export function parseODataFilter(filter: string): ODataExpression {
   try {
     const { tree, binds } = odataParser.parse(tagLiterals(filter), {
       startRule: 'ProcessRule',
@@ -57,7 +57,7 @@ function tagLiterals(filter: string): string {
 
 type Binds = readonly (readonly [string, unknown])[];
 
-function toExpression(tree: unknown, binds: Binds): Expression {
+function toExpression(tree: unknown, binds: Binds): ODataExpression {
   if (tree === null) return { kind: 'null' };
   if (Array.isArray(tree)) return toCall(tree, binds);
   const node: Record<string, unknown> = Object(tree);
@@ -66,7 +66,7 @@ function toExpression(tree: unknown, binds: Binds): Expression {
   throw fault(400, 'The filter has an expression that this service does not know.');
 }
 
-function toCall([name, ...args]: readonly unknown[], binds: Binds): Expression {
+function toCall([name, ...args]: readonly unknown[], binds: Binds): ODataExpression {
   if (name !== 'call') return { kind: 'call', name: String(name), args: args.map((arg) => toExpression(arg, binds)) };
   const call: Record<string, unknown> = Object(args[0]);
   const operands = Array.isArray(call.args) ? call.args : [];
@@ -78,7 +78,7 @@ function toPath(node: Record<string, unknown>): string[] {
   return [String(node.name), ...(inner.name === undefined ? [] : toPath(inner))];
 }
 
-function toLiteral(bind: readonly [string, unknown] | undefined): Expression {
+function toLiteral(bind: readonly [string, unknown] | undefined): ODataExpression {
   const [type, value] = bind ?? ['', ''];
   if (type === 'List' && Array.isArray(value))
     return { kind: 'list', members: value.map((member) => toLiteral(member)) };
