@@ -20,7 +20,7 @@ export function firstConnector(
   official: OfficialDescription,
   documents: readonly Described[],
 ): FirstConnector {
-  const resources = Object.keys(official.operations).flatMap((name) => findResource(official, name));
+  const resources = withOwnNames(Object.keys(official.operations).flatMap((name) => findResource(official, name)));
   const written = resources.map((resource) => writeObject(official, resource));
   const server = URL.parse(documents.find(({ server }) => server !== undefined)?.server ?? '');
   const host = server?.host ?? `api.${choices.key}.example`;
@@ -49,7 +49,7 @@ export default defineConnector({
   hosts: [HOST],
   probe: { path: '${resources[0]?.path ?? '/'}' },
   classify: errors({ message: ({ body }) => json.findText(json.at(body, 'message')) }),
-  objects: { ${resources.map(({ name }) => (isName(name) ? name : `'${name}': ${variableOf(name)}`)).join(', ')} },
+  objects: { ${resources.map(({ name }) => (variableOf(name) === name ? name : `${keyOf(name)}: ${variableOf(name)}`)).join(', ')} },
 });
 `;
   return {
@@ -87,6 +87,18 @@ interface Resource {
   readonly schema: string;
   /** The path of a record up to its id. Undefined: there are no single records. */
   readonly record: string | undefined;
+}
+
+/** Lists whose paths end in the same word have names of more words: `tickets` and `incremental_tickets`. */
+function withOwnNames(resources: readonly Resource[]): readonly Resource[] {
+  const taken = new Set<string>();
+  return resources.map((resource) => {
+    const words = resource.path.split('/').filter((word) => word !== '');
+    const names = words.map((_, index) => [...words.slice(words.length - 1 - index, -1), resource.name].join('_'));
+    const name = names.find((each) => !taken.has(each)) ?? `${resource.name}_${taken.size}`;
+    taken.add(name);
+    return { ...resource, name };
+  });
 }
 
 function findResource(official: OfficialDescription, name: string): readonly Resource[] {
@@ -284,5 +296,10 @@ function variableOf(name: string): string {
   const joined = words
     .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join('');
-  return /^\d/.test(joined) ? `_${joined}` : joined;
+  if (/^\d/.test(joined)) return `_${joined}`;
+  return TAKEN.test(joined) ? `${joined}Object` : joined;
 }
+
+/** Words of the language, and names that the connector imports. */
+const TAKEN =
+  /^(?:await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|official|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|var|void|while|with|yield|can|errors|fieldsOf|inputs|json|list|path|records|settings)$/;

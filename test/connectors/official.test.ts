@@ -238,6 +238,23 @@ describe('the first connector of an official description', () => {
   });
 });
 
+describe('the first connector of lists whose names meet', () => {
+  it('has a name of its own for each, and none that is a word of the language', () => {
+    const list = { responses: { 200: { type: 'array', items: { $ref: '#/schemas/A' } } } };
+    const paths = ['/export', '/tickets', '/incremental/tickets', '/search/incremental/tickets', '/list'];
+    const official: OfficialDescription = {
+      ...{ source: 'Desk', version: '1' },
+      operations: Object.fromEntries(paths.map((path) => [`GET ${path}`, list])),
+      schemas: { A: { type: 'object', properties: { id: { type: 'string' } } } },
+    };
+    const choices = { key: 'desk', paging: 'offset', filter: 'infix', auth: 'key' } as const;
+    const { source } = firstConnector(choices, official, []);
+    const names = 'tickets, incremental_tickets, search_incremental_tickets';
+    expect(source).to.include(`objects: { export: exportObject, ${names}, list: listObject }`);
+    expect(source).to.include('export const exportObject = ');
+  });
+});
+
 describe('a newer official description', () => {
   const BEFORE: OfficialDescription = {
     source: 'Desk',
