@@ -94,12 +94,11 @@ export default defineConnector({
   probe: { path: '/WhoAmI' },
   classify: errors({
     message: ({ body }) => json.findText(json.at(body, 'error', 'message')),
-    code: ({ body, status }) => json.findText(json.at(body, 'error', 'code')) ?? status,
+    code: ({ body, status }) => (status === 412 ? status : json.findText(json.at(body, 'error', 'code'))),
     kinds: {
       // With `If-Match: *`, a change or a removal fails only if there is no such record.
       412: 'notFound',
-      // The code of a precondition that failed, and those of the limits of service protection.
-      '0x80060882': 'notFound',
+      // The limits of service protection.
       '0x80072322': 'rateLimited',
       '0x80072321': 'rateLimited',
       '0x80072326': 'rateLimited',

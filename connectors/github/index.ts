@@ -3,7 +3,7 @@ import {
   defineConnector,
   errors,
   type Failure,
-  isUnauthorized,
+  ifAvailable,
   json,
   type ProviderResponse,
   path,
@@ -68,16 +68,13 @@ export default defineConnector({
 });
 
 /** Reads whose login the owner is. A failure must not prevent an instance, whose first list then names the reason. */
-async function findKind({ send, config, signal }: ConnectorContext): Promise<OwnerKind | undefined> {
-  try {
+function findKind(context: ConnectorContext): Promise<OwnerKind | undefined> {
+  const { send, config } = context;
+  return ifAvailable(context, async () => {
     const [own, owner] = [await send(USER), await send({ path: path`/users/${ownerOf(config)}` })];
     if (json.at(owner.body, 'type') === 'Organization') return 'organization';
     return json.at(own.body, 'id') === json.at(owner.body, 'id') ? 'self' : 'user';
-  } catch (error) {
-    signal.throwIfAborted();
-    if (isUnauthorized(error)) throw error;
-    return undefined;
-  }
+  });
 }
 
 const judge = errors({

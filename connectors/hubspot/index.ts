@@ -4,7 +4,7 @@ import {
   defineConnector,
   defined,
   errors,
-  isUnauthorized,
+  ifAvailable,
   json,
   type ProviderResponse,
 } from '#connector';
@@ -87,15 +87,11 @@ export default defineConnector({
 });
 
 /** Returns the id of the account. Its absence must not prevent an instance, because only webhooks need it. */
-async function findAccount({ send, signal }: ConnectorContext): Promise<string | undefined> {
-  try {
-    const { body } = await send(DETAILS);
+function findAccount(context: ConnectorContext): Promise<string | undefined> {
+  return ifAvailable(context, async () => {
+    const { body } = await context.send(DETAILS);
     return json.key(json.at(body, 'portalId'), 'the id of the account');
-  } catch (error) {
-    signal.throwIfAborted();
-    if (isUnauthorized(error)) throw error;
-    return undefined;
-  }
+  });
 }
 
 /** Reads the limit of a window of ten seconds. Source: "Usage guidelines". Responses to a search do not have it. */

@@ -4,7 +4,7 @@ import {
   type ConnectorContext,
   defineConnector,
   errors,
-  isUnauthorized,
+  ifAvailable,
   json,
   type ProviderResponse,
   settings,
@@ -93,15 +93,11 @@ export default defineConnector({
 });
 
 /** Returns the id of the workspace. Its absence must not prevent an instance, because only webhooks need it. */
-async function findWorkspace({ send, signal }: ConnectorContext): Promise<string | undefined> {
-  try {
-    const { body } = await send(ME);
+function findWorkspace(context: ConnectorContext): Promise<string | undefined> {
+  return ifAvailable(context, async () => {
+    const { body } = await context.send(ME);
     return json.findText(json.at(body, 'app', 'id_code'));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (isUnauthorized(error)) throw error;
-    return undefined;
-  }
+  });
 }
 
 /** Returns the messages of an `error.list`. */

@@ -3,7 +3,7 @@ import {
   type ConnectorContext,
   defineConnector,
   errors,
-  isUnauthorized,
+  ifAvailable,
   json,
   type ProviderResponse,
 } from '#connector';
@@ -80,14 +80,8 @@ export default defineConnector({
 });
 
 /** Returns the id of the workspace. Its absence must not prevent an instance, because only webhooks need it. */
-async function findTeam({ send, signal }: ConnectorContext): Promise<string | undefined> {
-  try {
-    return json.findText(json.at((await send(TEST)).body, 'team_id'));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (isUnauthorized(error)) throw error;
-    return undefined;
-  }
+function findTeam(context: ConnectorContext): Promise<string | undefined> {
+  return ifAvailable(context, async () => json.findText(json.at((await context.send(TEST)).body, 'team_id')));
 }
 
 function codeOf({ body }: ProviderResponse): string | undefined {

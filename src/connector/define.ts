@@ -1,5 +1,5 @@
 import { AppError, type ErrorDetail, isAppError } from '../errors.ts';
-import type { Connector, ObjectSpec } from './contract.ts';
+import type { Connector, ConnectorContext, ObjectSpec } from './contract.ts';
 
 /** Returns the connector as a frozen value, so that it cannot change after its check. */
 export function defineConnector(connector: Connector): Connector {
@@ -34,6 +34,23 @@ export function isNotFound(error: unknown): boolean {
 /** Returns whether a call failed because the provider rejects the credentials (INSTANCE_CREDENTIALS_FAILED). */
 export function isUnauthorized(error: unknown): boolean {
   return isAppError(error, 'INSTANCE_CREDENTIALS_FAILED');
+}
+
+/**
+ * Returns the result of requests whose failure must not prevent an instance, such as those of `examine`: undefined where they fail. Rejected
+ * credentials and the end of the call are failures nevertheless.
+ */
+export async function ifAvailable<Result>(
+  { signal }: Pick<ConnectorContext, 'signal'>,
+  request: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await request();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isUnauthorized(error)) throw error;
+    return undefined;
+  }
 }
 
 /**

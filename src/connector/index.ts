@@ -23,6 +23,7 @@ export type * from './contract.ts';
 export {
   defineConnector,
   defineObject,
+  ifAvailable,
   isDenied,
   isNotFound,
   isUnauthorized,

@@ -20,6 +20,7 @@ const OWN_MEANING: Readonly<Record<string, Readonly<Record<number, string>>>> = 
   bamboohr: { 409: 'rejected' },
   // Every change is sent with `If-Match: *`.
   odata: { 412: 'notFound' },
+  dynamics: { 412: 'notFound' },
 };
 
 const connectors = await loadConnectors({ folders: [OWN_CONNECTORS] });
