@@ -1,11 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { verifySlackRequest } from '@slack/bolt';
 import { expect } from 'chai';
-import type { ProviderResponse, WebhookCall } from '#connector';
+import {
+  type ConnectorContext,
+  type ProviderRequest,
+  type ProviderResponse,
+  rejected,
+  type WebhookCall,
+} from '#connector';
 import { prepareQuery } from '../../src/where/index.ts';
 import slack from './index.ts';
 import { messages } from './messages.ts';
-import { files } from './objects.ts';
+import { channels, files } from './objects.ts';
 import { appWebhooks, TEAM } from './webhooks.ts';
 
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
@@ -48,6 +54,23 @@ describe('Slack', () => {
       kind: undefined,
       message: 'missing_scope; needed scope: files:read',
     });
+  });
+});
+
+describe('a channel of Slack whose topic is refused', () => {
+  it('is reported as created, with its id', async () => {
+    const send = ({ path }: ProviderRequest): Promise<ProviderResponse> => {
+      if (path !== '/conversations.create') return Promise.reject(rejected('too_long'));
+      return Promise.resolve({ status: 200, headers: {}, body: { ok: true, channel: { id: 'C1' } } });
+    };
+    const { create } = channels;
+    if (create === undefined || !('run' in create)) throw new Error('A function was expected.');
+    // The creation uses no more of its context.
+    const context = { send, signal: new AbortController().signal } as ConnectorContext;
+    const failure = await create
+      .run(context, { values: { name: 'a', topic: 'b' }, fields: [] })
+      .catch((error: unknown) => error);
+    expect(String(failure)).to.include("The channel was created with the id 'C1'.");
   });
 });
 

@@ -7,12 +7,14 @@ import {
   fieldsOf,
   type Inputs,
   inputs,
+  isDenied,
   json,
   list,
   notFound,
   type ProviderResponse,
   plainText,
   records,
+  rejected,
 } from '#connector';
 import { form, nextCursor } from './form.ts';
 import { messagesOfChannel } from './messages.ts';
@@ -98,8 +100,14 @@ export const channels = defineObject<Inputs>({
   create: {
     run: async (context, { values: { name, is_private, ...more } }) => {
       const request = { method: 'POST', path: '/conversations.create', form: form({ name, is_private }) } as const;
-      const { id } = member('channel')(await context.send(request));
-      return change(context, json.text(id, 'the id of the channel'), more);
+      const id = json.text(json.at(member('channel')(await context.send(request)), 'id'), 'the id of the channel');
+      try {
+        return await change(context, id, more);
+      } catch (error) {
+        context.signal.throwIfAborted();
+        if (!isDenied(error)) throw error;
+        throw rejected(`The channel was created with the id '${id}'. Only its other fields failed: update them.`);
+      }
     },
   },
   update: { run: (context, { id, values }) => change(context, id, values) },
