@@ -60,7 +60,7 @@ export default defineConnector({
     'Accounts, contacts, leads, opportunities, cases, activities and every other table of Dataverse, custom ones included.',
   hub: 'crm',
   moreHubs: ['helpdesk'],
-  mark: { shape: 'people', colour: 'indigo' },
+  mark: { shape: 'suitcase', colour: 'blue' },
   documentation: [
     {
       title: 'Use OAuth authentication with Dataverse',
@@ -80,6 +80,7 @@ export default defineConnector({
     },
     tokenUrl: (config) => loginUrl(config, 'token'),
     clientAuthentication: 'body',
+    siteAddressKey: 'dynamics.host',
     setup: [
       'Open https://entra.microsoft.com, choose App registrations, and register an application.',
       'Add your callback URL as a redirect URI of the platform Web.',

@@ -72,6 +72,7 @@ export default defineConnector({
     tokenUrl: (config) => `https://api.${part(config)}intercom.io/auth/eagle/token`,
     clientAuthentication: 'body',
     pkce: false,
+    siteAddressKey: REGION,
     setup: [
       'In Intercom, open Settings → Integrations → Developer Hub, and create an app.',
       'Under Authentication, select Use OAuth, enter your callback URL as a redirect URL, and select the permissions.',

@@ -38,6 +38,7 @@ export default defineConnector({
     authorizeUrl: (config) => `${logIn(config)}/auth`,
     tokenUrl: (config) => `${logIn(config)}/token`,
     clientAuthentication: 'body',
+    siteAddressKey: 'zoho.datacenter',
     pkce: false,
     scopes: ['modules.ALL', 'settings.ALL', 'users.READ', 'coql.READ', 'notifications.ALL', 'org.READ'].map(
       (scope) => `ZohoCRM.${scope}`,

@@ -44,7 +44,10 @@ describe('what an element says of its simulator', () => {
         state: key,
       },
     });
-    const { headers } = await fetch(`${begun.body.oauthUrl}&auto=approve`, { redirect: 'manual' });
+    expect(begun.status, `${key} ${JSON.stringify(begun.body)}`).to.equal(200);
+    const chosen = await fetch(`${begun.body.oauthUrl}&auto=approve`, { redirect: 'manual' });
+    const { headers } = chosen;
+    expect(headers.get('location'), `${key}: ${begun.body.oauthUrl} ${await chosen.text()}`).to.be.a('string');
     return Object.fromEntries(new URL(headers.get('location') ?? '').searchParams);
   }
 });

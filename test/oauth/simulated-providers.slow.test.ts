@@ -10,6 +10,7 @@ import { CLIENTS as SERVICENOW } from '../../connectors/servicenowoauth/simulato
 import { CLIENTS as SHOPIFY } from '../../connectors/shopify/simulator.ts';
 import { CLIENTS as SLACK } from '../../connectors/slack/simulator.ts';
 import { CLIENTS as ZENDESK } from '../../connectors/zendesk/simulator.ts';
+import { CLIENTS as ZOHO } from '../../connectors/zohocrm/simulator.ts';
 
 import { faultsOf } from '../api/support/expect-problem.ts';
 import { withDatabase } from '../api/support/tenants.ts';
@@ -32,6 +33,7 @@ describe('an instance by the login of', () => {
   const slack = simulatedProvider(service, 'slack', SLACK);
   const shopify = simulatedProvider(service, 'shopify', SHOPIFY);
   const zendesk = simulatedProvider(service, 'zendesk', ZENDESK);
+  const zoho = simulatedProvider(service, 'zohocrm', ZOHO);
   const HOST = { siteAddress: 'demo.service-now.com' };
 
   /** @returns the body of an answer that must be 200 */
@@ -46,6 +48,7 @@ describe('an instance by the login of', () => {
   const LIVES = [
     { name: 'Shopify', provider: shopify, path: '/orders', lifeMs: HOUR_MS, query: { siteAddress: 'demo' } },
     { name: 'Zendesk', provider: zendesk, path: '/tickets', lifeMs: 30 * MINUTE_MS, query: { siteAddress: 'demo' } },
+    { name: 'Zoho CRM', provider: zoho, path: '/leads', lifeMs: HOUR_MS, query: { siteAddress: 'com' } },
     { name: 'Box, whose tokens are good once,', provider: box, path: '/folders/0', lifeMs: HOUR_MS },
     { name: 'SAP Concur, at the data center of its token,', provider: concur, path: '/reports', lifeMs: HOUR_MS },
     { name: 'Fortnox', provider: fortnox, path: '/hubs/erp/invoices', lifeMs: HOUR_MS },
