@@ -84,7 +84,7 @@ export function ConnectSessionList() {
       <Show loaded={list}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title="No session matches. Choose another state.">
+            <Empty title={status === '' ? 'There are no sessions yet.' : 'No session matches. Choose another state.'}>
               <p>
                 A session has a link with which a user of your product connects one account. The user sees none of your
                 secrets.
