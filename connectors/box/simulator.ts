@@ -48,13 +48,6 @@ const DEVIATIONS: readonly Deviation[] = [
       reason: 'The log-in and downloads have hosts of their own.',
     }),
   ),
-  ...['POST /files/content', 'POST /files/{file_id}/content'].map(
-    (operation): Deviation => ({
-      operation,
-      unjudged: ['body'],
-      reason: 'The body has several parts (multipart/form-data).',
-    }),
-  ),
   {
     operation: 'GET /search',
     unjudged: ['query'],

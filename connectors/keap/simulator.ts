@@ -3,7 +3,10 @@ import {
   changesOf,
   createBudget,
   createMovableClock,
+  createOfficialJudges,
+  type Deviation,
   type Fault,
+  type JsonSchema,
   json,
   type MovableClock,
   type PageStyle,
@@ -20,6 +23,7 @@ import {
   takePage,
   typed,
 } from '#connector/simulator';
+import official from './official.json' with { type: 'json' };
 import { badRequest, compileAll, fieldOf } from './simulator/filter.ts';
 import { createFirstVersion } from './simulator/first.ts';
 import { createHooks } from './simulator/hooks.ts';
@@ -40,6 +44,47 @@ export interface KeapSimulatorOptions extends SimulatorOptions {
 
 const ROOT = '/crm/rest/v2';
 
+const UNJUDGED = ['query', 'body', 'response'] as const;
+
+/** The reasons why Keap's description of the second version is not the whole truth. */
+const DEVIATIONS: readonly Deviation[] = [
+  ...['GET', 'POST', 'PATCH', 'PUT', 'DELETE'].map(
+    (method): Deviation => ({
+      ...{ operation: `${method} /rest/v1/{rest*}`, unjudged: UNJUDGED },
+      reason: 'The first version of the API has a document of its own, of which only copies of parts are public.',
+    }),
+  ),
+  ...['GET /rest/v2/taskAppointments', 'GET /rest/v2/sales/transactions'].map(
+    (operation): Deviation => ({ operation, unjudged: UNJUDGED, reason: 'Only later clients of Keap have it.' }),
+  ),
+  {
+    ...{ operation: 'GET /rest/v2/files/{file_id}:data', unjudged: ['response'] },
+    reason: 'The content of a file is bytes, which the description has as base64.',
+  },
+  ...['GET /app/oauth/authorize', 'POST /token'].map(
+    (operation): Deviation => ({ operation, unjudged: UNJUDGED, reason: 'The log-in is in no description.' }),
+  ),
+];
+
+/** Schemas of responses, whose members without a value are null. */
+const SHOWN: readonly Deviation[] = Object.keys(official.schemas)
+  .filter((schema) => !/Request/.test(schema))
+  .map((schema) => ({
+    schema,
+    reason: 'Recorded responses have null for members without a value.',
+    change: ({ properties, ...rest }) => ({
+      ...rest,
+      ...(properties !== undefined && { properties: nullable(Object(properties)) }),
+    }),
+  }));
+
+function nullable(properties: Readonly<Record<string, JsonSchema>>) {
+  const entries = Object.entries(properties).map(([name, member]) => [name, { anyOf: [member, { type: 'null' }] }]);
+  return Object.fromEntries(entries);
+}
+
+const createJudge = createOfficialJudges(official, [...DEVIATIONS, ...SHOWN]);
+
 /** Creates a simulator of one Keap application in memory, with both versions of its API. */
 export function createSimulator(options: KeapSimulatorOptions): Simulator {
   const { memory, send, text: rule = 'ignoring case' } = options;
@@ -51,6 +96,7 @@ export function createSimulator(options: KeapSimulatorOptions): Simulator {
     {
       clock,
       print,
+      official: createJudge((path) => path.replace(/^\/crm\//, '/')),
       budget: createRates(clock, options.callsPerMinute),
       authenticate: login.authenticate,
       open: login.routes,

@@ -42,8 +42,12 @@ function keptOf(schema: JsonObject): JsonObject {
     KEPT.flatMap((name) => (schema[name] == null || isEmptyList(schema[name]) ? [] : [[name, schema[name]]])),
   );
   const { exclusiveMinimum, exclusiveMaximum, minimum, maximum, required, ...others } = kept;
+  const isNumber = others.type === 'integer' || others.type === 'number';
   return {
     ...others,
+    // Some documents write the numbers of an enumeration as texts.
+    ...(isNumber &&
+      Array.isArray(others.enum) && { enum: others.enum.map((value) => (value === null ? null : Number(value))) }),
     // Swagger 2.0 has a type of its own for the part of a form that is a file.
     ...(others.type === 'file' && { type: 'string', format: 'binary' }),
     ...boundOf('inimum', minimum, exclusiveMinimum),

@@ -7,6 +7,7 @@ import { readGraphql } from '../../scripts/new-connector/graphql.ts';
 import { readOData } from '../../scripts/new-connector/odata.ts';
 import { chooseOfficial, compareOfficial, type Described } from '../../scripts/new-connector/official.ts';
 import { readOpenApi } from '../../scripts/new-connector/openapi.ts';
+import { toJsonSchema } from '../../scripts/new-connector/schemas.ts';
 import type { OfficialDescription } from '../../src/connector/simulator/index.ts';
 
 const DESCRIPTIONS = join(import.meta.dirname, 'descriptions');
@@ -176,6 +177,13 @@ describe('the facts of an OData service', () => {
         'Shop.Size': { type: 'string', enum: ['Small', 'Large'] },
       },
     });
+  });
+});
+
+describe('an enumeration of numbers that a document writes as texts', () => {
+  it('has numbers', () => {
+    const schema = { type: 'integer', nullable: true, enum: ['5', '10', null] };
+    expect(toJsonSchema(schema, (name) => name)).to.deep.equal({ type: ['integer', 'null'], enum: [5, 10, null] });
   });
 });
 

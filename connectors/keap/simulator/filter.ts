@@ -34,7 +34,7 @@ export type Operator = '==' | '!=' | '>' | '<' | '>=' | '<=';
 const COMPARED: readonly Operator[] = ['==', '>', '<', '>=', '<='];
 const ALL: readonly Operator[] = [...COMPARED, '!='];
 
-/** The kinds of filters by the first word of a filter in `official.json`. The second word is the path of the compared member. */
+/** The kinds of filters by the first word of a filter in `described.json`. The second word is the path of the compared member. */
 const KINDS: Readonly<Record<string, FilterSpec>> = {
   text: { type: 'text' },
   prefix: { type: 'text', least: 1 },
@@ -94,7 +94,7 @@ export interface Criterion {
   readonly text: string;
 }
 
-/** Filters or orders in the format of `official.json`, such as `id category.id none=NONE`, by name. */
+/** Filters or orders in the format of `described.json`, such as `id category.id none=NONE`, by name. */
 export type Written = Readonly<Record<string, string>>;
 
 export interface FilterContext {

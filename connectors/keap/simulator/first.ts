@@ -8,7 +8,7 @@ import {
   type TableRow,
   valueAt,
 } from '#connector/simulator';
-import official from '../official.json' with { type: 'json' };
+import described from './described.json' with { type: 'json' };
 import { badRequest, type Criterion, compileCriteria, fieldOf, type Written } from './filter.ts';
 import { type Records, USER_ID } from './records.ts';
 
@@ -46,13 +46,13 @@ function showRow({ show }: List, row: TableRow): TableRow {
 
 /** Creates the routes of objects that only v1 has, or that have ids only in v1. */
 export function createFirstVersion(records: Records): Routes {
-  const lists: readonly (readonly [string, List])[] = Object.entries<List>(official.first);
+  const lists: readonly (readonly [string, List])[] = Object.entries<List>(described.first);
   const routes = lists.map(([path, list]) => [
     `GET ${ROOT}/${path}`,
     (call: Call) => respond(records, path, list, call),
   ]);
   const show = (list: List) => (row: TableRow, _: Call, status?: number) => json(showRow(list, row), status);
-  const { appointments, transactions } = official.first;
+  const { appointments, transactions } = described.first;
   return {
     ...Object.fromEntries(routes),
     ...recordRoutes(`${ROOT}/transactions`, records.transactions, { show: show(transactions), can: ['get'] }),

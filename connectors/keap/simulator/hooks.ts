@@ -16,7 +16,7 @@ import {
   type TableRow,
   writeSeconds,
 } from '#connector/simulator';
-import official from '../official.json' with { type: 'json' };
+import described from './described.json' with { type: 'json' };
 import { badRequest } from './filter.ts';
 
 /** Names of tables in hooks. Hooks do not report other tables. */
@@ -38,7 +38,7 @@ interface HookOptions extends Pick<SimulatorOptions, 'send'> {
  * to its calls. It assumes that they are correct unless `POST /simulate/hooks` says otherwise.
  */
 export function createHooks({ memory, send, clock }: HookOptions) {
-  const members = describedMembers(official.hooks);
+  const members = describedMembers(described.hooks);
   const { hooks } = createCollections({
     clock,
     refuse: ([{ member = '' } = {}]) => badRequest(`${member} is not valid`),

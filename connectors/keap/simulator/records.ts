@@ -7,6 +7,7 @@ import {
   describedMembers,
   Fault,
   HOSTILE_TEXTS,
+  type Members,
   type MovableClock,
   pick,
   type RecordDescription,
@@ -14,10 +15,10 @@ import {
   type TableChange,
   type TableRow,
 } from '#connector/simulator';
-import official from '../official.json' with { type: 'json' };
+import described from './described.json' with { type: 'json' };
 import { badRequest, type Written } from './filter.ts';
 
-export type Name = keyof typeof official.resources;
+export type Name = keyof typeof described.resources;
 
 /** An object of v2, as described on its page of the reference. */
 export interface Resource extends CollectionSpec {
@@ -142,7 +143,7 @@ const CHANGED = ['update_time', 'updated_time', 'modification_time', 'last_updat
 /** Creates the data of one application: its objects with the filters and orders of their endpoints. */
 export function createRecords(clock: MovableClock, onChange: (name: Name, change: TableChange) => void): Records {
   const specOf = (name: Name): Resource => {
-    const { path, list, noun, filters, orders, ...about } = official.resources[name];
+    const { path, list, noun, filters, orders, ...about } = described.resources[name];
     const more: Readonly<Record<string, unknown>> = about;
     const members = describedMembers(about satisfies RecordDescription);
     const words = (key: string) => String(more[key] ?? '').split(' ');
@@ -154,7 +155,8 @@ export function createRecords(clock: MovableClock, onChange: (name: Name, change
         ? Object.keys(members).filter((member) => !words('shown').includes(member))
         : words('optional'),
       key: name === 'transactions' ? '_id' : name === 'commissions' ? '_key' : 'id',
-      vary: VARY[name],
+      // An object that nothing fills would lack what Keap requires of it.
+      vary: { ...nullsFor(members), ...VARY[name] },
       initial: INITIAL[name],
       created: CREATED.filter((member) => member in members),
       changed: CHANGED.filter((member) => member in members),
@@ -184,6 +186,11 @@ export function createRecords(clock: MovableClock, onChange: (name: Name, change
     },
   });
   return records;
+}
+
+function nullsFor(members: Members): Readonly<Record<string, () => null>> {
+  const objects = Object.entries(members).filter(([, { type }]) => type === 'object');
+  return Object.fromEntries(objects.map(([name]) => [name, () => null]));
 }
 
 /** Returns a record together with the records that it refers to. */

@@ -72,13 +72,13 @@ export function createRouter(routes: Routes): Router {
 
 /**
  * Returns a function that finds the key (`GET /employees/{id}`) that matches a request. Where several match, it is the one with the fewest
- * braces.
+ * braces, and then the longest: `/files/{id}:data` before `/files/{id}`.
  */
 export function createRouteFinder(
   keys: readonly string[],
 ): (request: Pick<Call, 'method' | 'path'>) => string | undefined {
   const templates = keys.map((key) => ({ key, ...compileTemplate(key) }));
-  templates.sort((a, b) => a.names.length - b.names.length);
+  templates.sort((a, b) => a.names.length - b.names.length || b.key.length - a.key.length);
   return ({ method, path }) => templates.find((each) => each.method === method && each.pattern.test(path))?.key;
 }
 

@@ -114,6 +114,8 @@ function createJudge(
     if (body === undefined) return call.body.bytes.length === 0 ? undefined : 'it has no body.';
     if (call.body.type !== content) return `the body is not ${content}.`;
     const isForm = content === 'application/x-www-form-urlencoded';
+    // Parts and bytes have no schema that tells more than their type.
+    if (!isForm && content !== 'application/json') return undefined;
     const sent = isForm ? nestedValues(call.body.form(), {}) : call.body.json();
     const reason = validators[isForm ? 'text' : 'json'](`${key} body ${isForm}`, () => body)(sent);
     return reason === undefined ? undefined : `body: ${reason}`;
