@@ -293,14 +293,29 @@ describe('a webhook of a provider', () => {
         expect(code).to.equal(200);
         return body.accepted === accepted;
       });
+    const received = async (outcome: string) => {
+      const text = await (await fetch(`${service.app.url}/metrics`)).text();
+      const counter = new RegExp(
+        `^causeway_webhooks_received_total\\{element="shop",outcome="${outcome}"\\} (\\d+)`,
+        'm',
+      );
+      return Number(counter.exec(text)?.[1] ?? 0);
+    };
+    const untilReceivedAs = async (outcome: string) => {
+      const before = await received(outcome);
+      await until(async () => {
+        await send(instance, { id: `idle ${count++}`, what: 'created', item: 'i1' });
+        return (await received(outcome)) > before;
+      });
+    };
     await service.call(`${path}/enabled`, { method: 'DELETE' });
-    await untilAccepted(0);
+    await untilReceivedAs('disabled');
     await service.call(`${path}/enabled`, { method: 'PUT' });
     await untilAccepted(1);
     await configure({ 'event.notification.enabled': false });
-    await untilAccepted(0);
+    await untilReceivedAs('off');
     await configure({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' });
-    await untilAccepted(0);
+    await untilReceivedAs('polling');
     const before = await eventsOf(instance);
     await untilAccepted(0);
     expect(await eventsOf(instance)).to.deep.equal(before);
