@@ -64,6 +64,18 @@ describe('Dynamics 365', () => {
       expect(pattern?.test(host), host).to.equal(false);
   });
 
+  it('recognizes a repeated event by its operation, which a synchronous step does not have', () => {
+    const idWith = (OperationId?: string) => {
+      const body = { MessageName: 'Update', PrimaryEntityName: 'account', PrimaryEntityId: 'a', OperationId };
+      const [event] = pluginWebhooks.events({ body: Buffer.from(JSON.stringify(body)) } as unknown as WebhookCall, {});
+      return event?.id;
+    };
+    const operation = '0a6f1d54-8a3e-4f0a-9d36-d3a0d1b0a001';
+    expect([idWith(operation), idWith('00000000-0000-0000-0000-000000000000'), idWith()]).to.deep.equal([
+      ...[operation, undefined, undefined],
+    ]);
+  });
+
   it('reads a webhook, and refuses messages that are no change', () => {
     const read = (body: object) =>
       pluginWebhooks.events({ body: Buffer.from(JSON.stringify(body)) } as unknown as WebhookCall, {});

@@ -63,7 +63,8 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   });
   const entered = createEnteredWebhooks(send);
   const tables: Tables = createTables(clock, (logical, change) => {
-    entered.report(({ secret }) => deliveryOf(logical, change, { secret, nowMs: clock.now() }));
+    const nowMs = clock.now();
+    entered.report(({ secret }) => deliveryOf(logical, change, { secret, nowMs }));
   });
   const authenticate = bearer(login.accepts, 'The access token is not valid.');
   return simulate(

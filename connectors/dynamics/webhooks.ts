@@ -33,7 +33,10 @@ function readEvent(call: WebhookCall): ProviderEvent {
   const message = json.text(json.at(raw, 'MessageName'), 'the message');
   const action = ACTIONS[message];
   if (action === undefined) throw rejected(`The message '${message}' is none of Create, Update and Delete.`);
+  // An asynchronous step has an operation of its own for each change, and keeps it when it is tried again. A synchronous one has none.
+  const id = json.findText(json.at(raw, 'OperationId'));
   return {
+    ...(id !== undefined && /[1-9a-f]/i.test(id) && { id }),
     action,
     objectName: json.text(json.at(raw, 'PrimaryEntityName'), 'the name of the table'),
     objectId: json.text(json.at(raw, 'PrimaryEntityId'), 'the id of the record'),
