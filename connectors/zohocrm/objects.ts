@@ -17,7 +17,7 @@ import {
 } from '#connector';
 import { toFields } from './fields.ts';
 import official from './official.json' with { type: 'json' };
-import { FILTERING, listOf } from './query.ts';
+import { FILTERING, isEmpty, listOf } from './query.ts';
 
 /** Modules that every account has, with the names that people share over providers. */
 export const STANDARD: Readonly<Record<string, string>> = {
@@ -97,8 +97,7 @@ function recordsOf(module: string, { creatable, editable, deletable }: Json): Op
 
 /** Reads the only record of a response. There is no body where the record does not exist. */
 function readOne({ body }: ProviderResponse, member: string): Json {
-  if (body == null || body === '') throw notFound('Zoho CRM has no such record.');
-  const [record] = json.objects(json.at(body, member), 'the record');
+  const [record] = isEmpty(body) ? [] : json.objects(json.at(body, member), 'the record');
   if (record === undefined) throw notFound('Zoho CRM has no such record.');
   return record;
 }
@@ -114,7 +113,7 @@ function deletionsOf(module: string): NonNullable<NonNullable<ObjectSpec['change
       headers: { 'if-modified-since': since },
     }),
     read: ({ body }, { cursor = '1' }) => {
-      if (body == null || body === '') return { changes: [] };
+      if (isEmpty(body)) return { changes: [] };
       const changes = json.objects(json.at(body, 'data'), 'the deleted records').map(({ id, deleted_time }) => ({
         id: json.key(id, 'the id of a deleted record'),
         action: 'deleted' as const,
@@ -135,7 +134,7 @@ const users = defineObject<Inputs>({
   }),
   list: list<Inputs>({
     request: ({ page }) => ({ path: '/crm/v8/users', query: page }),
-    rows: (body) => (body == null || body === '' ? [] : json.array(json.at(body, 'users'), 'the users')),
+    rows: (body) => (isEmpty(body) ? [] : json.array(json.at(body, 'users'), 'the users')),
     paging: {
       kind: 'number',
       ...{ page: 'page', size: 'per_page', max: PER_PAGE },

@@ -66,8 +66,10 @@ function columns(natives: readonly string[]): string {
   return natives.map((native) => (isReserved(native) ? `'${native}'` : native)).join(', ');
 }
 
-const toRows = (body: unknown) =>
-  body == null || body === '' ? [] : json.objects(json.at(body, 'data'), 'the records');
+/** Returns whether a response has no body. Zoho CRM sends none where it finds nothing. */
+export const isEmpty = (body: unknown) => body == null || body === '';
+
+const toRows = (body: unknown) => (isEmpty(body) ? [] : json.objects(json.at(body, 'data'), 'the records'));
 
 /** Returns the list of a module. A query selects up to 50 fields, so the others are read by further queries. */
 export function listOf(module: string): ListOperation<string> {
