@@ -299,6 +299,16 @@ describe('deviations of a provider from its description', () => {
     await toy.served.stop();
   });
 
+  it('join what several say of one operation', async () => {
+    const toy = await judged([
+      { operation: 'GET /books', unjudged: ['query'], reason },
+      { operation: 'GET /books', responses: { 204: {} }, reason },
+    ]);
+    expect((await toy.exchange('GET /books?anything=1', json([BOOK])))[0]).to.equal(200);
+    expect((await toy.exchange('GET /books?anything=1', { status: 204 }))[0]).to.equal(204);
+    await toy.served.stop();
+  });
+
   it('change a schema', async () => {
     const change: Deviation = {
       schema: 'BookInput',

@@ -70,9 +70,10 @@ type Prepared = ReturnType<typeof prepare>;
 function prepare(official: OfficialDescription, deviations: readonly Deviation[]) {
   const schemas = closeSchemas(deviate(official.schemas, deviations));
   const ofOperations = deviations.filter((each) => 'operation' in each);
-  const unjudged = new Map(ofOperations.map((each) => [each.operation, each.unjudged]));
+  const unjudged = new Map<string, readonly JudgedPart[]>();
   const operations = { ...official.operations };
-  for (const { operation, responses } of ofOperations) {
+  for (const { operation, unjudged: parts = [], responses } of ofOperations) {
+    unjudged.set(operation, [...(unjudged.get(operation) ?? []), ...parts]);
     const described = operations[operation];
     if (described === undefined || responses === undefined) continue;
     operations[operation] = { ...described, responses: { ...described.responses, ...responses } };
