@@ -19,6 +19,7 @@ import {
   shareMemory,
   simulate,
   takePage,
+  withNullMembers,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { createContent, MOST_BYTES } from './simulator/content.ts';
@@ -78,15 +79,11 @@ const DEVIATIONS: readonly Deviation[] = [
 /** Lets the members of a composition be null, and its lists be empty. */
 function nullable({ allOf, ...schema }: JsonSchema): JsonSchema {
   const parts: readonly JsonSchema[] = Array.isArray(allOf) ? allOf : [];
-  return { ...schema, allOf: parts.map((part) => ({ ...part, ...('properties' in part && membersIn(part)) })) };
+  return { ...schema, allOf: parts.map((part) => withNullMembers(withoutLeast(part))) };
 }
 
-function membersIn({ properties }: JsonSchema): Pick<JsonSchema, 'properties'> {
-  const withoutLeast = JSON.stringify(properties, (word, value) => (word === 'minItems' ? undefined : value));
-  const members = Object.entries(JSON.parse(withoutLeast));
-  return {
-    properties: Object.fromEntries(members.map(([name, member]) => [name, { anyOf: [member, { type: 'null' }] }])),
-  };
+function withoutLeast(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema, (word, value) => (word === 'minItems' ? undefined : value)));
 }
 
 const createJudge = createOfficialJudges(official, DEVIATIONS);

@@ -6,7 +6,6 @@ import {
   createOfficialJudges,
   type Deviation,
   type Fault,
-  type JsonSchema,
   json,
   type MovableClock,
   type PageStyle,
@@ -22,6 +21,7 @@ import {
   type TextRule,
   takePage,
   typed,
+  withNullMembers,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { badRequest, compileAll, fieldOf } from './simulator/filter.ts';
@@ -72,16 +72,8 @@ const SHOWN: readonly Deviation[] = Object.keys(official.schemas)
   .map((schema) => ({
     schema,
     reason: 'Recorded responses have null for members without a value.',
-    change: ({ properties, ...rest }) => ({
-      ...rest,
-      ...(properties !== undefined && { properties: nullable(Object(properties)) }),
-    }),
+    change: withNullMembers,
   }));
-
-function nullable(properties: Readonly<Record<string, JsonSchema>>) {
-  const entries = Object.entries(properties).map(([name, member]) => [name, { anyOf: [member, { type: 'null' }] }]);
-  return Object.fromEntries(entries);
-}
 
 const createJudge = createOfficialJudges(official, [...DEVIATIONS, ...SHOWN]);
 

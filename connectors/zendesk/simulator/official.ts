@@ -1,4 +1,10 @@
-import { createOfficialJudges, type Deviation, type JsonSchema, type JudgedPart } from '#connector/simulator';
+import {
+  createOfficialJudges,
+  type Deviation,
+  type JsonSchema,
+  type JudgedPart,
+  withNullMembers,
+} from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 
 const properties = (schema: JsonSchema, change: (properties: Readonly<Record<string, JsonSchema>>) => object) => ({
@@ -20,10 +26,7 @@ const unknown = (operation: string, reason: string, ...unjudged: readonly Judged
 const nullable = (schema: string): Deviation => ({
   schema,
   reason: 'Examples of the documentation have null for members without a value.',
-  change: (given) =>
-    properties(given, (all) =>
-      Object.fromEntries(Object.entries(all).map(([name, inner]) => [name, { anyOf: [inner, { type: 'null' }] }])),
-    ),
+  change: withNullMembers,
 });
 
 const VALUES = { type: 'array', items: { type: 'object', properties: { id: { type: 'integer' }, value: {} } } };

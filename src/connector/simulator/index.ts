@@ -54,6 +54,7 @@ export {
   type OfficialDescription,
   type OfficialOperation,
   schemaMembers,
+  withNullMembers,
 } from './official/description.ts';
 export {
   CONTRADICTS_DESCRIPTION,

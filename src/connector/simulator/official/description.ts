@@ -75,6 +75,14 @@ function listOf(value: unknown): readonly JsonSchema[] {
   return Array.isArray(value) ? value.map(Object) : [];
 }
 
+/** Returns the schema with members that can be null, for providers whose description does not say so of members without a value. */
+export function withNullMembers(schema: JsonSchema): JsonSchema {
+  if (schema.properties === undefined) return schema;
+  const members = Object.entries<JsonSchema>(Object(schema.properties));
+  const properties = members.map(([name, member]) => [name, { anyOf: [member, { type: 'null' }] }]);
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
 /**
  * Returns the members of records that follow a schema of the official description. Members of inner objects have a path. Required members
  * have a value in every row.
