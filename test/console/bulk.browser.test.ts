@@ -61,6 +61,26 @@ describeInBrowser('the bulk jobs in a browser', () => {
     expect(json.name).to.match(/\.json$/);
   });
 
+  it('begin on the only instance, even if the list of instances comes after the dialog', async () => {
+    const page = await open('/console/apps');
+    let answer = () => {};
+    const opened = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const isList = (url: URL) => url.pathname.endsWith('/api-v2/instances');
+    await page.route(isList, async (route) => {
+      await opened;
+      await route.continue();
+    });
+    await page.goto(`${service.app.url}/console/bulk`);
+    await page.getByRole('button', { name: 'Download records' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Download records' });
+    await dialog.waitFor();
+    answer();
+    await dialog.getByRole('combobox', { name: 'Object' }).selectOption('Products');
+    await page.unroute(isList);
+  });
+
   it('of all instances are listed, narrowed by instance and by state, and begun on any of them', async () => {
     const { id: other } = await service.createInstance('bamboohr', BAMBOOHR, { name: 'People' });
     const body = { objectName: 'Products', fields: 'Id' };
