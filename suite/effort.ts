@@ -5,6 +5,11 @@ export interface Effort {
   /** Maximum number of random filters on each listing, and on all of them together. */
   readonly filters: number;
   readonly filtersInAll: number;
+  /**
+   * Which share of the random filters that Causeway alone evaluates is sent: one in so many. They don't depend on the connector, and each
+   * costs as much as the whole list.
+   */
+  readonly localEach: number;
   readonly seed: number;
   readonly claims: number;
   /** Maximum number of literals per declared operator, and for all of them together. Each is tried with at least two. */
@@ -35,6 +40,7 @@ export const QUICK: Effort = {
   listings: 1,
   filters: 8,
   filtersInAll: 8,
+  localEach: 1,
   seed: 20260,
   claims: 8,
   literalsPerClaim: 3,
@@ -71,18 +77,19 @@ export const FULL: Effort = {
   listings: Number.POSITIVE_INFINITY,
   filters: 150,
   filtersInAll: 900,
+  localEach: 10,
   seed: 20260,
   claims: Number.POSITIVE_INFINITY,
   literalsPerClaim: 7,
-  literalsInAll: 1200,
-  candidates: 400,
+  literalsInAll: 700,
+  candidates: 250,
   tried: 25,
   everyKind: true,
-  pagedListings: 6,
+  pagedListings: 4,
   walks: Number.POSITIVE_INFINITY,
   pages: Number.POSITIVE_INFINITY,
   sortedFields: 12,
-  sortedFieldsInAll: 60,
+  sortedFieldsInAll: 40,
   mostTexts: Number.POSITIVE_INFINITY,
   troubles: Number.POSITIVE_INFINITY,
   followed: Number.POSITIVE_INFINITY,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Exactness, FieldSpec } from '#connector';
 import type { Filter } from '../src/where/ast.ts';
+import { prepareQuery } from '../src/where/index.ts';
 import { filtersOn, predicatesFor, printFilter } from './filters.ts';
 import { literalsFor } from './literals.ts';
 import { evaluate } from './reference.ts';
@@ -10,18 +11,32 @@ import { getOk, idOnly, idsOf, type Listing, listAll, type Target } from './targ
 export interface Sample {
   readonly filters: number;
   readonly seed: number;
+  /** Of the filters that Causeway alone evaluates, one in so many is sent. Default: all. */
+  readonly localEach?: number;
 }
 
 /**
  * Sends random filters and compares the rows of the response with those of the listing that match.
  * @throws Error with the smallest filter whose response is wrong
  */
-export async function assertSound(target: Target, listing: Listing, { filters, seed }: Sample): Promise<void> {
-  const property = fc.asyncProperty(filtersOn(listing), (filter) => assertFilter(target, listing, filter));
+export async function assertSound(
+  target: Target,
+  listing: Listing,
+  { filters, seed, localEach = 1 }: Sample,
+): Promise<void> {
+  const property = fc.asyncProperty(filtersOn(listing), async (filter) => {
+    if (isSent(filter, listing, localEach)) await assertFilter(target, listing, filter);
+  });
   const run = await fc.check(property, { numRuns: filters, seed, verbose: 0 });
   if (!run.failed) return;
   const reason = run.errorInstance instanceof Error ? run.errorInstance.message : String(run.errorInstance);
   throw new Error(`${reason}\n(seed ${run.seed}, after ${run.numRuns} filters on ${listing.name})`);
+}
+
+function isSent(filter: Filter, { object }: Listing, localEach: number): boolean {
+  const where = printFilter(filter);
+  // It depends on the text alone, so that the search for the smallest wrong filter finds the same result each time.
+  return where.length % localEach === 0 || prepareQuery({ where }, object).plan.pushdown !== 'none';
 }
 
 /** Returns the share of the filters of `assertSound` that match some rows but not all. The others prove little. */

@@ -1,5 +1,7 @@
 import type { JsonSchema, OfficialDescription } from './description.ts';
 
+const REFERENCE = '#/schemas/';
+
 /** Values of a record that is brought into the form of a schema. */
 export interface ConformOptions {
   /** Returns the text of a required member that the record lacks. Default: empty. */
@@ -20,7 +22,7 @@ export function createConform(
 ): (value: unknown, schema: string) => Readonly<Record<string, unknown>> {
   function follow({ $ref, ...own }: JsonSchema): JsonSchema {
     if (typeof $ref !== 'string') return own;
-    const name = $ref.replace('#/schemas/', '');
+    const name = $ref.replace(REFERENCE, '');
     const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
     if (schema === undefined) throw new Error(`The official description has no schema '${name}'.`);
     return follow(schema);
@@ -38,40 +40,72 @@ export function createConform(
     return { ...rest, type: isNullable ? [...typesOf({ type }), 'null'] : type };
   }
 
+  /** A simulator brings thousands of rows into few forms, so each form is read once. */
+  const forms = new WeakMap<JsonSchema, Map<string, Form>>();
+
+  function formOf(given: JsonSchema, value: unknown): Form {
+    const type = typeOf(value);
+    const known = forms.get(given) ?? new Map<string, Form>();
+    const form = known.get(type) ?? readForm(resolve(given, value));
+    forms.set(given, known.set(type, form));
+    return form;
+  }
+
   function conform(value: unknown, given: JsonSchema, name: string): unknown {
-    const schema = resolve(given, value);
-    const types = typesOf(schema);
+    const form = formOf(given, value);
+    const { schema, types } = form;
     if (value == null && types.includes('null')) return null;
-    if (types.includes('array')) {
-      return (Array.isArray(value) ? value : []).map((each) => conform(each, Object(schema.items), name));
-    }
-    if (types.includes('object') || schema.properties !== undefined) return conformObject(Object(value ?? {}), schema);
-    if (value != null && !(replacesWrong && isWrong(value, schema))) return value;
+    if (types.includes('array'))
+      return (Array.isArray(value) ? value : []).map((each) => conform(each, form.items, name));
+    if (types.includes('object') || schema.properties !== undefined) return conformObject(Object(value ?? {}), form);
+    if (value != null && !(replacesWrong && isWrong(value, form))) return value;
     if (Array.isArray(schema.enum)) return schema.enum[0];
     if (types.includes('boolean')) return false;
     return types.includes('integer') || types.includes('number') ? 0 : textOf(name, schema);
   }
 
-  function conformObject(value: Readonly<Record<string, unknown>>, schema: JsonSchema) {
-    const properties: Readonly<Record<string, JsonSchema>> = Object(schema.properties);
-    const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
-    if (Object.keys(properties).length === 0) return value;
-    const entries = Object.entries(properties).flatMap(([name, inner]) => {
+  function conformObject(value: Readonly<Record<string, unknown>>, { properties, required, isOpen }: Form) {
+    if (properties.size === 0) return value;
+    const conformed: Record<string, unknown> = {};
+    for (const [name, inner] of properties) {
       const held = value[name];
-      const isShown = held === null ? typesOf(resolve(inner, held)).includes('null') : held !== undefined;
-      return isShown || required.includes(name) ? [[name, conform(held, inner, name)] as const] : [];
-    });
-    const isOpen = schema.additionalProperties !== undefined && schema.additionalProperties !== false;
-    const others = isOpen ? Object.entries(value).filter(([name]) => !Object.hasOwn(properties, name)) : [];
-    return Object.fromEntries([...entries, ...others]);
+      const isShown = held === null ? formOf(inner, held).types.includes('null') : held !== undefined;
+      if (isShown || required.has(name)) conformed[name] = conform(held, inner, name);
+    }
+    if (!isOpen) return conformed;
+    const others = Object.entries(value).filter(([name]) => !properties.has(name));
+    return { ...conformed, ...Object.fromEntries(others) };
   }
 
-  return (value, schema) => Object(conform(value, { $ref: `#/schemas/${schema}` }, schema));
+  const references = new Map(Object.keys(schemas).map((name) => [name, { $ref: REFERENCE + name }]));
+  return (value, schema) => Object(conform(value, references.get(schema) ?? { $ref: REFERENCE + schema }, schema));
 }
 
-function isWrong(value: unknown, { enum: values, ...schema }: JsonSchema): boolean {
-  if (Array.isArray(values)) return !values.includes(value);
-  const types = typesOf(schema);
+/** What a schema says of a value, without references. */
+interface Form {
+  readonly schema: JsonSchema;
+  readonly types: readonly unknown[];
+  readonly items: JsonSchema;
+  readonly properties: ReadonlyMap<string, JsonSchema>;
+  readonly required: ReadonlySet<unknown>;
+  /** Whether objects keep members that the schema does not name. */
+  readonly isOpen: boolean;
+}
+
+function readForm(schema: JsonSchema): Form {
+  const { items, properties, required, additionalProperties } = schema;
+  return {
+    schema,
+    types: typesOf(schema),
+    items: Object(items),
+    properties: new Map(Object.entries(Object(properties))),
+    required: new Set(Array.isArray(required) ? required : []),
+    isOpen: additionalProperties !== undefined && additionalProperties !== false,
+  };
+}
+
+function isWrong(value: unknown, { schema, types }: Form): boolean {
+  if (Array.isArray(schema.enum)) return !schema.enum.includes(value);
   const type = typeOf(value);
   return !types.includes(undefined) && !types.includes(type) && !(type === 'integer' && types.includes('number'));
 }
