@@ -4,7 +4,7 @@ import { OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { assertNone, catalogueOf, createTally, type RunEffort, runMapping } from './catalogue-runs.ts';
 import { startSimulated } from './simulated.ts';
 
-const EFFORT: RunEffort = { literals: 3, local: 2, sorted: 3, got: 3, paged: 40 };
+const EFFORT: RunEffort = { literals: 2, local: 1, sorted: 2, got: 3, paged: 40 };
 
 /** Objects that the demo accounts lack. */
 const ABSENT = ['salesforce leads'];

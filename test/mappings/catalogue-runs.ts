@@ -246,9 +246,14 @@ export async function judgeFilter(
   ];
 }
 
-/** The reference evaluator knows numbers beyond doubles as texts. */
+const rowsWithTexts = new WeakMap<Row, Row>();
+
+/** The reference evaluator knows numbers beyond doubles as texts. Each row is converted once for its many filters. */
 export function withTexts(row: Row): Row {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, withText(value)]));
+  const converted =
+    rowsWithTexts.get(row) ?? Object.fromEntries(Object.entries(row).map(([name, value]) => [name, withText(value)]));
+  rowsWithTexts.set(row, converted);
+  return converted;
 }
 
 function withText(value: unknown): unknown {
