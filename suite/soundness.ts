@@ -11,7 +11,7 @@ import { getOk, idOnly, idsOf, type Listing, listAll, type Target } from './targ
 export interface Sample {
   readonly filters: number;
   readonly seed: number;
-  /** Of the filters that Causeway alone evaluates, one in so many is sent. Default: all. */
+  /** One in so many of the filters that Causeway alone evaluates is sent. Default: all of them. */
   readonly localEach?: number;
 }
 
