@@ -6,7 +6,7 @@ export interface Effort {
   readonly filters: number;
   readonly filtersInAll: number;
   /**
-   * Which share of the random filters that Causeway alone evaluates is sent: one in so many. They don't depend on the connector, and each
+   * Share of the random filters that Causeway alone evaluates: one in so many is sent. They don't depend on the connector, and each
    * costs as much as the whole list.
    */
   readonly localEach: number;
