@@ -123,6 +123,8 @@ function createMemory(): Memory {
     kind: null,
     watermark: null,
     feedWatermark: null,
+    feedToken: null,
+    feedTokenOf: null,
   };
   let versions: readonly (NewlySeen & { readonly missed: number })[] = [];
   const transaction: PollStore['transaction'] = (work) =>

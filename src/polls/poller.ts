@@ -235,6 +235,8 @@ export function createPoller(
         ),
       );
       note();
+      if (tally.hasLostToken === true)
+        run.within(() => log.warn({ accountId, instanceId, resource: poll.resource }, LOST_TOKEN));
       const hasWaited = early?.isWait === true;
       const outcome = hasWaited ? 'waited' : 'empty';
       noteEnd(tally.events > 0 ? 'events' : outcome);
@@ -406,6 +408,8 @@ function nameOf({ accountId, id }: { readonly accountId: number; readonly id: nu
 
 /** Maximum number of characters of the error that a poller shows. */
 const MOST_ERROR_CHARACTERS = 1_000;
+const LOST_TOKEN =
+  'the provider has forgotten the position in its feed of changes; the feed starts again from now, and deletions since the last poll may be missing';
 const NOT_STORED = 'could not store the outcomes of polls; they run again when their leases expire';
 
 /** A poller does not work any more, or works again. */
