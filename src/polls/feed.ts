@@ -32,7 +32,7 @@ export async function readFeed(run: PollRun): Promise<EarlyEnd | undefined> {
   for (;;) {
     const { next: cursor, token = run.progress().feedToken } = page;
     const isByToken = first.token !== null || token !== null;
-    const changes = page.changes.map((change) => readChange(run, change, isByToken ? first.token : undefined));
+    const changes = page.changes.map((change) => readChange(run, change, isByToken));
     newestMs = Math.max(newestMs, ...timesOf(run, { page, changes, watermarkMs }).filter(run.isCredible));
     const kind = plan.kind === 'feed' ? plan.kind : run.progress().kind;
     const end = await acceptChanges(run, {
@@ -67,7 +67,7 @@ async function readFirstPage(run: PollRun, since: string): Promise<Since & { rea
   }
   const begun = { since, token: null };
   const page = await listChanges(run, begun);
-  run.tally.hasLostToken = feedToken !== null;
+  if (feedToken !== null) run.tally.hasLostToken = true;
   return { ...begun, page };
 }
 
@@ -84,21 +84,17 @@ async function listChanges(
   return page;
 }
 
-/** Reads a change. `token` is that of its feed, null at a new beginning, and undefined for a feed that starts at a time. */
-function readChange(
-  { plan }: PollRun,
-  change: ChangeList['changes'][number],
-  token: string | null | undefined,
-): Change {
+/** Reads a change. The versions of a feed with tokens depend on the position, so that a page that is read again has the same ones. */
+function readChange(run: PollRun, change: ChangeList['changes'][number], isByToken: boolean): Change {
   const { id, action, at, record } = change;
   const atMs = Date.parse(at ?? '');
   // The list shows the same version, and must not report it again.
-  const isListed = token !== undefined && plan.kind === 'window' && action !== 'deleted' && record !== undefined;
-  const behind = token === undefined ? '' : ` behind ${token ?? ''}`;
+  const isListed = isByToken && run.plan.kind === 'window' && action !== 'deleted' && record !== undefined;
+  const position = isByToken ? ` behind ${run.progress().feedToken ?? ''}` : '';
   return {
     ...change,
     recordKey: hashOf(id),
-    version: isListed ? plan.versionOf(record) : hashOf(`${action} at ${at}${behind}`),
+    version: isListed ? run.plan.versionOf(record) : hashOf(`${action} at ${at}${position}`),
     updatedMs: Number.isNaN(atMs) ? undefined : atMs,
   };
 }
