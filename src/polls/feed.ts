@@ -105,11 +105,13 @@ interface ReadPage {
   readonly watermarkMs: number;
 }
 
-/** Returns the times up to which the feed is complete, as far as the page shows them. */
+/** Returns the times up to which the feed is complete, as far as the page shows them. Behind a token, nothing is missing. */
 function timesOf(run: PollRun, { page, changes, watermarkMs }: ReadPage): readonly number[] {
   const { until = '', token } = page;
-  const untilMs = Date.parse(until);
-  const isStored = token !== undefined && token !== run.progress().feedToken;
+  const { feedToken } = run.progress();
+  const isByToken = token !== undefined || feedToken !== null;
+  const untilMs = until === '' && isByToken ? run.clock.now() - MOST_SKEW_MS : Date.parse(until);
+  const isStored = token !== undefined && token !== feedToken;
   const isStep = untilMs - watermarkMs >= UNTIL_STEP_MS || (isStored && !Number.isNaN(untilMs));
   return [...changes.flatMap(({ updatedMs = [] }) => updatedMs), ...(isStep ? [untilMs] : [])];
 }
