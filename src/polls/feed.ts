@@ -89,7 +89,7 @@ function readChange(run: PollRun, change: ChangeList['changes'][number], isByTok
   const { id, action, at, record } = change;
   const atMs = Date.parse(at ?? '');
   // The list shows the same version, and must not report it again.
-  const isListed = isByToken && run.plan.kind === 'window' && action !== 'deleted' && record !== undefined;
+  const isListed = isByToken && run.plan.kind !== 'feed' && action !== 'deleted' && record !== undefined;
   const position = isByToken ? ` behind ${run.progress().feedToken ?? ''}` : '';
   return {
     ...change,
@@ -138,7 +138,9 @@ async function acceptChanges(run: PollRun, page: AcceptedPage): Promise<EarlyEnd
     const chunk = unseen.slice(at, at + FEED_CHUNK);
     const events = isSilent ? [] : await toEvents(run, chunk, page);
     const progress = at + FEED_CHUNK < unseen.length ? run.progress() : reached;
-    await run.commit({ progress, events, seen: chunk.map(run.seenOf) });
+    // A list that is compared as a whole has one version of each record.
+    const replaces = page.isByToken && run.plan.kind === 'snapshot';
+    await run.commit({ progress, events, seen: chunk.map(run.seenOf), replaces });
   }
   if (!isSame(reached, run.progress())) await run.commit({ progress: reached });
   return isLast ? undefined : run.endEarly(true);
