@@ -28,7 +28,7 @@ import official from './official.json' with { type: 'json' };
 import { badQuery, compileWhere, readOrder } from './simulator/filter.ts';
 import { definitionRoutes } from './simulator/metadata.ts';
 import { ANNOTATION, createTables, guidOf, type Table, type Tables, withLookups } from './simulator/tables.ts';
-import { isTracking, listTracked, type Log } from './simulator/tracking.ts';
+import { isTracking, type Log, listTracked } from './simulator/tracking.ts';
 
 const HOST = 'demo.api.crm.dynamics.com';
 const LOGIN = 'login.microsoftonline.com';
