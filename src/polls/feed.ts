@@ -9,7 +9,7 @@ import { type EarlyEnd, HOUR_MS, type PollRun, type Unseen } from './run.ts';
 
 /** Step by which a feed without changes advances, so that hardly any poll must store that it found nothing. */
 const UNTIL_STEP_MS = HOUR_MS;
-/** Changes whose records are read before they are committed. */
+/** Maximum number of changes whose records are read before they are committed. */
 const FEED_CHUNK = 20;
 
 type Change = ChangeList['changes'][number] & SeenVersion & { readonly updatedMs: number | undefined };
@@ -128,22 +128,30 @@ interface AcceptedPage {
   readonly reached: Progress;
 }
 
-/** Stores the events of a page, a few at a time. The last of them are stored together with the progress, or none of both. */
+/**
+ * Stores the events of a page together with the progress, or none of both. A page whose records must be read first is stored a few at a
+ * time, and the progress with the last of them.
+ */
 async function acceptChanges(run: PollRun, page: AcceptedPage): Promise<EarlyEnd | undefined> {
-  const { changes, isSilent, isLast, reached } = page;
+  const { changes, isByToken, isSilent, isLast, reached } = page;
   const unseen = await run.findUnseen(changes);
-  for (let at = 0; at < unseen.length; at += FEED_CHUNK) {
+  const size = isByToken && !unseen.some(isUnread) ? Math.max(1, unseen.length) : FEED_CHUNK;
+  for (let at = 0; at < unseen.length; at += size) {
     const end = at === 0 ? undefined : run.endEarly(true);
     if (end !== undefined) return end;
-    const chunk = unseen.slice(at, at + FEED_CHUNK);
+    const chunk = unseen.slice(at, at + size);
     const events = isSilent ? [] : await toEvents(run, chunk, page);
-    const progress = at + FEED_CHUNK < unseen.length ? run.progress() : reached;
+    const progress = at + size < unseen.length ? run.progress() : reached;
     // A list that is compared as a whole has one version of each record.
-    const replaces = page.isByToken && run.plan.kind === 'snapshot';
+    const replaces = isByToken && run.plan.kind === 'snapshot';
     await run.commit({ progress, events, seen: chunk.map(run.seenOf), replaces });
   }
   if (!isSame(reached, run.progress())) await run.commit({ progress: reached });
   return isLast ? undefined : run.endEarly(true);
+}
+
+function isUnread({ action, record }: Change): boolean {
+  return action !== 'deleted' && record === undefined;
 }
 
 function isSame(one: Progress, other: Progress): boolean {
@@ -159,7 +167,7 @@ async function toEvents(
   changes: readonly Unseen<Change>[],
   { isByToken }: Pick<AcceptedPage, 'isByToken'>,
 ): Promise<readonly NewEvent[]> {
-  const unread = changes.filter(({ action, record }) => action !== 'deleted' && record === undefined);
+  const unread = changes.filter(isUnread);
   const records = await readRecords(
     run,
     unread.map(({ id }) => id),
