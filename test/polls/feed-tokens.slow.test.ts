@@ -121,6 +121,7 @@ describe('a feed that continues from a token', () => {
     let config = { drive: 'one', password: 'first' };
     let commits = 0;
     let failsAt = Number.POSITIVE_INFINITY;
+    let diesAfter = false;
 
     /** Runs once. @returns the end, and what it counted */
     async function run(): Promise<RunTally & { readonly end: EarlyEnd | undefined }> {
@@ -131,7 +132,10 @@ describe('a feed that continues from a token', () => {
         insert: async () => {
           if (events.length > 0 && ++commits >= failsAt) throw new Error('The process was killed.');
         },
-        committed: () => void found.push(...events),
+        committed: () => {
+          found.push(...events);
+          if (events.length > 0 && diesAfter) throw new Error('The process was killed.');
+        },
       });
       const instance = {
         accountId: 1,
@@ -167,6 +171,10 @@ describe('a feed that continues from a token', () => {
       /** Kills the process in the transaction of the nth commit of events from now on. */
       failAt: (commit: number) => {
         [commits, failsAt] = [0, commit];
+      },
+      /** Kills the process after the next commit of events. */
+      dieAfter: () => {
+        diesAfter = true;
       },
       configure: (changed: Partial<typeof config>) => {
         config = { ...config, ...changed };
@@ -233,6 +241,15 @@ describe('a feed that continues from a token', () => {
       expect(await token()).to.equal(String(2 * PAGE - 5));
     });
   }
+
+  it('stores the token in the transaction of the events before it', async () => {
+    const { log, run, dieAfter, token, events } = await createPoll();
+    log.add('created', 'a', 'b');
+    dieAfter();
+    const error: unknown = await run().catch((caught: unknown) => caught);
+    expect(String(error)).to.contain('killed');
+    expect([events().length, await token()]).to.deep.equal([2, '2']);
+  });
 
   it('continues in the next run where a run with many pages ended', async () => {
     const { log, run, token, events } = await createPoll({ ...OPTIONS, mostPages: 2 });
