@@ -3016,10 +3016,11 @@ export interface components {
             code?: components["schemas"]["ErrorCode"];
             message?: string;
             failingSince?: string;
+            missingSince?: string;
         };
         PollEvent: {
             id: string;
-            type: "poll.failing" | "poll.recovered";
+            type: "poll.failing" | "poll.recovered" | "poll.restarted";
             timestamp: string;
             data: {
                 objectName: string;

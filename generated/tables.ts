@@ -801,6 +801,10 @@ export interface PollColumns {
   readonly mapped_object: string | null;
   /** It is stopped because nothing maps mapped_object any more, and is due again when something does. */
   readonly awaits_mapping: boolean;
+  /** The position behind the changes that were read, as the provider wrote it; null: it reports changes by their time, or nothing was read yet. */
+  readonly feed_token: string | null;
+  /** Hash of the configuration for which the provider gave the position. */
+  readonly feed_token_of: Buffer | null;
 }
 
 /** Versions of records that events were made of, or that were there before: kept as long as the poller may read them again. */

@@ -65,7 +65,12 @@ const SETTLED_MS = 60_000;
  */
 async function follow({ target }: Subject, { provider, name, object, table }: Changed): Promise<readonly string[]> {
   const { connector, configuration: config } = target;
-  const { poll } = createFollower({ connector, config, simulatorsUrl: provider.simulatorsUrl, objectName: name });
+  const { poll, crash, hasToken } = createFollower({
+    connector,
+    config,
+    simulatorsUrl: provider.simulatorsUrl,
+    objectName: name,
+  });
   const reported: readonly ChangeAction[] = eventsOf(object);
   const change = async (counts: Counts): Promise<Ids> => {
     const wanted = COMMANDS.map(([command, action]) => [
@@ -77,6 +82,8 @@ async function follow({ target }: Subject, { provider, name, object, table }: Ch
   const before = await poll();
   await beginSecond(provider);
   const first = await change({ create: 2, update: 2, remove: 1 });
+  // The token must not move without the events before it.
+  if (hasToken()) await crash();
   const early = await poll();
   const second = await change({ create: 1, update: 2 });
   const next = await poll();

@@ -18,6 +18,13 @@ export interface Follower {
    * @returns the events
    */
   readonly poll: () => Promise<readonly NewEvent[]>;
+  /**
+   * Polls once, and dies while it stores the first events.
+   * @returns false if there was nothing to store
+   */
+  readonly crash: () => Promise<boolean>;
+  /** Returns whether the poll continues from a token of the provider. */
+  readonly hasToken: () => boolean;
   /** Returns the number of stored versions of records. */
   readonly remembered: () => number;
   /** Returns the number of requests to the provider so far. */
@@ -80,31 +87,51 @@ export function createFollower(followed: Followed): Follower {
   const memory = createMemory();
   const signal = new AbortController().signal;
   const tally = { events: 0, providerCalls: 0 };
+
+  /** Runs until the end of a poll. `store` stores events. */
+  const poll = async (store: (events: readonly NewEvent[]) => void): Promise<void> => {
+    const prepare: RunPorts['prepare'] = async (events) => ({
+      insert: async () => store(events),
+      committed: () => undefined,
+    });
+    for (let run = 0; run < MOST_RUNS; run++) {
+      const poll: ClaimedPoll = {
+        ...ONE_POLLER,
+        resource: objectName,
+        due: new Date(clock.now()),
+        ...memory.progress(),
+      };
+      const end = await runPoll(
+        { store: memory.store, resources, prepare, clock, options: OPTIONS },
+        { poll, instance, settings, resource, signal },
+        tally,
+      );
+      if (end === undefined) return;
+    }
+    throw new Error(`A poll of '${objectName}' did not end within ${MOST_RUNS} runs.`);
+  };
+
   return {
     remembered: memory.count,
+    hasToken: () => memory.progress().feedToken !== null,
     calls: () => tally.providerCalls,
     read: async (id) => (await resources.getRecord({ instance, objectName, signal }, id)).record,
     poll: async () => {
       const found: NewEvent[] = [];
-      const prepare: RunPorts['prepare'] = async (events) => ({
-        insert: async () => void found.push(...events),
-        committed: () => undefined,
-      });
-      for (let run = 0; run < MOST_RUNS; run++) {
-        const poll: ClaimedPoll = {
-          ...ONE_POLLER,
-          resource: objectName,
-          due: new Date(clock.now()),
-          ...memory.progress(),
-        };
-        const end = await runPoll(
-          { store: memory.store, resources, prepare, clock, options: OPTIONS },
-          { poll, instance, settings, resource, signal },
-          tally,
-        );
-        if (end === undefined) return found;
+      await poll((events) => void found.push(...events));
+      return found;
+    },
+    crash: async () => {
+      const death = new Error('The process dies.');
+      try {
+        await poll((events) => {
+          if (events.length > 0) throw death;
+        });
+        return false;
+      } catch (error) {
+        if (error !== death) throw error;
+        return true;
       }
-      throw new Error(`A poll of '${objectName}' did not end within ${MOST_RUNS} runs.`);
     },
   };
 }
@@ -115,7 +142,7 @@ interface Memory {
   readonly count: () => number;
 }
 
-/** Creates a store in memory that commits every transaction at once. */
+/** Creates a store in memory. A transaction that fails leaves nothing behind. */
 function createMemory(): Memory {
   let progress: MappedProgress = {
     mappingVersion: null,
@@ -123,11 +150,20 @@ function createMemory(): Memory {
     kind: null,
     watermark: null,
     feedWatermark: null,
+    feedToken: null,
+    feedTokenOf: null,
   };
   let versions: readonly (NewlySeen & { readonly missed: number })[] = [];
-  const transaction: PollStore['transaction'] = (work) =>
-    // There is no database, and the store needs none.
-    work({} as Parameters<typeof work>[0]);
+  const transaction: PollStore['transaction'] = async (work) => {
+    const before = [progress, versions] as const;
+    try {
+      // There is no database, and the store needs none.
+      return await work({} as Parameters<typeof work>[0]);
+    } catch (error) {
+      [progress, versions] = before;
+      throw error;
+    }
+  };
   const isOf = (recordKeys: readonly Buffer[]) => {
     const keys = new Set(recordKeys.map((key) => key.toString('hex')));
     return ({ recordKey }: SeenVersion) => keys.has(recordKey.toString('hex'));

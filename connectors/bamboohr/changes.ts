@@ -33,7 +33,7 @@ function entriesOf(body: unknown): readonly unknown[] {
   return Array.isArray(employees) ? employees : Object.values(json.object(employees, 'the changed employees'));
 }
 
-function toChange(entry: unknown): RecordChange {
+function toChange(entry: unknown): RecordChange & { readonly at: string } {
   const action = json.text(json.at(entry, 'action'), 'the action of a change');
   return {
     id: json.key(json.at(entry, 'id'), 'the id of a changed employee'),

@@ -99,6 +99,8 @@ export default defineConnector({
     kinds: {
       // With `If-Match: *`, a change or a removal fails only if there is no such record.
       412: 'notFound',
+      // A delta token that is too old, or older than the definition of its table: `ExpiredVersionStamp`.
+      '0x80044352': 'notFound',
       // The limits of service protection.
       '0x80072322': 'rateLimited',
       '0x80072321': 'rateLimited',

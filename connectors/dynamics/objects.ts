@@ -1,4 +1,5 @@
 import {
+  type ChangeAction,
   type ConnectorContext,
   defined,
   defineObject,
@@ -8,6 +9,7 @@ import {
   type ObjectSpec,
   type Objects,
 } from '#connector';
+import { deletionsOf } from './deletions.ts';
 import { type Column, isShown, propertyOf, toFieldSpec } from './fields.ts';
 import { type Binding, type Bindings, listOf, recordsOf, type Table } from './rows.ts';
 import { translator } from './where.ts';
@@ -20,6 +22,7 @@ const TABLE = [
   'PrimaryIdAttribute',
   'IsCustomEntity',
   'IsIntersect',
+  'ChangeTrackingEnabled',
   'DisplayCollectionName',
 ];
 
@@ -43,7 +46,12 @@ function readTable(table: Json): Table | undefined {
   const label = json.findText(json.at(table, 'DisplayCollectionName', 'UserLocalizedLabel', 'Label'));
   const aliases = [String(set), ...(ALIASES[String(name)] ?? [])].filter((alias) => alias !== name);
   const about = { label, custom: table.IsCustomEntity === true, aliases, native: String(set), idField: String(id) };
-  return { name: String(name), set: String(set), id: String(id), about: defined(about) };
+  const isTracked = table.ChangeTrackingEnabled === true;
+  return { name: String(name), set: String(set), id: String(id), isTracked, about: defined(about) };
+}
+
+function reportsOf({ isTracked }: Table): readonly ChangeAction[] {
+  return isTracked ? ['created', 'updated', 'deleted'] : ['created', 'updated'];
 }
 
 function outlineOf(table: Table, tables: Tables): ObjectSpec {
@@ -52,7 +60,7 @@ function outlineOf(table: Table, tables: Tables): ObjectSpec {
     fields: {},
     list: listOf(table),
     ...recordsOf(table, new Map()),
-    changes: { reports: ['created', 'updated'] },
+    changes: { reports: reportsOf(table) },
     describe: (context) => describeTable(context, table, tables),
   });
 }
@@ -90,7 +98,13 @@ async function describeTable({ send }: ConnectorContext, table: Table, tables: T
     list: listOf(table),
     ...recordsOf(table, bindings),
     // Workflows and plug-ins run in the transaction of a change, for at most two minutes.
-    changes: defined({ updated: has('modifiedon'), created: has('createdon'), overlapSeconds: 120 }),
+    changes: defined({
+      updated: has('modifiedon'),
+      created: has('createdon'),
+      overlapSeconds: 120,
+      // Without the column, polls compare all records.
+      feed: table.isTracked && has('modifiedon') !== undefined ? deletionsOf(table) : undefined,
+    }),
   });
 }
 

@@ -7,6 +7,8 @@ export interface Table {
   /** The name of its records in paths. */
   readonly set: string;
   readonly id: string;
+  /** Whether Dataverse tracks its changes. */
+  readonly isTracked: boolean;
   readonly about: Pick<ObjectSpec, 'label' | 'custom' | 'aliases' | 'native' | 'idField'>;
 }
 

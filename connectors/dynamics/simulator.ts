@@ -3,6 +3,7 @@ import {
   bearer,
   type Call,
   changesOf,
+  createChangeLog,
   createEnteredWebhooks,
   createMovableClock,
   createOAuthServer,
@@ -10,6 +11,7 @@ import {
   empty,
   Fault,
   json,
+  type MovableClock,
   type RegisteredClient,
   type Routes,
   type SimulatedResponse,
@@ -26,6 +28,7 @@ import official from './official.json' with { type: 'json' };
 import { badQuery, compileWhere, readOrder } from './simulator/filter.ts';
 import { definitionRoutes } from './simulator/metadata.ts';
 import { ANNOTATION, createTables, guidOf, type Table, type Tables, withLookups } from './simulator/tables.ts';
+import { isTracking, type Log, listTracked } from './simulator/tracking.ts';
 
 const HOST = 'demo.api.crm.dynamics.com';
 const LOGIN = 'login.microsoftonline.com';
@@ -62,7 +65,10 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     accessTokens: [DEMO_ACCESS_TOKEN],
   });
   const entered = createEnteredWebhooks(send);
+  const logs: Record<string, Log> = {};
+  const logOf = (logical: string): Log => (logs[logical] ??= createChangeLog(clock));
   const tables: Tables = createTables(clock, (logical, change) => {
+    logOf(logical).note(change.key, null);
     const nowMs = clock.now();
     entered.report(({ secret }) => deliveryOf(logical, change, { secret, nowMs }));
   });
@@ -82,7 +88,9 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       },
       routes: Object.assign(
         { [`GET ${ROOT}/WhoAmI`]: whoAmI, ...definitionRoutes(ROOT) },
-        ...Object.values(tables).map((table) => routesOf(table, tables)),
+        ...Object.entries(tables).map(([logical, table]) =>
+          routesOf(table, { tables, logical, log: logOf(logical), clock }),
+        ),
       ),
       commands: { ...login.commands, ...entered.commands, ...changesOf(tables) },
     },
@@ -97,7 +105,15 @@ function whoAmI(): SimulatedResponse {
   return json({ BusinessUnitId, UserId, OrganizationId });
 }
 
-function routesOf(table: Table, tables: Tables): Routes {
+interface Environment {
+  readonly tables: Tables;
+  readonly logical: string;
+  readonly log: Log;
+  readonly clock: MovableClock;
+}
+
+function routesOf(table: Table, environment: Environment): Routes {
+  const { tables } = environment;
   const { set, key, get } = table;
   const one = `${ROOT}/${set}({key})`;
   const idOf = ({ params: { key: id = '' } }: Call) => id.toLowerCase();
@@ -125,7 +141,7 @@ function routesOf(table: Table, tables: Tables): Routes {
   };
   const known = Object.entries(writing).filter(([route]) => Object.hasOwn(official.operations, route));
   return {
-    [`GET ${ROOT}/${set}`]: (call) => listOf(table, call),
+    [`GET ${ROOT}/${set}`]: (call) => (isTracking(call) ? trackedOf(table, call, environment) : listOf(table, call)),
     [`GET ${one}`]: (call) => json(shown(table, get(idOf(call)), call)),
     ...Object.fromEntries(known),
   };
@@ -172,6 +188,17 @@ function listOf(table: Table, call: Call): SimulatedResponse {
     '@odata.context': `https://${HOST}${ROOT}/$metadata#${table.set}`,
     value: page.rows.map((row) => shown(table, row, call)),
     ...(page.next !== undefined && { '@odata.nextLink': `https://${HOST}${ROOT}/${table.set}?${next.join('&')}` }),
+  });
+}
+
+function trackedOf(table: Table, call: Call, environment: Environment): SimulatedResponse {
+  const place = `https://${HOST}${ROOT}`;
+  return listTracked(call, {
+    ...environment,
+    table,
+    url: `${place}/${table.set}`,
+    context: `${place}/$metadata#${table.set}`,
+    show: (row) => shown(table, row, call),
   });
 }
 

@@ -17,6 +17,7 @@ import {
   type UpdateInput,
   type UploadRequest,
 } from '#connector';
+import { logOf } from './log.ts';
 import official from './official.json' with { type: 'json' };
 import { comments, permissions } from './parts.ts';
 import { allOf, quote, translator } from './query.ts';
@@ -196,7 +197,14 @@ function upload(where: string, values: Readonly<Record<string, unknown>>): Uploa
 
 const stored = ({ body }: { readonly body: unknown }) => ({ record: json.object(body, 'the file') });
 
-const changes = { updated: 'modifiedTime', created: 'createdTime' } as const;
+/** Returns how polls find changes. The log also has those that set no `modifiedTime`, and deletions. */
+function changesOf(fields: Fields, isListed: (mimeType: unknown) => boolean) {
+  const feed = logOf({
+    selected: `${[...new Set([...allMembers(fields).split(','), 'mimeType'])].join(',')}`,
+    isListed,
+  });
+  return { updated: 'modifiedTime', created: 'createdTime', feed } as const;
+}
 
 /** The path names the file or folder of these lists. */
 const PARTS = {
@@ -213,7 +221,7 @@ export const files = defineObject<string>({
   shape: { kind: 'any' },
   list: filesOf(() => IS_NO_FOLDER, ORDER),
   ...operationsOn(FILE_FIELDS, {}),
-  changes,
+  changes: changesOf(FILE_FIELDS, (mimeType) => mimeType !== FOLDER),
   children: PARTS,
   media: {
     types: ['*'],
@@ -248,7 +256,7 @@ export const folders = defineObject<string>({
   shape: { kind: 'any' },
   list: filesOf(() => IS_FOLDER, ORDER),
   ...operationsOn(FOLDER_FIELDS, { mimeType: FOLDER }),
-  changes,
+  changes: changesOf(FOLDER_FIELDS, (mimeType) => mimeType === FOLDER),
   children: { items, ...PARTS },
 });
 

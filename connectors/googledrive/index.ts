@@ -8,6 +8,9 @@ const API = 'www.googleapis.com';
 const ACCOUNTS = 'accounts.google.com';
 const TOKENS = 'oauth2.googleapis.com';
 
+/** A page token that Google does not accept, or does not accept any more. */
+const BAD_TOKEN = 'invalid pageToken';
+
 const CONFIGURATION = [
   {
     key: 'drive.id',
@@ -63,19 +66,25 @@ export default defineConnector({
   classify: errors({
     message: ({ body }) =>
       json.findText(json.at(body, 'error', 'message')) ?? json.findText(json.at(body, 'error_description')),
-    code: ({ body }) => json.findText(json.at(firstOf(json.at(body, 'error', 'errors')), 'reason')),
+    code: ({ body }) => codeOf(firstOf(json.at(body, 'error', 'errors'))),
     // Source: "Resolve errors". These arrive as 403.
     kinds: {
       rateLimitExceeded: 'rateLimited',
       userRateLimitExceeded: 'rateLimited',
       dailyLimitExceeded: 'rateLimited',
       sharingRateLimitExceeded: 'rateLimited',
+      [BAD_TOKEN]: 'notFound',
     },
   }),
   objects: { files, folders, search, drives, comments, permissions },
   polls: ['files', 'folders'],
   webhooks: channels,
 });
+
+function codeOf(error: unknown): string | undefined {
+  const reason = json.findText(json.at(error, 'reason'));
+  return json.at(error, 'location') === 'pageToken' ? BAD_TOKEN : reason;
+}
 
 function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : undefined;

@@ -6,6 +6,7 @@ import {
   type Call,
   changesOf,
   createBody,
+  createChangeLog,
   createConform,
   createMovableClock,
   createOAuthServer,
@@ -28,6 +29,7 @@ import {
   takePage,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
+import { type ChangedFile, listChanges, startPageToken } from './simulator/changes.ts';
 import { createChannels } from './simulator/channels.ts';
 import { compileQuery } from './simulator/query.ts';
 import { contentAt, createRecords, FOLDER, ME, notFound, present, ROOT_ID, refusal } from './simulator/records.ts';
@@ -124,7 +126,13 @@ export function createSimulator(options: DriveSimulatorOptions): Simulator {
   const { memory, send, text = 'ignoring case', matchesMissing = true } = options;
   const clock = createMovableClock();
   const channels = createChannels(clock, send);
-  const records = createRecords(clock, channels.note);
+  const log = createChangeLog<ChangedFile>(clock);
+  const records = createRecords(clock, (name, { key, before, after }) => {
+    channels.note();
+    const driveId = (after ?? before)?.driveId;
+    if (name === 'files' || name === 'folders')
+      log.note(key, { driveId: typeof driveId === 'string' ? driveId : null });
+  });
   const { files, folders, drives, permissions, comments } = records;
   const contents = new Map<string, Buffer>(files.table.rows().map(({ id }, index) => [String(id), contentAt(index)]));
   const contentOf = ({ id }: TableRow) => contents.get(String(id)) ?? Buffer.alloc(0);
@@ -136,6 +144,7 @@ export function createSimulator(options: DriveSimulatorOptions): Simulator {
   });
 
   const allRows = () => [...folders.table.rows(), ...files.table.rows()];
+  const findFile = (id: string) => folders.table.find(id) ?? files.table.find(id);
   const tableOf = (id: string) => (folders.table.find(id) === undefined ? files.table : folders.table);
   /** Finds a file. Those of shared drives are found only by clients that support them. */
   const find = ({ query, params: { id: given = '' } }: Call, id = given): TableRow => {
@@ -264,7 +273,8 @@ export function createSimulator(options: DriveSimulatorOptions): Simulator {
       },
       routes: {
         [`GET ${API}/about`]: (call) => show(call, 'About', { kind: 'drive#about', user: ME }, ''),
-        [`GET ${API}/changes/startPageToken`]: (call) => show(call, 'StartPageToken', channels.startPageToken()),
+        [`GET ${API}/changes/startPageToken`]: (call) => show(call, 'StartPageToken', startPageToken(log)),
+        [`GET ${API}/changes`]: (call) => show(call, 'ChangeList', listChanges(call, { log, find: findFile })),
         [`POST ${API}/changes/watch`]: (call) => show(call, 'Channel', channels.watch(call)),
         [`POST ${API}/channels/stop`]: channels.stop,
         [`GET ${API}/files`]: listFiles,

@@ -1,4 +1,7 @@
 import {
+  type ChangeAction,
+  type ChangesInput,
+  type ChangesPage,
   codec,
   type DiscoveryContext,
   defineObject,
@@ -14,6 +17,7 @@ import {
   notFound,
   type ObjectSpec,
   type Objects,
+  type Operation,
   type ProviderResponse,
 } from '#connector';
 import { DESCRIBED, type Described, fieldsIn, LINE_FIELDS, WRITTEN } from './described.ts';
@@ -26,12 +30,13 @@ export function discoverObjects(): Promise<Objects> {
     const { translator: _, shape: __, limits: ___, ...outline } = objectOf(name, described, NO_METAFIELDS);
     const describe = async (context: DiscoveryContext) =>
       objectOf(name, described, await readMetafields(context, described));
-    return [name, { ...outline, fields: {}, changes: { reports: REPORTS }, describe }] as const;
+    return [name, { ...outline, fields: {}, changes: { reports: reportsOf(described) }, describe }] as const;
   });
   return Promise.resolve(Object.fromEntries(entries));
 }
 
-const REPORTS = ['created', 'updated'] as const;
+const reportsOf = ({ type }: Described): readonly ChangeAction[] =>
+  type === 'Product' ? ['created', 'updated', 'deleted'] : ['created', 'updated'];
 
 /** The metafields of an object: by alias, and as fields. */
 interface Custom {
@@ -94,7 +99,10 @@ function objectOf(name: string, described: Described, { metafields, fields }: Cu
     ...operationsOn(described, metafields),
     ...(described.inner?.lineItems !== undefined && { children: { lineItems: linesOf(described.type) } }),
     // The search learns of a change some moments later, and Shopify does not say how many.
-    changes: { updated: 'updatedAt', created: 'createdAt', overlapSeconds: 120 },
+    changes: {
+      ...{ updated: 'updatedAt', created: 'createdAt', overlapSeconds: 120 },
+      ...(described.type === 'Product' && { feed: deletedProducts }),
+    },
   });
 }
 
@@ -112,6 +120,25 @@ function connectionAt(...path: readonly string[]) {
   };
   return { rows, paging: { kind: 'cursor', cursor: 'after', max: LARGEST_PAGE, next } } as const;
 }
+
+/** The deletions of products, the only ones that Shopify lists. Source: the query `deletionEvents` of the schema. */
+const deletedProducts: Operation<ChangesInput, ChangesPage> = {
+  request: ({ since, cursor }) =>
+    ask(
+      `query ($first: Int!, $after: String, $query: String) { list: deletionEvents(first: $first, after: $after, query: $query, subjectTypes: [PRODUCT], sortKey: CREATED_AT) { nodes { occurredAt subjectId } ${PAGE_INFO} } }`,
+      { first: LARGEST_PAGE, after: cursor, query: `occurred_at:>='${since}'` },
+    ),
+  read: (response) => {
+    const { rows, paging } = connectionAt('list');
+    const changes = rows(response.body).map((event) => ({
+      id: json.text(/\d+$/.exec(String(json.at(event, 'subjectId')))?.[0], 'the id of a deleted product'),
+      action: 'deleted' as const,
+      at: json.text(json.at(event, 'occurredAt'), 'the time of a deletion'),
+    }));
+    const next = json.findText(paging.next(response));
+    return { changes, ...(next !== undefined && { next }) };
+  },
+};
 
 function listOf(name: string, sorted: Described['sorted'], type: string, metafields: Metafields) {
   const request = ({ fields, orderBy, filter, limit, cursor }: ListInput<string>) => {

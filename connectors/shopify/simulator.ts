@@ -17,6 +17,7 @@ import {
   type TableChange,
   type TableRow,
 } from '#connector/simulator';
+import { createDeletions } from './simulator/deletions.ts';
 import { connectionOf, definitionsFor, run, SHOP } from './simulator/execute.ts';
 import { createRecords, type Records } from './simulator/records.ts';
 
@@ -46,8 +47,10 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   const clock = createMovableClock();
   const contradictions: string[] = [];
   const hooks = createHooks(send, clock.now);
+  const deletions = createDeletions(clock);
   const records = createRecords(clock, (name, change) => {
     hooks.report(records, name, change);
+    deletions.note(name, change);
   });
   // The API of the connector names records by the numbers in their ids.
   const numbered = ([name, collection]: [string, Records[string]]) =>
@@ -67,7 +70,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   });
   async function graphql(call: Call): Promise<SimulatedResponse> {
     const { query, variables = {} } = call.body.object();
-    const roots = { shop: () => SHOP, metafieldDefinitions: definitionsFor, ...hooks.roots };
+    const roots = { shop: () => SHOP, metafieldDefinitions: definitionsFor, ...hooks.roots, ...deletions.roots };
     const asked = { records, roots, isStuck: call.isStuck };
     const { result, cost, isContradiction } = await run(asked, String(query), Object(variables));
     if (isContradiction)

@@ -18,6 +18,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   'instance.webhook.failed': 'warn',
   'poll.failing': 'bad',
   'poll.recovered': 'good',
+  'poll.restarted': 'warn',
   'formula.instance.failing': 'warn',
   'formula.instance.deactivated': 'bad',
   'email.pending': 'warn',

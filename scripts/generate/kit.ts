@@ -60,6 +60,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'src/connector/simulator/search-index.ts': 'Search',
   'src/connector/simulator/paging.ts': 'Pages',
   'src/connector/simulator/changes.ts': 'Changes',
+  'src/connector/simulator/change-log.ts': 'Changes',
   'src/connector/simulator/webhook.ts': 'Webhooks',
   'src/connector/simulator/memory.ts': 'Memory',
   'src/connector/simulator/clock.ts': 'Clocks',

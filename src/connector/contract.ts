@@ -261,7 +261,10 @@ export interface Changes {
   readonly created?: string;
   /** Maximum number of seconds after which a change becomes visible, counted from its own time. From 0 to 86,400, default 60. */
   readonly overlapSeconds?: number;
-  /** The provider's own log of changes. Use it instead of `updated`, or beside it for changes that no list shows, such as deletions. */
+  /**
+   * The provider's own log of changes. Use it instead of `updated`, or beside it for changes that no list shows, such as deletions. It starts
+   * at a time (`since`), or at a token of the provider (`token`).
+   */
   readonly feed?: Operation<ChangesInput, ChangesPage>;
   /**
    * The actions that polls are sure to find. Default: those that the fields show, and all of them with a feed. An outline may declare only
@@ -277,7 +280,12 @@ export type ChangeAction = 'created' | 'updated' | 'deleted';
 export interface ChangesInput {
   /** The earliest instant of the wanted changes, in UTC (ISO 8601). The page may also hold earlier ones. */
   readonly since: string;
-  /** `next` of an earlier page. It is absent for the first page. */
+  /**
+   * `token` of the last poll that stored one. It is absent in the first poll, after the provider has forgotten it, and after a change of the
+   * element's configuration. Then request a new token.
+   */
+  readonly token?: string;
+  /** `next` of an earlier page of the same poll. It is absent for the first page. */
   readonly cursor?: string;
 }
 
@@ -286,6 +294,12 @@ export interface ChangesPage {
   readonly changes: readonly RecordChange[];
   /** The position of the next page, which comes back as `cursor`. It is absent on the last page. */
   readonly next?: string;
+  /**
+   * The provider's position behind this page, where it has one that lasts. It is stored in the same transaction as the events of the page, and
+   * comes back as `token` in the next poll. Return it on the last page, and on any page from which a later poll can continue. At most 4,000
+   * characters. Of a link, return the part that changes, and check that the link has the path of the request.
+   */
+  readonly token?: string;
   /**
    * An instant on the provider's clock up to which the feed is complete, where that is later than the last change. Feeds that read many
    * changes and return few need it: without it, each poll reads more than the one before.
@@ -296,8 +310,8 @@ export interface ChangesPage {
 /** One change of one record, as a feed returns it. */
 export interface RecordChange extends RecordKey {
   readonly action: ChangeAction | 'unknown';
-  /** The provider's time of the change: an instant (ISO 8601 with an offset). */
-  readonly at: string;
+  /** The provider's time of the change: an instant (ISO 8601 with an offset). Only a feed with tokens can leave it out. */
+  readonly at?: string;
   /** The native record, where the feed contains it. Default: the core reads the record. */
   readonly record?: unknown;
 }

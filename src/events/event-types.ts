@@ -370,6 +370,30 @@ export const OPERATIONAL_EVENT_TYPES = {
       },
     },
   },
+  'poll.restarted': {
+    schema: 'PollEvent',
+    meaning:
+      'The provider has forgotten the position in its log of changes from which a poll continues, so the poll began again.',
+    sent: 'A run finds that the position is not accepted any more, for example because the poll was stopped for longer than the provider keeps it.',
+    receivers: POLL_RECEIVERS,
+    reaction:
+      'Compare your copy with the records of the provider. Changes since `missingSince` that only the log shows, such as deletions, can be missing. Changes that show in a field of the record are not.',
+    example: {
+      ...HEAD,
+      type: 'poll.restarted',
+      data: {
+        objectName: 'contact',
+        ...SOURCE,
+        elementKey: 'dynamics',
+        hub: 'crm',
+        object: {
+          ...{ ...POLL, elementKey: 'dynamics', name: 'Dynamics 365, sales', resource: 'contact' },
+          failures: 0,
+          missingSince: '2026-01-24T07:45:00.000Z',
+        },
+      },
+    },
+  },
   'schema.broken': {
     schema: 'SchemaBrokenEvent',
     meaning: 'A change of a watched object breaks a mapping, a poll or a formula.',

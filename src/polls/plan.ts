@@ -74,12 +74,14 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
   const named = [idField, updated?.field, created?.field].filter((field) => field !== undefined);
   const needed = query?.child === undefined ? named.filter((field) => Object.hasOwn(object.fields, field)) : [];
   const hasFeed = changes.feed !== undefined && query === undefined;
+  // A feed beside a field that the mapping leaves out has only some of the changes, such as deletions.
+  const hasWholeFeed = hasFeed && (isMappedObject(object) ? object.vendor : object).changes?.updated === undefined;
   const overlapMs = resource.overlapMs ?? (changes.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000;
   return {
     name: resource.name,
     objectName,
     child: query?.child,
-    kind: hasFeed && changes.updated === undefined ? 'feed' : isWindow ? 'window' : 'snapshot',
+    kind: hasWholeFeed ? 'feed' : isWindow ? 'window' : 'snapshot',
     hasFeed,
     since: (ms) => {
       if (query !== undefined) {

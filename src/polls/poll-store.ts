@@ -6,7 +6,7 @@ import { firstOf, type RowOf } from '../db/row.ts';
 export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
 
 /** Progress of a poll. */
-export type Progress = RowOf<'poll', 'kind' | 'watermark' | 'feed_watermark'>;
+export type Progress = RowOf<'poll', 'kind' | 'watermark' | 'feed_watermark' | 'feed_token' | 'feed_token_of'>;
 
 /** Progress together with the mapping of the records that were read. */
 export type MappedProgress = Progress & RowOf<'poll', 'mapping_version' | 'mapped_object'>;
@@ -162,6 +162,8 @@ export function createPollStore(knex: Knex) {
         progress.kind,
         progress.watermark,
         progress.feedWatermark,
+        progress.feedToken,
+        progress.feedTokenOf,
         progress.mappingVersion,
         progress.mappedObject,
         accountId,
@@ -417,6 +419,8 @@ const COLUMNS = {
   kind: 'kind',
   watermark: 'watermark',
   feedWatermark: 'feed_watermark',
+  feedToken: 'feed_token',
+  feedTokenOf: 'feed_token_of',
   mappingVersion: 'mapping_version',
   mappedObject: 'mapped_object',
   awaitsMapping: 'awaits_mapping',
@@ -464,10 +468,10 @@ const CLAIM = `
   where p.account_id = c.account_id and p.instance_id = c.instance_id and p.resource = c.resource
   returning p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
     p.interval_ms as "intervalMs", p.failures, p.failing_since as "failingSince", p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
-    p.feed_watermark as "feedWatermark", p.mapping_version as "mappingVersion", p.mapped_object as "mappedObject", p.lease, c.due, c.is_wanted as "isWanted"`;
+    p.feed_watermark as "feedWatermark", p.feed_token as "feedToken", p.feed_token_of as "feedTokenOf", p.mapping_version as "mappingVersion", p.mapped_object as "mappedObject", p.lease, c.due, c.is_wanted as "isWanted"`;
 
 const ADVANCE = `
-  update poll p set kind = ?, watermark = ?, feed_watermark = ?, mapping_version = ?, mapped_object = ?
+  update poll p set kind = ?, watermark = ?, feed_watermark = ?, feed_token = ?, feed_token_of = ?, mapping_version = ?, mapped_object = ?
   where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
     and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} for share of i)`;
 

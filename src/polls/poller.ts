@@ -235,6 +235,8 @@ export function createPoller(
         ),
       );
       note();
+      if (tally.hasLostToken === true)
+        run.within(() => log.warn({ accountId, instanceId, resource: poll.resource }, LOST_TOKEN));
       const hasWaited = early?.isWait === true;
       const outcome = hasWaited ? 'waited' : 'empty';
       noteEnd(tally.events > 0 ? 'events' : outcome);
@@ -244,8 +246,12 @@ export function createPoller(
         hasWaited,
         awaitsMapping: false,
       });
-      if (hasWaited || poll.failingSince === null) return finish(result);
-      await finishAndNotify(instance, result, recoveredNotice(poll, instance));
+      const notices = [
+        ...(hasWaited || poll.failingSince === null ? [] : [recoveredNotice(poll, instance)]),
+        ...(tally.hasLostToken === true ? [restartedNotice(poll, instance)] : []),
+      ];
+      if (notices.length === 0) return finish(result);
+      await finishAndNotify(instance, result, notices);
     } catch (error) {
       if (error instanceof PollLost || ended.aborted) return giveBack(startedMs, note);
       // It is this service that has no room.
@@ -263,21 +269,23 @@ export function createPoller(
       const result = resultOf(nextMs, { error: words, isGivenBack: false, hasWaited: false, awaitsMapping });
       const failures = poll.failures + 1;
       const isNews = poll.failingSince === null && (awaitsMapping || failures >= FAILURES_NOTIFIED);
-      if (isNews) await finishAndNotify(instance, result, failingNotice(poll, instance, { ...fault, failures }));
+      if (isNews) await finishAndNotify(instance, result, [failingNotice(poll, instance, { ...fault, failures })]);
       else finish(result);
     }
   }
 
-  /** Stores the outcome of a run together with its event and notification, or nothing. Each change of state is reported once. */
-  async function finishAndNotify(instance: Instance, result: RunResult, { type, data }: PollNotice): Promise<void> {
+  /** Stores the outcome of a run together with its events and notifications, or nothing. Each change of state is reported once. */
+  async function finishAndNotify(instance: Instance, result: RunResult, notices: readonly PollNotice[]): Promise<void> {
     const { accountId, instanceId, resource } = result;
     try {
       const { callbackUrl: notifiedUrl } = readEventSettings(instance.config);
       const publish = await prepareNotice(accountId, { notifiedUrl });
-      const events = await prepare([{ accountId, instanceId, type, objectName: resource, object: data }]);
+      const events = await prepare(
+        notices.map(({ type, data }) => ({ accountId, instanceId, type, objectName: resource, object: data })),
+      );
       const isStored = await store.transaction(async (via) => {
         if ((await store.finish([result], via)) === 0) return false;
-        await publish(via, type, data);
+        for (const { type, data } of notices) await publish(via, type, data);
         await events.insert(via);
         return true;
       });
@@ -406,11 +414,13 @@ function nameOf({ accountId, id }: { readonly accountId: number; readonly id: nu
 
 /** Maximum number of characters of the error that a poller shows. */
 const MOST_ERROR_CHARACTERS = 1_000;
+const LOST_TOKEN =
+  'the provider has forgotten the position in its feed of changes; the feed starts again from now, and deletions since the last poll may be missing';
 const NOT_STORED = 'could not store the outcomes of polls; they run again when their leases expire';
 
-/** A poller does not work any more, or works again. */
+/** A poller does not work any more, works again, or had to begin again. */
 interface PollNotice {
-  readonly type: 'poll.failing' | 'poll.recovered';
+  readonly type: 'poll.failing' | 'poll.recovered' | 'poll.restarted';
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -426,6 +436,12 @@ function recoveredNotice(poll: ClaimedPoll, instance: Instance): PollNotice {
   const { failures, failingSince } = poll;
   const data = { ...noticeDataOf(poll, instance), failures, failingSince: failingSince?.toISOString() };
   return { type: 'poll.recovered', data };
+}
+
+function restartedNotice(poll: ClaimedPoll, instance: Instance): PollNotice {
+  const { failures, lastSuccessAt } = poll;
+  const missingSince = lastSuccessAt === null ? {} : { missingSince: lastSuccessAt.toISOString() };
+  return { type: 'poll.restarted', data: { ...noticeDataOf(poll, instance), failures, ...missingSince } };
 }
 
 function noticeDataOf({ instanceId, resource }: ClaimedPoll, { name, connector }: Instance) {

@@ -1,4 +1,5 @@
 import { type Clock, MOST_SKEW_MS } from '../clock.ts';
+import { canonicalJson } from '../db/bound-values.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { PreparedEvents } from '../events/accept/accept.ts';
 import type { RecordAction } from '../events/event-types.ts';
@@ -49,6 +50,8 @@ export interface RunInput {
 export interface RunTally {
   events: number;
   providerCalls: number;
+  /** Whether the provider had forgotten the token of its feed, so that the feed was started again. */
+  hasLostToken?: boolean;
 }
 
 /** The end of a run that has more to read, with the wait before the next one. */
@@ -125,8 +128,16 @@ export function createRun(
 ) {
   const { store, resources, clock, options } = ports;
   // A poller that looks in another way than before begins anew.
-  const begun: Progress =
-    poll.kind === plan.kind ? poll : { kind: null, watermark: null, feedWatermark: poll.feedWatermark };
+  const { kind, watermark } = poll.kind === plan.kind ? poll : { kind: null, watermark: null };
+  const feedTokenOf = plan.hasFeed ? configurationHash(instance) : null;
+  // Another configuration has other records, of which a token of the provider knows nothing.
+  const isSameToken = feedTokenOf !== null && poll.feedTokenOf?.equals(feedTokenOf) === true;
+  const begun: Progress = {
+    kind,
+    watermark,
+    feedWatermark: poll.feedWatermark,
+    ...tokenOf(isSameToken ? poll.feedToken : null),
+  };
   /** Records look different than in the run before, although nothing changed at the provider. */
   const isRemapped = poll.kind !== null && poll.mappingVersion !== plan.mappingVersion;
   /** The records of the provider behind mapped ones. */
@@ -193,6 +204,7 @@ export function createRun(
     prepared.committed();
     progress = next;
     hasMoved ||= seen.length > 0 || next.watermark?.getTime() !== begun.watermark?.getTime();
+    hasMoved ||= next.feedToken !== begun.feedToken;
     tally.events += events.length;
   }
 
@@ -273,6 +285,11 @@ export function createRun(
     await store.forgetSeen(poll, new Date(keptFrom(reachedMs)));
   }
 
+  /** Returns the members of the progress for a token of the feed, together with the configuration that it belongs to. */
+  function tokenOf(token: string | null): Pick<Progress, 'feedToken' | 'feedTokenOf'> {
+    return token === null ? { feedToken: null, feedTokenOf: null } : { feedToken: token, feedTokenOf };
+  }
+
   /** Returns the earlier one of the watermarks. */
   function reachedBy({ watermark, feedWatermark }: Progress): number {
     const marks = [...(plan.kind === 'feed' ? [] : [watermark]), ...(plan.hasFeed ? [feedWatermark] : [])];
@@ -309,11 +326,18 @@ export function createRun(
     seenOf,
     findUnseen,
     eventOf,
+    tokenOf,
     forgetSeen,
     keptFrom,
     /** Returns whether a watermark may have this time. A time in the future would hide earlier changes. */
     isCredible: (ms: number) => ms <= clock.now() + MOST_SKEW_MS,
   };
+}
+
+/** Returns the hash of the settings of the element that are no secrets, such as the id of a shared drive. */
+function configurationHash({ connector, config }: RunInput['instance']): Buffer {
+  const keys = connector.configuration.filter(({ secret }) => secret !== true).map(({ key }) => key);
+  return hashOf(canonicalJson([...keys, 'simulator'].toSorted().map((key) => [key, config[key] ?? null])));
 }
 
 export function hourOf(ms: number): number {

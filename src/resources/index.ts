@@ -1,5 +1,5 @@
 import type { CallTally, MappingFaults, PassedRequest } from '../connector/client/index.ts';
-import type { ChangesInput, RecordChange } from '../connector/contract.ts';
+import type { ChangesInput, Connector, RecordChange } from '../connector/contract.ts';
 import type {
   IngestRows,
   IngestStart,
@@ -12,6 +12,7 @@ import type {
   StoredUpload,
 } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
+import { isStorable } from '../db/storable.ts';
 import { AppError, cutText, isAppError, pointer } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import type { Platform } from '../platform.ts';
@@ -168,6 +169,20 @@ export interface ChangeList extends CallReport {
   readonly changes: readonly MappedChange[];
   readonly next?: string;
   readonly until?: string;
+  readonly token?: string;
+}
+
+/** Maximum number of characters of a feed's token. */
+const MOST_TOKEN_CHARACTERS = 4_000;
+
+/** @throws AppError PROVIDER_PROTOCOL for a token of a feed that cannot be stored */
+function assertFeedToken(token: unknown, { name }: Pick<Connector, 'name'>): void {
+  const isFit = typeof token === 'string' && token !== '' && token.length <= MOST_TOKEN_CHARACTERS && isStorable(token);
+  if (isFit) return;
+  throw new AppError(
+    'PROVIDER_PROTOCOL',
+    `The token of the feed of ${name} must have from 1 to ${MOST_TOKEN_CHARACTERS} characters that can be stored.`,
+  );
 }
 
 /** The greatest number of rows. */
@@ -416,7 +431,8 @@ export function composeResources(
         const { connector } = target.instance;
         throw new AppError('OPERATION_UNSUPPORTED', `${connector.name} reports no changes of ${target.objectName}.`);
       }
-      const { changes, next, until } = await call.execute(feed, input);
+      const { changes, next, until, token } = await call.execute(feed, input);
+      if (token !== undefined) assertFeedToken(token, target.instance.connector);
       const { map } = prepare(object, {}).steps;
       const pacer = createPacer(target.signal);
       const mapped: MappedChange[] = [];
@@ -426,7 +442,7 @@ export function composeResources(
         mapped.push(record === undefined ? change : { ...change, record: map(record) });
       }
       const position = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
-      return { changes: mapped, ...position, ...call.tally };
+      return { changes: mapped, ...position, ...(token !== undefined && { token }), ...call.tally };
     },
 
     /**

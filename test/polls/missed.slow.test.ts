@@ -72,7 +72,7 @@ describe('a poll that compares whole lists', () => {
         ports,
         {
           poll: claimedThen,
-          instance: { connector: THINGS },
+          instance: { connector: THINGS, config: {} },
           settings,
           resource,
           signal: new AbortController().signal,

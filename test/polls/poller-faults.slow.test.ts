@@ -23,6 +23,8 @@ const CLAIMED: ClaimedPoll = {
   kind: 'window',
   watermark: new Date(0),
   feedWatermark: null,
+  feedToken: null,
+  feedTokenOf: null,
   mappingVersion: null,
   mappedObject: null,
   settingsVersion: 1,

@@ -289,6 +289,8 @@ describe('the poller', () => {
           kind: 'window',
           watermark: now,
           feedWatermark: null,
+          feedToken: null,
+          feedTokenOf: null,
           mappingVersion: null,
           mappedObject: null,
         }),

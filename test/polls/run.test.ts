@@ -99,13 +99,15 @@ async function run({
     kind,
     watermark,
     feedWatermark: new Date(START_MS),
+    feedToken: null,
+    feedTokenOf: null,
     mappingVersion: null,
     mappedObject: null,
     waits,
   };
   const input = {
     poll: { ...poll, intervalMs: 60_000, lastSuccessAt: null },
-    ...{ instance: { connector: THINGS }, settings, resource, signal: new AbortController().signal },
+    ...{ instance: { connector: THINGS, config: {} }, settings, resource, signal: new AbortController().signal },
   } as unknown as RunInput;
   const end = await runPoll(ports, input, { events: 0, providerCalls: 0 });
   return { end, lists, events };

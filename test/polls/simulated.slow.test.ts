@@ -1,5 +1,10 @@
 import { expect } from 'chai';
 import { DEMO_CONFIGURATION as BAMBOOHR } from '../../connectors/bamboohr/simulator.ts';
+import {
+  DEMO_CONFIGURATION as DYNAMICS,
+  DEMO_ACCESS_TOKEN as DYNAMICS_TOKEN,
+} from '../../connectors/dynamics/simulator.ts';
+import { DEMO_ACCESS_TOKEN as DRIVE_TOKEN } from '../../connectors/googledrive/simulator.ts';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
 import { useApp } from '../support/app.ts';
 import { type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
@@ -61,7 +66,7 @@ describe('polling a simulated provider', () => {
       expect(told).to.equal(count);
       for (const { failures, lastError } of await polls()) expect([failures, lastError]).to.deep.equal([0, undefined]);
     }
-    return { id, polls, methods, received, expectEvents };
+    return { id, polls, methods, received, command, expectEvents };
   }
 
   // As the documents of this API have it, word for word.
@@ -120,4 +125,35 @@ describe('polling a simulated provider', () => {
       for (const { data } of received()) expect(data.object.Id).to.equal(data.objectId);
     });
   }
+
+  const LOGGED_IN = { 'oauth.api.key': 'demo-client', 'oauth.api.secret': 'demo-secret' };
+  const DRIVE = { ...LOGGED_IN, 'oauth.user.token': DRIVE_TOKEN };
+  const DATAVERSE = { ...DYNAMICS, ...LOGGED_IN, 'oauth.user.token': DYNAMICS_TOKEN };
+
+  for (const [what, element, configuration, object] of [
+    ['reads the log of Google Drive from its token', 'googledrive', DRIVE, 'files'],
+    ['asks Dataverse for the deletions since its token', 'dynamics', DATAVERSE, 'contact'],
+  ] as const) {
+    it(what, async () => {
+      const settings = { ...configuration, 'event.objects': object };
+      const { methods, expectEvents } = await create(element, settings, `tokens-${element}`);
+      expect(await methods()).to.deep.equal([`${object} by window`]);
+      await expectEvents(object, { create: 2, update: 1, remove: 2 });
+    });
+  }
+
+  it('reports that a provider has forgotten the token, and reads on', async () => {
+    const settings = { ...DATAVERSE, 'event.objects': 'lead' };
+    const { id, received, command } = await create('dynamics', settings, 'forgotten');
+    await command('clock', { byMs: 8 * 86_400_000 });
+    const isTold = ({ type }: { type: string }) => type === 'poll.restarted';
+    await until(() => received().some(isTold));
+    const [{ data }] = received().filter(isTold);
+    expect(data).to.deep.include({ objectName: 'lead', elementKey: 'dynamics' });
+    expect(data.object).to.deep.include({ instanceId: id, resource: 'lead', failures: 0 });
+    expect(Date.parse(data.object.missingSince)).to.be.within(Date.now() - 60_000, Date.now());
+    const { removed } = await command('changes', { table: 'lead', remove: 1 });
+    await until(() => received().some(({ data: { objectId } }) => objectId === removed[0]));
+    expect(received().map(({ type }) => type)).to.deep.equal(['poll.restarted', 'lead.deleted']);
+  });
 });

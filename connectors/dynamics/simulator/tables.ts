@@ -41,6 +41,7 @@ export interface Entity {
   readonly EntitySetName: string;
   readonly PrimaryIdAttribute: string;
   readonly DisplayCollectionName: string;
+  readonly ChangeTrackingEnabled: boolean;
 }
 
 interface Described {

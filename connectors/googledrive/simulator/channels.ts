@@ -30,7 +30,6 @@ export function createChannels(clock: MovableClock, send: SimulatorOptions['send
       changes++;
       for (const channel of channels.values()) notify(channel, 'change');
     },
-    startPageToken: () => ({ kind: 'drive#startPageToken', startPageToken: String(changes) }),
     watch: ({ body, origin, path }: Call): TableRow => {
       const { id, type, address, token, expiration = String(clock.now() + WEEK_MS) } = body.object();
       const isUrl = typeof address === 'string' && address.startsWith('https://');

@@ -6,6 +6,7 @@ import {
   type MovableClock,
   pick,
   schemaMembers,
+  type TableChange,
   type TableRow,
 } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
@@ -85,14 +86,16 @@ function partsOf(schema: string, vary: CollectionSpec['vary'] = {}): CollectionS
   };
 }
 
+type RecordName = 'folders' | 'files' | 'drives' | 'permissions' | 'comments';
+
 export type Records = ReturnType<typeof createRecords>;
 
 /** Creates the records of one user's drive, and of a shared one. */
-export function createRecords(clock: MovableClock, onChange: () => void) {
+export function createRecords(clock: MovableClock, onChange: (name: RecordName, change: TableChange) => void) {
   const writeTime = (ms: number) => new Date(ms).toISOString();
   const stamped = { created: ['createdTime'], changed: ['modifiedTime'] };
   const drive = membersOf('Drive');
-  const collections = createCollections<'folders' | 'files' | 'drives' | 'permissions' | 'comments', CollectionSpec>({
+  const collections = createCollections<RecordName, CollectionSpec>({
     ...{ clock, writeTime, onChange, isStrict: true },
     refuse: ([complaint]) => refusal('fieldNotWritable', complaint?.message, complaint?.member, 403),
     absent: (_, id) => notFound(id),

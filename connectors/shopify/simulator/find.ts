@@ -28,10 +28,13 @@ const CUSTOMER: Readonly<Record<string, string>> = {
   phone: 'defaultPhoneNumber.phoneNumber',
 };
 
+/** A list with search fields, and the type of its nodes. */
+type Searchable = Pick<Kind, 'type' | 'list'>;
+
 /** Returns the number in a global id. */
 export const numberIn = (id: unknown) => Number(/\d+$/.exec(String(id ?? ''))?.[0] ?? Number.NaN);
 
-function pathOf({ type }: Kind, name: string): string {
+function pathOf({ type }: Searchable, name: string): string {
   const camel = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   return (type === 'Customer' ? CUSTOMER[name] : undefined) ?? PATHS[name] ?? camel;
 }
@@ -62,7 +65,7 @@ const COMPARES: Readonly<Record<string, (a: number, b: number) => boolean>> = {
  * Returns the test of a search.
  * @throws Fault for fields that the list does not name, which Shopify ignores with a warning
  */
-export function testOf(kind: Kind, query: string): (row: TableRow) => boolean {
+export function testOf(kind: Searchable, query: string): (row: TableRow) => boolean {
   const types = searchFields(kind.list);
   const tests = new Map<string, (row: TableRow) => boolean>();
   const tree = parseSearch(query, ({ field, comparator, value, isPrefix }): FilterTree => {

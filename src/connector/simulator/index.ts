@@ -5,6 +5,7 @@ export type { Simulator, SimulatorMemory, SimulatorOptions } from '../contract.t
 export { basic, bearer, type Credentials, type Guard, keyHeader, readBasic, readBearer } from './authenticate.ts';
 export { type Body, createBody, type RequestLimits } from './body.ts';
 export { type BudgetOptions, type BudgetState, createBudget, type RequestBudget } from './budget.ts';
+export { type ChangeLog, createChangeLog, type LoggedChange } from './change-log.ts';
 export { type Changeable, changesOf } from './changes.ts';
 export { createMovableClock, createTimeZone, type MovableClock } from './clock.ts';
 export {
