@@ -26,6 +26,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'src/connector/kit/conditions.ts': 'Filters as JSON',
   'src/connector/kit/official.ts': 'Official descriptions',
   'src/connector/kit/codec.ts': 'Values',
+  'src/connector/kit/currencies.ts': 'Values',
   'src/connector/kit/kinds.ts': 'Discovered fields',
   'src/connector/kit/json.ts': 'JSON',
   'src/connector/kit/xml.ts': 'XML',

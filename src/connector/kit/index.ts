@@ -4,6 +4,7 @@ export { can, type OperatorSet } from './can.ts';
 export { type Codec, codec } from './codec.ts';
 export { type ConditionParts, type ConditionTable, conditions } from './conditions.ts';
 export { csvRows } from './csv.ts';
+export { decimalsOfCurrency } from './currencies.ts';
 export { type ErrorOptions, errors } from './errors.ts';
 export { type InfixTable, infix, type LikeWriter, plainText, quoteDoubled } from './infix.ts';
 export { type Input, type InputOperator, type InputOptions, type Inputs, inputs } from './inputs.ts';
