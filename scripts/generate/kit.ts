@@ -20,6 +20,7 @@ const AREAS: Readonly<Record<string, string>> = {
   'src/connector/kit/list.ts': 'Lists',
   'src/connector/kit/paging.ts': 'Paging',
   'src/connector/kit/records.ts': 'Records',
+  'src/connector/kit/parts.ts': 'Records',
   'src/connector/kit/can.ts': 'Operators',
   'src/connector/kit/infix.ts': 'Filters as expressions',
   'src/connector/kit/inputs.ts': 'Filters as parameters',

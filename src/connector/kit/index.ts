@@ -21,6 +21,7 @@ export {
   type Paging,
   type WholePaging,
 } from './paging.ts';
+export { type PartsOptions, parts } from './parts.ts';
 export { type Change, type RecordsOptions, records } from './records.ts';
 export { type SettingReader, settings } from './settings.ts';
 export { type ChallengeOptions, type HmacOptions, handshakes, type Where, webhooks } from './webhooks.ts';
