@@ -1,9 +1,18 @@
 import { expect } from 'chai';
 import type { Config, ListInput } from '#connector';
-import { type Connection, normalise, type Provider, type Row, startProvider } from '#connector/testing';
+import {
+  type Connection,
+  failureOf,
+  normalise,
+  objectOf,
+  type Provider,
+  type Row,
+  startProvider,
+} from '#connector/testing';
+import { prepareQuery } from '../../src/where/index.ts';
 import clover from './index.ts';
 import { RECENT } from './lists.ts';
-import { orders } from './objects.ts';
+import { objectsIn, orders } from './objects.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION, MERCHANT_ID } from './simulator.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -122,5 +131,55 @@ describe('clover', () => {
       `https://apisandbox.dev.clover.com/v3/merchants/${MERCHANT_ID}`,
       ['sandbox.dev.clover.com', 'apisandbox.dev.clover.com'],
     ]);
+  });
+});
+
+describe('amounts of Clover in units of the currency of the merchant', () => {
+  let provider: Provider;
+  before(async () => {
+    provider = await startProvider(clover, (options) => createSimulator({ ...options, currency: 'JPY' }), {
+      ...DEMO_CONFIGURATION,
+      'oauth.user.token': DEMO_ACCESS_TOKEN,
+    });
+  });
+  after(() => provider.stop());
+
+  for (const [currency, price, priceMajor] of [
+    ['JPY', 1999, 1999],
+    ['USD', 1999, 19.99],
+    ['KWD', 1999, 1.999],
+  ] as const) {
+    it(`are read, written and filtered in ${currency}`, async () => {
+      const items = objectOf(objectsIn(currency), 'items');
+      const connection = provider.connect();
+      const created = await connection.run(items.create, { values: { name: 'Tea', priceMajor }, fields: [] });
+      expect(normalise(items, created)).to.include({ price, priceMajor });
+      const { plan } = prepareQuery({ where: `priceMajor >= ${priceMajor}` }, items);
+      expect([plan.native, plan.residual]).to.deep.equal([{ filter: [`price>=${price}`] }, undefined]);
+    });
+  }
+
+  it('are found between two amounts that exist', () => {
+    const { plan } = prepareQuery({ where: 'priceMajor > 10.5' }, objectOf(objectsIn('JPY'), 'items'));
+    expect(plan.native).to.deep.equal({ filter: ['price>10'] });
+  });
+
+  it('are rejected beside another amount, and where they are missing', async () => {
+    const items = objectOf(objectsIn('USD'), 'items');
+    const messageOf = async (values: object) =>
+      (await failureOf(provider.connect().run(items.create, { values: { name: 'Tea', ...values }, fields: [] })))
+        .message;
+    expect(await messageOf({ price: 5, priceMajor: 5 })).to.equal(
+      "'price' and 'priceMajor' are different amounts. Set one of them.",
+    );
+    expect(await messageOf({ priceMajor: 5.001 })).to.equal(
+      "'priceMajor' is 5.001, and amounts of this merchant have 2 decimals.",
+    );
+    expect(await messageOf({})).to.equal("'price' or 'priceMajor' is required.");
+  });
+
+  it('have the currency that Clover reports', async () => {
+    const examined = await provider.connect().run({ run: async (context) => clover.examine?.(context) }, {});
+    expect(examined).to.deep.equal({ 'clover.currency': 'JPY' });
   });
 });

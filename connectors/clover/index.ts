@@ -1,5 +1,14 @@
-import { type Config, type ConfigField, defineConnector, errors, json, settings } from '#connector';
-import { customers, employees, items, orders, payments } from './objects.ts';
+import {
+  type Config,
+  type ConfigField,
+  type ConnectorContext,
+  defineConnector,
+  errors,
+  ifAvailable,
+  json,
+  settings,
+} from '#connector';
+import { objectsIn } from './objects.ts';
 import { appWebhooks } from './webhooks.ts';
 
 const CONFIGURATION = [
@@ -36,6 +45,16 @@ const CONFIGURATION = [
       'Authorize on the page that `GET /elements/clover/oauth/url` returns.',
       'Copy `merchant_id` from the callback URL to which the browser returns. The URL has `code`, too.',
     ],
+  },
+  {
+    key: 'clover.currency',
+    label: 'Currency of the merchant',
+    type: 'string',
+    default: 'USD',
+    pattern: /^[A-Z]{3}$/,
+    description:
+      'Currency of the merchant, which decides how many decimals amounts have. It is read from Clover when the instance is checked.',
+    example: 'EUR',
   },
   {
     key: 'webhook.auth.code',
@@ -105,7 +124,16 @@ export default defineConnector({
   classify: errors({
     message: ({ body }) => json.findText(json.at(body, 'message')) ?? json.findText(json.at(body, 'error')),
   }),
-  objects: { items, customers, employees, orders, payments },
+  examine: async (context) => ({ 'clover.currency': await findCurrency(context) }),
+  objects: async ({ config }) => objectsIn(setting(config, 'clover.currency')),
+  operations: ['list', 'get', 'create', 'update', 'remove'],
   polls: ['orders', 'payments', 'items'],
   webhooks: appWebhooks,
 });
+
+/** Returns the currency of the merchant, or the known one where Clover does not show it. */
+async function findCurrency(context: ConnectorContext): Promise<string> {
+  const properties = await ifAvailable(context, () => context.send({ path: '/properties' }));
+  const found = json.findText(json.at(properties?.body, 'defaultCurrency'));
+  return found !== undefined && /^[A-Z]{3}$/.test(found) ? found : setting(context.config, 'clover.currency');
+}

@@ -1,4 +1,17 @@
-import { can, codec, defineObject, type FieldSpec, type Fields, type Inputs, json, path, records } from '#connector';
+import {
+  can,
+  codec,
+  decimalsOfCurrency,
+  defineObject,
+  type FieldSpec,
+  type Fields,
+  type Inputs,
+  json,
+  type Objects,
+  path,
+  records,
+} from '#connector';
+import { inUnits } from './amounts.ts';
 import { createTranslator, expandOf, listOf } from './lists.ts';
 import { listInWindows, WINDOWED } from './windows.ts';
 
@@ -264,3 +277,15 @@ export const employees = defineObject<Inputs>({
   list: listOf('employees'),
   ...recordsOf('employees'),
 });
+
+/** Returns the objects of a merchant. Clover stores amounts in the smallest unit of the merchant's currency. */
+export function objectsIn(currency: string): Objects {
+  const decimals = decimalsOfCurrency(currency);
+  return {
+    items: inUnits(items, { amounts: 'price priceWithoutVat cost', decimals }),
+    customers,
+    employees,
+    orders: inUnits(orders, { amounts: 'total unpaidBalance', decimals }),
+    payments: inUnits(payments, { amounts: 'amount tipAmount taxAmount cashbackAmount cashTendered', decimals }),
+  };
+}

@@ -37,6 +37,8 @@ export interface CloverSimulatorOptions extends SimulatorOptions {
    * wildcard in names of items.
    */
   readonly text?: TextRule;
+  /** The currency of the merchant. Default `USD`. */
+  readonly currency?: string;
   /** Maximum number of calls per token and second. Clover allows 16. Default: no limit, so that tests need not wait. */
   readonly callsPerSecond?: number;
 }
@@ -76,6 +78,7 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
             name: "Dana's Demo & Söhne",
             createdTime,
           }),
+        [`GET ${MERCHANT}/properties`]: () => json({ defaultCurrency: options.currency ?? 'USD', locale: 'en-US' }),
         ...Object.assign({}, ...Object.values(merchant).map(routesOf)),
       },
       commands: { ...login.commands, ...changesOf(merchant) },

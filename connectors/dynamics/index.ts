@@ -81,6 +81,8 @@ export default defineConnector({
     tokenUrl: (config) => loginUrl(config, 'token'),
     clientAuthentication: 'body',
     siteAddressKey: 'dynamics.host',
+    // An application of a single tenant logs in at the address of its tenant only.
+    merchantIdKey: 'dynamics.tenant',
     setup: [
       'Open https://entra.microsoft.com, choose App registrations, and register an application.',
       'Add your callback URL as a redirect URI of the platform Web.',

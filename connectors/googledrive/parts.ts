@@ -1,19 +1,4 @@
-import {
-  can,
-  defineObject,
-  type FieldSpec,
-  type Fields,
-  fieldsOf,
-  type Inputs,
-  inputs,
-  type Json,
-  json,
-  list,
-  notFound,
-  type ObjectSpec,
-  type OneCall,
-  path,
-} from '#connector';
+import { can, type FieldSpec, type Fields, fieldsOf, json, type ObjectSpec, parts, path } from '#connector';
 import official from './official.json' with { type: 'json' };
 
 const READ: Partial<FieldSpec> = { createable: false, updateable: false };
@@ -83,24 +68,24 @@ interface Part {
 /** Returns an object whose records are parts of a file. Their id is that of the file and their own, because Google needs both. */
 function partsOf({ segment, about, fields, query: own = {} }: Part): ObjectSpec {
   const members = ['id', ...Object.keys(fields)].join(',');
-  const query = { ...own, fields: members };
-  const pathOf = (fileId: string) => path`/drive/v3/files/${fileId}/${segment}`;
-  const pathTo = (id: string) => {
-    const [fileId, partId] = divide(id);
-    return path`/drive/v3/files/${fileId}/${segment}/${partId}`;
-  };
-  const record = (part: unknown, fileId: string): Json => {
-    const native = json.object(part, 'the part of a file');
-    return { ...native, fileId, id: `${fileId}:${json.text(native.id, 'the id')}` };
-  };
-  const fileOf = ({ filter, parentId }: { readonly filter?: Inputs; readonly parentId?: string }) =>
-    parentId ?? String(filter?.fileId ?? '');
-  const pages = list<Inputs>({
-    request: ({ page, ...input }) => ({
-      path: pathOf(fileOf(input)),
-      query: { ...own, ...input.filter, fileId: undefined, fields: `nextPageToken,${segment}(${members})`, ...page },
+  return parts({
+    about,
+    whole: { field: 'fileId', label: 'Id of the file or folder' },
+    id: { separator: ':' },
+    fields,
+    filters: { modifiedTime: { from: 'startModifiedTime' } },
+    path: (fileId, partId) =>
+      path`/drive/v3/files/${fileId}/${segment}` + (partId === undefined ? '' : path`/${partId}`),
+    listQuery: ({ filter, page }) => ({
+      ...own,
+      ...filter,
+      fileId: undefined,
+      fields: `nextPageToken,${segment}(${members})`,
+      ...page,
     }),
-    rows: (body) => json.array(json.at(body, segment), `the list '${segment}'`),
+    query: { ...own, fields: members },
+    removeQuery: own,
+    rows: segment,
     paging: {
       kind: 'cursor',
       cursor: 'pageToken',
@@ -108,57 +93,6 @@ function partsOf({ segment, about, fields, query: own = {} }: Part): ObjectSpec 
       max: 100,
       next: ({ body }) => json.at(body, 'nextPageToken'),
     },
+    change: 'PATCH',
   });
-  return defineObject<Inputs>({
-    ...about,
-    fields: {
-      id: { type: 'string', nullable: false },
-      fileId: {
-        type: 'string',
-        nullable: false,
-        required: true,
-        createable: true,
-        label: 'Id of the file or folder',
-        filter: can.only('exact', '='),
-      },
-      ...fields,
-    },
-    translator: inputs({ fileId: 'fileId', modifiedTime: { from: 'startModifiedTime' } }),
-    requiredFilters: ['fileId'],
-    list: {
-      ...pages,
-      read: (response, input) => {
-        const page = pages.read(response, input);
-        return { ...page, records: page.records.map((part) => record(part, fileOf(input))) };
-      },
-    },
-    get: {
-      request: ({ id }) => ({ path: pathTo(id), query }),
-      read: ({ body }, { id }) => record(body, divide(id)[0]),
-    },
-    create: {
-      request: ({ values: { fileId, ...values } }) => ({
-        method: 'POST',
-        path: pathOf(String(fileId)),
-        query,
-        json: values,
-      }),
-      read: ({ body }, { values }) => record(body, String(values.fileId)),
-    },
-    update: {
-      request: ({ id, values }) => ({ method: 'PATCH', path: pathTo(id), query, json: values }),
-      read: ({ body }, { id }) => record(body, divide(id)[0]),
-    },
-    remove: {
-      request: ({ id }) => ({ method: 'DELETE', path: pathTo(id), query: own }),
-      read: () => undefined,
-    } satisfies OneCall<{ readonly id: string }, void>,
-  });
-}
-
-/** Returns the file and the part's own id. */
-function divide(id: string): readonly [fileId: string, partId: string] {
-  const [, fileId = '', partId = ''] = /^([^:]+):(.+)$/s.exec(id) ?? [];
-  if (partId === '') throw notFound('There is no such part of a file: its id is `<file>:<id>`.');
-  return [fileId, partId];
 }

@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import type { WebhookCall } from '#connector';
-import { objectOf } from '#connector/testing';
+import { failureOf, normalise, objectOf, type Provider, startProvider } from '#connector/testing';
 import { prepareQuery } from '../../src/where/index.ts';
 import intercom from './index.ts';
 import { discoverObjects } from './objects.ts';
+import { conversationParts } from './parts.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
 import { appWebhooks } from './webhooks.ts';
 
 /** Returns the searches of a filter, with the objects as they are before an account's attributes are read. */
@@ -109,5 +111,62 @@ describe('Intercom', () => {
     expect(intercom.rateLimit?.({ ...headers, 'x-ratelimit-reset': '1769817610' })).to.deep.equal({
       ...{ limit: 166, remaining: 7, resetSeconds: 10 },
     });
+  });
+});
+
+describe('conversation parts of Intercom', () => {
+  let provider: Provider;
+  before(async () => {
+    provider = await startProvider(intercom, createSimulator, { 'oauth.user.token': DEMO_ACCESS_TOKEN });
+  });
+  after(() => provider.stop());
+
+  const create = (values: Readonly<Record<string, unknown>>) =>
+    provider.connect().run(conversationParts.create, {
+      values: { conversation_id: '517', body: 'a < b', ...values },
+      fields: [],
+    });
+  const partsOf = async (parentId: string) => {
+    const { records } = await provider.connect().list(conversationParts, { parentId });
+    return records.map((record) => normalise(conversationParts, record));
+  };
+  const contact = { author: { type: 'user', id: '6762f0dd1bb69f9f2193bb83' } };
+
+  it('are read in the list of their conversation and alone', async () => {
+    const parts = await partsOf('517');
+    expect(parts.map(({ part_type }) => part_type)).to.deep.equal(['comment', 'note']);
+    const { id = '' } = parts[1] ?? {};
+    const part = await provider.connect().run(conversationParts.get, { id: String(id), fields: [] });
+    expect(normalise(conversationParts, part)).to.deep.equal(parts[1]);
+    for (const gone of ['517-1', '517', '518x-1000']) {
+      const failure = await failureOf(provider.connect().run(conversationParts.get, { id: gone, fields: [] }));
+      expect(failure.code, gone).to.equal('NOT_FOUND');
+    }
+  });
+
+  it('are added as comments of admins and contacts, and as notes of admins', async () => {
+    const before = await partsOf('517');
+    const admin = { type: 'admin', id: '992' };
+    const made = [
+      await create({ author: admin }),
+      await create(contact),
+      await create({ author: admin, part_type: 'note' }),
+    ].map((part) => normalise(conversationParts, part));
+    expect(made.map(({ part_type, author_type, body }) => [part_type, author_type, body])).to.deep.equal([
+      ['comment', 'admin', '<p>a &lt; b</p>'],
+      ['comment', 'user', '<p>a &lt; b</p>'],
+      ['note', 'admin', '<p>a &lt; b</p>'],
+    ]);
+    expect(await partsOf('517')).to.deep.equal([...before, ...made]);
+  });
+
+  it('are no notes of contacts, and no assignments', async () => {
+    const messageOf = async (values: object) => (await failureOf(create({ ...values }))).message;
+    expect(await messageOf({ ...contact, part_type: 'note' })).to.equal(
+      "A note is written by an admin: 'author_type' must be admin.",
+    );
+    expect(await messageOf({ ...contact, part_type: 'assignment' })).to.equal(
+      "A new part is a comment or a note: 'part_type' must be one of them.",
+    );
   });
 });

@@ -13,6 +13,7 @@ import {
 } from '#connector';
 import { CHOICE, FLAG, ID, INTEGER, KEPT, KEY, STAMP, TEXT, TIME } from './attributes.ts';
 import official from './official.json' with { type: 'json' };
+import { conversationParts } from './parts.ts';
 import { CHANGES, listOf, operationsOn, SEARCHING, type Search, type Values } from './search.ts';
 
 const CONTACT_IDS = {
@@ -71,6 +72,8 @@ export const conversations = defineObject<Search>({
     },
   }),
   changes: { ...CHANGES, feed: deletions(), reports: ['created', 'updated', 'deleted'] },
+  // Below a conversation, a list needs no filter.
+  children: { parts: { ...conversationParts, requiredFilters: [] } },
 });
 
 export const tickets = defineObject<Search>({

@@ -22,9 +22,11 @@ const CONFIGURATION = [
     key: REGION,
     label: 'Region',
     type: 'string',
-    description: 'The region in which Intercom hosts the workspace: `US`, `EU` or `AU`.',
+    description:
+      'The region in which Intercom hosts the workspace: `US`, `EU` or `AU`, or the host at which you use Intercom.',
     default: 'US',
-    pattern: /US|EU|AU/,
+    // `siteAddress` may contain the address at which people use Intercom.
+    pattern: /^(?:US|EU|AU|app\.(?:(?:eu|au)\.)?intercom\.com)$/i,
     example: 'EU',
     setup: ['In Intercom, open Settings → Workspace → General.', 'Find the region among the data of the workspace.'],
   },
@@ -45,7 +47,7 @@ const CONFIGURATION = [
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);
-const part = (config: Config) => REGIONS[setting(config, REGION)] ?? '';
+const part = (config: Config) => REGIONS[/\b(?:eu|au)\b/i.exec(setting(config, REGION))?.[0].toUpperCase() ?? 'US'];
 const hostsOf = (name: string) =>
   Object.values(REGIONS).map((region) => `${name}.${region}intercom.${name === 'api' ? 'io' : 'com'}`);
 

@@ -14,6 +14,7 @@ import {
 import { readConversationAttributes, readDataAttributes, readTicketAttributes, SHOWN_TIME } from './attributes.ts';
 import { conversations, tickets } from './inbox.ts';
 import official from './official.json' with { type: 'json' };
+import { conversationParts } from './parts.ts';
 import { companies, contacts } from './people.ts';
 
 const admins = defineObject({
@@ -52,6 +53,7 @@ export async function discoverObjects(): Promise<Objects> {
     companies: outlineOf(companies, (context) => readDataAttributes(context, 'company')),
     conversations: outlineOf(conversations, readConversationAttributes),
     tickets: outlineOf(tickets, readTicketAttributes),
+    conversation_parts: conversationParts,
     admins,
     ticket_types: ticketTypes,
   };

@@ -28,7 +28,7 @@ import {
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { ADMINS, CONVERSATION_ATTRIBUTES, dataAttributes, TICKET_TYPES, WORKSPACE } from './simulator/account.ts';
-import { createRecords, type Kind, type Records } from './simulator/records.ts';
+import { createRecords, type Kind, type Records, withReply } from './simulator/records.ts';
 import { compileSearch } from './simulator/search.ts';
 
 /** An access token that is valid from the start. */
@@ -114,6 +114,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       routes: {
         ...accountRoutes(gone),
         ...noteRoutes(records, clock.now),
+        'POST /conversations/{id}/reply': (call) => reply(records, call, Math.floor(clock.now() / 1000)),
         ...Object.assign({}, ...Object.values(records).map((each) => routesOf(each, records))),
         'GET /companies': (call) => findCompanies(records, call),
       },
@@ -231,6 +232,14 @@ function accountRoutes(gone: readonly TableRow[]): Routes {
     'GET /conversations/deleted': (call) => listOf(['conversation.list', 'conversations'], gone, call, NUMBERED),
     'GET /ticket_types': () => json({ type: 'list', data: TICKET_TYPES }),
   };
+}
+
+/** Adds a reply to a conversation, and returns the conversation. */
+function reply({ conversations, contacts }: Records, { params: { id = '' }, body }: Call, at: number) {
+  if (conversations === undefined) throw nothing();
+  const row = conversations.get(id);
+  const conversation_parts = withReply(row, body.object(), { contacts: contacts?.table.rows() ?? [], at });
+  return json(conform(conversations.table.update(id, { conversation_parts }), conversations.schema));
 }
 
 function noteRoutes({ contacts }: Records, now: () => number): Routes {

@@ -23,6 +23,11 @@ describeConnector(intercom, createSimulator, {
       // Intercom returns it as HTML.
       neverShown: ['body'],
     },
+    conversation_parts: {
+      create: (number) => ({ conversation_id: '515', author_id: '991', author_type: 'admin', body: `It's ${number}` }),
+      // Intercom returns it as HTML.
+      neverShown: ['body'],
+    },
     tickets: sample(
       (number) => ({ ticket_type_id: '1', contact_ids: [CONTACT], title: `It's ${number}`, description: 'Broken' }),
       ...['title', 'description'],

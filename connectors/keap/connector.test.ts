@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Connection, failureOf, objectOf, type Provider, startProvider } from '#connector/testing';
+import { type Connection, failureOf, normalise, objectOf, type Provider, startProvider } from '#connector/testing';
 import { prepareQuery } from '../../src/where/index.ts';
 import keap from './index.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
@@ -29,6 +29,19 @@ describe('Keap, from the connector to its simulator', () => {
   });
   after(() => simulator.stop());
   beforeEach(() => simulator.reset());
+
+  it('shows amounts of orders in units of their currency', async () => {
+    const orders = objectOf(OBJECTS, 'orders');
+    const { records } = await connection.list(orders, { limit: 30 });
+    const rows = records.map((record) => normalise(orders, record));
+    const factors: Readonly<Record<string, number>> = { USD: 100, JPY: 1, KWD: 1000 };
+    const currencies = rows.map(({ total, total_major }) => {
+      const { amount, currency_code } = Object(total);
+      expect(total_major).to.equal(amount / (factors[currency_code] ?? 0));
+      return currency_code;
+    });
+    expect(new Set(currencies).size).to.equal(3);
+  });
 
   it('joins conditions, each under the name that its list has for it', () => {
     expect(asked('contacts', "given_name LIKE 'Mar%' AND company.id = '7'")).to.deep.equal([

@@ -1,4 +1,13 @@
-import { can, defineObject, type Fields, type Inputs } from '#connector';
+import {
+  can,
+  codec,
+  decimalsOfCurrency,
+  defineObject,
+  type FieldSpec,
+  type Fields,
+  type Inputs,
+  json,
+} from '#connector';
 import {
   ASKED_REFERENCE,
   ASKED_TIME,
@@ -90,6 +99,15 @@ export const opportunities = defineObject<Inputs>({
   }),
 });
 
+/** Returns a field that shows an amount in units of its currency: 19.99 for 1999 USD, and 1999 for 1999 JPY. */
+function majorOf(native: string): FieldSpec {
+  const read = (value: unknown) => {
+    const [amount, currency] = ['amount', 'currency_code'].map((name) => json.at(value, name));
+    return codec.minorUnits(decimalsOfCurrency(String(currency))).read(amount) ?? null;
+  };
+  return { type: 'number', native, label: 'Amount in units of its currency', read };
+}
+
 const ORDER_FIELDS = {
   id: { ...ID, filter: can.only('exact', '=', '!=', 'IN') },
   title: { ...PREFIXED, ...WRITTEN, required: true },
@@ -101,8 +119,15 @@ const ORDER_FIELDS = {
   source_type: oneOf('API CHECKOUT_FORM INVOICE MANUAL_PAYMENT QUICKBOOKS UNKNOWN'),
   order_items: { ...LIST, ...GIVEN },
   ...all({ ...TEXT, ...WRITTEN }, 'notes terms invoice_number'),
-  total: { ...OBJECT, label: 'Amount in the smallest unit of its currency' },
-  ...all(OBJECT, 'total_paid total_due refund_total shipping_information payment_plan'),
+  ...all(
+    { ...OBJECT, label: 'Amount in the smallest unit of its currency' },
+    'total total_paid total_due refund_total',
+  ),
+  total_major: majorOf('total'),
+  total_paid_major: majorOf('total_paid'),
+  total_due_major: majorOf('total_due'),
+  refund_total_major: majorOf('refund_total'),
+  ...all(OBJECT, 'shipping_information payment_plan'),
   ...all(TEXT, 'refund_status credit_status promo_code'),
   ...all({ ...REFERENCE, ...WRITTEN }, 'lead_affiliate_id sales_affiliate_id'),
   invoice_id: ASKED_REFERENCE,

@@ -1,17 +1,17 @@
 import { type Config, type ConfigField, defineConnector, settings } from '#connector';
 import { ask, classify } from './graphql.ts';
 import { discoverObjects } from './objects.ts';
-import { hooks, SECRET, SHOP } from './webhooks.ts';
+import { hooks, hostOf, SECRET, SHOP } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
     key: SHOP,
     label: 'Shop',
     type: 'string',
-    description: 'The name of the shop: the part of its address before `.myshopify.com`.',
+    description: 'The name of the shop: the part of its address before `.myshopify.com`, or the whole host.',
     required: true,
-    // The name becomes part of the host.
-    pattern: /^[a-z0-9][a-z0-9-]*$/,
+    // The name becomes part of the host. `siteAddress` may contain the whole host.
+    pattern: /^[a-z0-9][a-z0-9-]*(?:\.myshopify\.com)?$/,
     example: 'my-shop',
     setup: ['Log in to the Shopify admin.', 'Open Settings → Domains, and copy the name before `.myshopify.com`.'],
   },
@@ -26,7 +26,7 @@ const CONFIGURATION = [
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);
-const hostOf = (config: Config) => `${setting(config, SHOP)}.myshopify.com`;
+const hostIn = (config: Config) => hostOf(setting(config, SHOP));
 const scopesOf = (words: string) => words.split(' ').flatMap((word) => [`read_${word}`, `write_${word}`]);
 
 /** The connector for Shopify's GraphQL Admin API, with OAuth or the token of a custom app. README.md lists the facts and their sources. */
@@ -49,8 +49,8 @@ export default defineConnector({
   ],
   auth: {
     type: 'oauth2',
-    authorizeUrl: (config) => `https://${hostOf(config)}/admin/oauth/authorize`,
-    tokenUrl: (config) => `https://${hostOf(config)}/admin/oauth/access_token`,
+    authorizeUrl: (config) => `https://${hostIn(config)}/admin/oauth/authorize`,
+    tokenUrl: (config) => `https://${hostIn(config)}/admin/oauth/access_token`,
     clientAuthentication: 'body',
     // Shopify documents no challenge.
     pkce: false,
@@ -68,8 +68,8 @@ export default defineConnector({
     ],
   },
   configuration: CONFIGURATION,
-  baseUrl: (config) => `https://${hostOf(config)}`,
-  hosts: (config) => [hostOf(config)],
+  baseUrl: (config) => `https://${hostIn(config)}`,
+  hosts: (config) => [hostIn(config)],
   probe: ask('query { shop { id } }'),
   classify,
   objects: discoverObjects,

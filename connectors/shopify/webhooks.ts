@@ -12,6 +12,13 @@ import { ask, dataIn } from './graphql.ts';
 
 /** Configuration keys of the shop and of the secret that signs webhooks. */
 export const SHOP = 'shopify.shop';
+
+const DOMAIN = '.myshopify.com';
+
+/** Returns the host of a shop, of which the setting is the name or the host itself. */
+export function hostOf(shop: string): string {
+  return shop.endsWith(DOMAIN) ? shop : shop + DOMAIN;
+}
 export const SECRET = 'webhook.secret';
 
 /** Objects with webhooks by the first word of their topics. Source: the enum `WebhookSubscriptionTopic`. */
@@ -84,7 +91,7 @@ function readEvents(call: WebhookCall, config: Config): readonly ProviderEvent[]
   const { 'x-shopify-topic': topic = '', 'x-shopify-shop-domain': shop, ...headers } = call.headers;
   const [word = '', verb = ''] = topic.split('/');
   const [objectName, action] = [OBJECTS[word], ACTIONS[verb]];
-  if (objectName === undefined || action === undefined || shop !== `${config[SHOP]}.myshopify.com`) return [];
+  if (objectName === undefined || action === undefined || shop !== hostOf(String(config[SHOP]))) return [];
   const raw = json.object(webhooks.json(call), 'an event');
   const [id, at] = [headers['x-shopify-webhook-id'], headers['x-shopify-triggered-at']];
   return [

@@ -12,6 +12,8 @@ import { channels, files, usergroups, users } from './objects.ts';
 import { appWebhooks, SIGNING_SECRET, TEAM } from './webhooks.ts';
 
 const HOST = 'slack.com';
+/** The host of the bytes of files. */
+const FILES_HOST = 'files.slack.com';
 const TEST = { path: '/auth.test' };
 
 const CONFIGURATION = [
@@ -65,7 +67,7 @@ export default defineConnector({
   },
   configuration: CONFIGURATION,
   baseUrl: () => `https://${HOST}/api`,
-  hosts: [HOST],
+  hosts: [HOST, FILES_HOST],
   probe: TEST,
   examine: async (context) => ({ [TEAM]: await findTeam(context) }),
   classify: errors({

@@ -2,8 +2,10 @@ import {
   type ConnectorContext,
   can,
   codec,
+  defined,
   defineObject,
   type FieldSpec,
+  type FileDescription,
   fieldsOf,
   type Inputs,
   inputs,
@@ -290,5 +292,23 @@ export const files = defineObject<Inputs>({
     record: member('file'),
     remove: (id) => ({ method: 'POST', path: '/files.delete', form: { file: id } }),
   }),
+  media: {
+    types: ['*'],
+    about: { request: ({ id }) => ({ path: '/files.info', query: { file: id } }), read: describeFile },
+    request: ({ about }) => ({ url: about?.url ?? '' }),
+  },
   changes: { updated: 'created', reports: ['created'] },
 });
+
+/**
+ * Returns where the bytes of a file are. They need the same token as every call.
+ * @throws AppError PROVIDER_REJECTED for a file that Slack does not store
+ */
+function describeFile(response: ProviderResponse): FileDescription {
+  const record = member('file')(response);
+  const [url, name, type] = ['url_private_download', 'name', 'mimetype'].map((each) =>
+    json.findText(json.at(record, each)),
+  );
+  if (url === undefined) throw rejected('Slack does not store this file. `url_private` has its address.');
+  return defined({ url, name, type: type?.toLowerCase() });
+}

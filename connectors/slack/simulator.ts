@@ -1,4 +1,5 @@
 import {
+  atHosts,
   bearer,
   type Call,
   changesOf,
@@ -14,11 +15,12 @@ import {
   type SimulatorOptions,
   shareMemory,
   simulate,
+  typed,
 } from '#connector/simulator';
 import official from './official.json' with { type: 'json' };
 import { createEvents } from './simulator/events.ts';
 import { methodsOf } from './simulator/methods.ts';
-import { BOT, createWorkspace, show, TEAM_ID, type Workspace } from './simulator/workspace.ts';
+import { BOT, createWorkspace, FILES_HOST, show, TEAM_ID, type Workspace } from './simulator/workspace.ts';
 
 export { DEMO_CHANNEL, TEAM_ID } from './simulator/workspace.ts';
 
@@ -35,10 +37,13 @@ export const DEMO_CONFIGURATION = {};
 
 const AUTHORIZE = 'GET /oauth/v2/authorize';
 const ACCESS = 'POST /api/oauth.v2.access';
+/** Source: the address of a file in the reference of `files.sharedPublicURL`. */
+const DOWNLOAD = 'GET /files-pri/{file}/download/{name}';
 const REASON = 'The log-in is in no description that the connector uses.';
 const createJudge = createOfficialJudges(official, [
   { operation: AUTHORIZE, unjudged: ['query', 'response'], reason: REASON },
   { operation: ACCESS, unjudged: ['body', 'response'], reason: REASON },
+  { operation: DOWNLOAD, unjudged: ['response'], reason: 'The bytes of files are in no description.' },
 ]);
 
 /** Slack's words for failures of the kit. */
@@ -90,13 +95,20 @@ export function createSimulator({ memory, send, baseUrl }: SimulatorOptions): Si
   );
   return simulate(
     {
-      ...{ clock, print, routes, official: createJudge() },
+      ...{ clock, print, official: createJudge() },
+      routes: { ...routes, [DOWNLOAD]: atHosts([FILES_HOST], (call) => download(workspace, call)) },
       open: { [AUTHORIZE]: oauth.authorize, [ACCESS]: async (call) => accessOf(await oauth.token(call), call) },
       authenticate: bearer(oauth.accepts),
       commands: { ...oauth.commands, ...events.commands, ...changesOf(workspace) },
     },
     { baseUrl },
   );
+}
+
+/** Returns the bytes of a file. */
+function download({ files }: Workspace, { params: { file = '' } }: Call): SimulatedResponse {
+  const { id, size, mimetype } = files.get(file.slice(file.indexOf('-') + 1));
+  return typed(String(mimetype), Buffer.alloc(Number(size), String(id)));
 }
 
 /** Returns a token response with Slack's words for an error, and the status 200. */

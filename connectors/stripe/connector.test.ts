@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import Stripe from 'stripe';
 import type { ChangesPage, ProviderResponse, WebhookCall } from '#connector';
 import { failureOf, objectOf, type Provider, startProvider } from '#connector/testing';
+import { createRecordMapper } from '../../src/resources/record.ts';
+import { pushedField } from '../../src/where/index.ts';
 import { prepareQuery } from '../../src/where/query.ts';
 import { changesOf, endpoints } from './events.ts';
 import { toForm } from './fields.ts';
@@ -22,6 +25,18 @@ describe('filters of Stripe', () => {
     ['products', "id IN ('a', 'b')", { 'ids[]': ['a', 'b'] }],
     ['prices', "active = true AND type = 'recurring'", { active: 'true', type: 'recurring' }],
     ['charges', "amount > 10 AND currency != 'usd'", undefined, 'amount>10 AND -currency:"usd"'],
+    // Whatever the currency is: 10.5 is 10.5, 1050 or 10500 in the smallest unit.
+    ['charges', 'amount_major > 10.5', undefined, 'amount>10'],
+    ['charges', 'amount_major <= 10.5', undefined, 'amount<=10500'],
+    ['charges', 'amount_major = 10.5', undefined, 'amount:1050 OR amount:10500'],
+    ['charges', 'amount_major = 10', undefined, 'amount:10 OR amount:1000 OR amount:10000'],
+    ['invoices', 'total_major > -10.5', undefined, 'total>-10500'],
+    ['invoices', 'total_major < -10.5', undefined, 'total<=-11'],
+    // One currency has one unit.
+    ['charges', "amount_major > 10.5 AND currency = 'usd'", undefined, 'amount>1050 AND currency:"usd"'],
+    ['charges', "currency = 'jpy' AND amount_major < 10.5", undefined, 'currency:"jpy" AND amount<=10'],
+    ['charges', "amount_major = 10.5 AND currency = 'kwd'", undefined, 'amount:10500 AND currency:"kwd"'],
+    ['charges', "amount_major = 10 AND currency = 'ugx'", undefined, 'amount:1000 AND currency:"ugx"'],
     ['charges', "currency IN ('usd', 'eur')", undefined, 'currency:"usd" OR currency:"eur"'],
     ['charges', "status = 'failed' AND status = 'pending'", undefined, 'status:"failed" AND status:"pending"'],
     ['charges', 'refunded = false', undefined, '-refunded:"true"'],
@@ -39,6 +54,56 @@ describe('filters of Stripe', () => {
       else expect([native?.inputs, native?.query]).to.deep.equal([undefined, query]);
     });
   }
+});
+
+describe('amounts of Stripe in units of their currency', () => {
+  let provider: Provider;
+  before(async () => {
+    provider = await startProvider(stripe, createSimulator, DEMO_CONFIGURATION);
+  });
+  after(() => provider.stop());
+
+  /** Source: docs.stripe.com/currencies, as a factor for each currency. */
+  const FACTORS: Readonly<Record<string, number>> = {
+    ...{ bif: 1, clp: 1, djf: 1, gnf: 1, jpy: 1, kmf: 1, krw: 1, mga: 1, pyg: 1, rwf: 1, vnd: 1, vuv: 1, xaf: 1 },
+    ...{ xof: 1, xpf: 1, bhd: 1000, jod: 1000, kwd: 1000, omr: 1000, tnd: 1000 },
+    // Without decimals at the banks, and with two in Stripe's API.
+    ...{ isk: 100, ugx: 100, huf: 100, twd: 100, usd: 100, eur: 100, gbp: 100, chf: 100, inr: 100, brl: 100 },
+  };
+  const intents = objectOf(OBJECTS, 'payment_intents');
+  const amounts = ({ fields }: typeof intents, ...names: readonly string[]) =>
+    names.map((name) => pushedField(name, fields[name] ?? { type: 'number' }));
+  const shown = (record: unknown) => createRecordMapper(amounts(intents, 'amount', 'amount_major', 'currency'))(record);
+
+  it('are read as they were written, in every currency', async () => {
+    const connection = provider.connect();
+    const currencies = fc.constantFrom(...Object.keys(FACTORS));
+    await fc.assert(
+      fc.asyncProperty(currencies, fc.integer({ min: 0, max: 99_999_999 }), async (currency, minor) => {
+        const major = minor / (FACTORS[currency] ?? 0);
+        const values = { amount_major: major, currency };
+        const created = Object(await connection.run(intents.create, { values, fields: [] }));
+        expect(shown(created)).to.deep.equal({ amount: minor, amount_major: major, currency });
+        const changed = { id: created.id, values: { amount_major: major * 2 }, fields: [] };
+        expect(shown(await connection.run(intents.update, changed))).to.include({ amount: minor * 2 });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are rejected with too many decimals, without a currency, and beside another amount', async () => {
+    const connection = provider.connect();
+    const messageOf = async (values: object) =>
+      (await failureOf(connection.run(intents.create, { values: { ...values }, fields: [] }))).message;
+    expect(await messageOf({ amount_major: 9.5, currency: 'jpy' })).to.equal(
+      "'amount_major' is 9.5, and amounts in jpy have 0 decimals.",
+    );
+    expect(await messageOf({ amount_major: 9 })).to.equal("'amount_major' needs a currency. Set 'amount' instead.");
+    expect(await messageOf({ currency: 'eur' })).to.equal("'amount' or 'amount_major' is required.");
+    expect(await messageOf({ amount: 9, amount_major: 9, currency: 'eur' })).to.equal(
+      "'amount' and 'amount_major' are different amounts. Set one of them.",
+    );
+  });
 });
 
 describe('forms of Stripe', () => {

@@ -16,7 +16,9 @@ import {
   path,
   type RecordsOptions,
   records,
+  rejected,
 } from '#connector';
+import { type Amounts, hasMajor, majorFields, majorOf, toMinor, withMajor } from './amounts.ts';
 import { changesOf } from './events.ts';
 import {
   AMOUNT,
@@ -49,6 +51,8 @@ interface Described extends Filtering, Pick<Source, 'expand' | 'always'> {
   readonly description?: string;
   readonly aliases?: readonly string[];
   readonly fields: Fields;
+  /** The amounts that are also shown in units of their currency. */
+  readonly amounts?: Amounts;
   readonly verbs: 'list' | 'create, update' | 'create, update, remove';
   readonly children?: Objects;
 }
@@ -98,6 +102,8 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
       ...addressOf('address'),
       ...shippingFields('name phone'),
     },
+    // A request that creates a customer names no currency.
+    amounts: { all: 'balance', updateable: 'balance' },
     verbs: 'create, update, remove',
     search: 'created email name phone',
     inputs: { created: between('created'), email: 'email' },
@@ -122,6 +128,7 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
       }),
       ...CARD,
     },
+    amounts: { all: 'amount amount_captured amount_refunded', createable: 'amount' },
     verbs: 'create, update',
     search: `amount created currency customer disputed refunded status ${Object.keys(CARD).join(' ')}`,
     inputs: { created: between('created'), customer: 'customer', payment_intent: 'payment_intent' },
@@ -175,6 +182,9 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
       }),
       subscription: { ...SEARCHED_ID, native: 'parent.subscription_details.subscription' },
     },
+    amounts: {
+      all: 'total subtotal amount_due amount_paid amount_remaining starting_balance ending_balance',
+    },
     verbs: 'create, update, remove',
     search: 'created currency customer number receipt_number status subscription total',
     inputs: {
@@ -196,7 +206,8 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
       schema: 'PaymentIntent',
       pick: 'amount amount_capturable amount_received currency customer status description capture_method confirmation_method canceled_at cancellation_reason latest_charge payment_method payment_method_types receipt_email statement_descriptor statement_descriptor_suffix setup_future_usage transfer_group',
       but: {
-        amount: AMOUNT,
+        // `amount_major` can take its place.
+        amount: { ...AMOUNT, required: false },
         currency: CURRENCY,
         customer: SEARCHED_ID,
         status: choice('PaymentIntent', 'status'),
@@ -204,6 +215,12 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
         ...all(SHOWN_ID, 'latest_charge payment_method'),
       },
     }),
+    amounts: {
+      all: 'amount amount_capturable amount_received',
+      createable: 'amount',
+      updateable: 'amount',
+      required: 'amount',
+    },
     verbs: 'create, update',
     search: 'amount created currency customer status',
     inputs: { created: between('created'), customer: 'customer' },
@@ -239,6 +256,7 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
         unit_amount_decimal: { type: 'string', format: 'decimal' },
       },
     }),
+    amounts: { all: 'unit_amount', createable: 'unit_amount' },
     verbs: 'create, update',
     search: 'active currency lookup_key product type',
     inputs: {
@@ -257,6 +275,7 @@ const DESCRIBED: Readonly<Record<string, Described>> = {
       pick: 'amount currency status charge payment_intent reason description balance_transaction failure_reason receipt_number pending_reason',
       but: { ...all(REFERENCE, 'charge payment_intent'), balance_transaction: SHOWN_ID },
     }),
+    amounts: { all: 'amount' },
     verbs: 'create, update',
     inputs: { created: between('created'), charge: 'charge', payment_intent: 'payment_intent' },
   },
@@ -289,9 +308,11 @@ export function objectsOf(config: Config): Objects {
 }
 
 function objectOf(name: string, described: Described, keys: readonly string[]): ObjectSpec {
-  const { label, description, aliases, fields, verbs, expand, always, children, search } = described;
-  const source: Source = defined({ path: `/v1/${name}`, expand, always });
-  const { create, update, remove, ...reading } = operationsOn(source);
+  const { label, description, aliases, verbs, expand, always, children, search, amounts } = described;
+  const readRecord = amounts && ((row: unknown) => withMajor(json.object(row, 'a record'), amounts));
+  const source: Source = defined({ path: `/v1/${name}`, expand, always, readRecord });
+  const { create, update, remove, ...reading } = operationsOn(source, amounts);
+  const fields = { ...described.fields, ...(amounts && majorFields(described.fields, amounts, search)) };
   return defineObject<Filter>({
     ...defined({ label, description, aliases, children }),
     fields: { ...fields, ...(fields.metadata !== undefined && metadataFields(keys, search !== undefined)) },
@@ -304,7 +325,7 @@ function objectOf(name: string, described: Described, keys: readonly string[]): 
   });
 }
 
-function operationsOn(source: Source) {
+function operationsOn(source: Source, amounts: Amounts | undefined) {
   const post = (target: string, values: Json) => ({
     method: 'POST' as const,
     path: target,
@@ -314,13 +335,34 @@ function operationsOn(source: Source) {
     form: toForm(values),
   });
   const one = (id: string) => source.path + path`/${id}`;
-  return records({
+  const record = (response: ProviderResponse) => {
+    const found = readRecord(response);
+    return amounts === undefined ? found : withMajor(found, amounts);
+  };
+  const operations = records({
     get: (id, natives) => ({ path: one(id), query: expansionsOf(source, natives) }),
-    record: readRecord,
-    create: { request: (values) => post(source.path, withoutNulls(values)) },
-    update: { request: (id, values) => post(one(id), values), record: readRecord },
+    record,
+    create: { request: (values) => post(source.path, createdValues(values, amounts)) },
+    update: { request: (id, values) => post(one(id), values), record },
     remove: (id) => ({ method: 'DELETE', path: one(id) }),
   } satisfies RecordsOptions);
+  if (amounts === undefined) return operations;
+  /** An amount in units of its currency needs the currency, which the stored record has. */
+  const update: NonNullable<ObjectSpec['update']> = {
+    run: async ({ send }, { id, values }) => {
+      const isKnown = values.currency !== undefined || !hasMajor(values);
+      const { currency } = isKnown ? values : readRecord(await send({ path: one(id) }));
+      return record(await send(post(one(id), toMinor(values, currency))));
+    },
+  };
+  return { ...operations, update };
+}
+
+function createdValues(all: Json, amounts: Amounts | undefined): Json {
+  const values = toMinor(withoutNulls(all), all.currency);
+  const { required } = amounts ?? {};
+  if (required === undefined || values[required] !== undefined) return values;
+  throw rejected(`'${required}' or '${majorOf(required)}' is required.`);
 }
 
 /** Returns the record in a response. Stripe still shows that a deleted customer existed. */

@@ -3,6 +3,7 @@ import {
   type Input,
   type Inputs,
   inputs,
+  type Json,
   json,
   type ListInput,
   type ListOperation,
@@ -14,6 +15,7 @@ import {
   type Translator,
   type Value,
 } from '#connector';
+import { ALL_DECIMALS, amountOf, decimalsOf, minorAt } from './amounts.ts';
 
 /**
  * A filter in both of Stripe's forms: the parameters of a list, which are always up to date, and the text of a search, which can do more
@@ -26,6 +28,10 @@ export interface Filter {
   readonly joined?: 'AND' | 'OR';
   /** The number of clauses. */
   readonly clauses: number;
+  /** The currency of all rows that the filter finds. */
+  readonly currency?: string;
+  /** Returns the filter for rows of one currency. Without one, an amount in units of the currency stands for several in the smallest unit. */
+  readonly within?: (currency: string) => Filter;
 }
 
 /** The filters of an object, by fields. */
@@ -67,7 +73,8 @@ function createTranslator(
     const joined = lists.and?.(operands) ?? {};
     return lists.fault?.(joined) === undefined ? joined : undefined;
   };
-  const isSearched = ({ name }: PushedField) => searched?.includes(name) === true || name.startsWith('metadata.');
+  const isSearched = ({ name }: PushedField) =>
+    searched?.includes(amountOf(name) ?? name) === true || name.startsWith('metadata.');
   const clause = (field: PushedField, print: (name: string) => string): Partial<Filter> =>
     searched !== undefined && isSearched(field) ? { query: print(searchName(field)) } : {};
 
@@ -81,12 +88,19 @@ function createTranslator(
     nulls: 'different',
     and: (operands) => joinBy('AND', operands, join),
     or: (operands) => joinBy('OR', operands, join),
-    compare: (field, operator, value) => ({
-      clauses: 1,
-      ...clause(field, (name) => printClause(name, operator, value)),
-      ...(hasInput(table[field.name], operator) && { inputs: inputsOf(field, operator, value) }),
-    }),
+    compare: (field, operator, value) => {
+      const amount = amountOf(field.name);
+      if (amount !== undefined) return compareMajor(amount, operator, value);
+      return {
+        clauses: 1,
+        ...clause(field, (name) => printClause(name, operator, value)),
+        ...(hasInput(table[field.name], operator) && { inputs: inputsOf(field, operator, value) }),
+        ...(field.name === 'currency' && operator === '=' && { currency: printValue(value) }),
+      };
+    },
     in: (field, values, negated) => {
+      const amount = amountOf(field.name);
+      if (amount !== undefined) return anyOfMajor(amount, values);
       const input = table[field.name];
       const isListed = !negated && typeof input === 'object' && 'repeated' in input;
       return {
@@ -115,7 +129,9 @@ function createTranslator(
 /** Joins parameters. It returns undefined where one of them would need two values. */
 type Join = (operands: readonly Inputs[]) => Inputs | undefined;
 
-function joinBy(word: 'AND' | 'OR', operands: readonly Filter[], join: Join): Filter {
+function joinBy(word: 'AND' | 'OR', given: readonly Filter[], join: Join): Filter {
+  const currency = word === 'AND' ? given.find((each) => each.currency !== undefined)?.currency : undefined;
+  const operands = currency === undefined ? given : given.map((operand) => operand.within?.(currency) ?? operand);
   const [first] = operands;
   if (first !== undefined && operands.length === 1) return first;
   const queries = operands.flatMap(({ query, joined = word }) => (query !== undefined && joined === word ? query : []));
@@ -125,6 +141,45 @@ function joinBy(word: 'AND' | 'OR', operands: readonly Filter[], join: Join): Fi
     joined: word,
     ...(queries.length === operands.length && { query: queries.join(` ${word} `) }),
     ...(word === 'AND' && listed.length === operands.length && { inputs: join(listed) }),
+  };
+}
+
+/** Compares an amount in units of its currency, with all amounts that it can be in the smallest unit. */
+function compareMajor(amount: string, operator: ComparisonOperator, value: Value): Filter {
+  if (operator === '=') return anyOfMajor(amount, [value]);
+  const major = printValue(value);
+  const isUpper = operator === '<' || operator === '<=';
+  // The widest bound is the one of the currencies with the fewest decimals or with the most.
+  const isFarthest = isUpper !== major.startsWith('-');
+  const decimals = ALL_DECIMALS.at(isFarthest ? -1 : 0) ?? 0;
+  return {
+    ...clausesOf([boundAt(amount, operator, major, decimals)]),
+    within: (currency) => clausesOf([boundAt(amount, operator, major, decimalsOf(currency))]),
+  };
+}
+
+function boundAt(amount: string, operator: ComparisonOperator, major: string, decimals: number): string {
+  const { floor, isWhole } = minorAt(major, decimals);
+  if (isWhole) return amount + operator + floor;
+  return amount + (operator.startsWith('<') ? '<=' : '>') + floor;
+}
+
+function anyOfMajor(amount: string, values: readonly Value[]): Filter {
+  const at = (all: readonly number[]) => {
+    const found = values.flatMap((value) => all.map((decimals) => minorAt(printValue(value), decimals)));
+    const minors = found.filter(({ isWhole }) => isWhole).map(({ floor }) => floor);
+    // No row has such an amount, so the rows that are found are checked in vain.
+    const [some = '0'] = found.map(({ floor }) => floor);
+    return clausesOf([...new Set(minors.length === 0 ? [some] : minors)].map((minor) => `${amount}:${minor}`));
+  };
+  return { ...at(ALL_DECIMALS), within: (currency) => at([decimalsOf(currency)]) };
+}
+
+function clausesOf(clauses: readonly string[]): Filter {
+  return {
+    clauses: clauses.length,
+    query: clauses.join(' OR '),
+    ...(clauses.length > 1 && { joined: 'OR' as const }),
   };
 }
 
@@ -169,6 +224,8 @@ export interface Source {
   readonly expand?: string;
   /** The parameters of every request to the list. */
   readonly always?: Readonly<Record<string, string>>;
+  /** Adds members to a record that Stripe does not have. */
+  readonly readRecord?: (row: unknown) => Json;
 }
 
 /** Returns the names of the requested members that must be expanded. */
@@ -210,10 +267,11 @@ interface Pages {
   readonly request: (query: ListQuery<Filter>) => ProviderRequest;
 }
 
-function pagesOf({ path }: Source, { cursor, next, request }: Pages) {
+function pagesOf({ path, readRecord }: Source, { cursor, next, request }: Pages) {
   return list<Filter>({
     request,
     rows: (body) => json.array(json.at(body, 'data'), `the records of ${path}`),
+    ...(readRecord !== undefined && { readRecord }),
     paging: { kind: 'cursor', cursor, size: 'limit', max: MOST_ROWS, next },
   });
 }

@@ -1,4 +1,12 @@
-import { type ConfigField, defineConnector, errors, json, type ProviderResponse, settings } from '#connector';
+import {
+  type Config,
+  type ConfigField,
+  defineConnector,
+  errors,
+  json,
+  type ProviderResponse,
+  settings,
+} from '#connector';
 import { discoverObjects } from './objects.ts';
 import { accountWebhooks } from './webhooks.ts';
 
@@ -10,9 +18,9 @@ const CONFIGURATION = [
     key: SUBDOMAIN,
     label: 'Subdomain',
     type: 'string',
-    description: 'The subdomain of the account: `acme` for `https://acme.zendesk.com`.',
+    description: 'The subdomain of the account: `acme` for `https://acme.zendesk.com`, or the whole host.',
     required: true,
-    pattern: /^[a-z0-9][a-z0-9-]{0,62}$/i,
+    pattern: /^[a-z0-9][a-z0-9-]{0,62}(?:\.zendesk\.com)?$/i,
     example: 'acme',
     setup: ['Log in to Zendesk.', 'Copy the part of the address before `.zendesk.com`.'],
   },
@@ -27,7 +35,11 @@ const CONFIGURATION = [
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);
-const hostOf = (config: Parameters<typeof setting>[0]) => `${setting(config, SUBDOMAIN)}.zendesk.com`.toLowerCase();
+const DOMAIN = '.zendesk.com';
+function hostOf(config: Config): string {
+  const name = setting(config, SUBDOMAIN).toLowerCase();
+  return name.endsWith(DOMAIN) ? name : name + DOMAIN;
+}
 
 /** The connector for Zendesk Support, with OAuth or an API token. README.md lists the facts and their sources. */
 export default defineConnector({

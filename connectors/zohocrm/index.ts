@@ -12,12 +12,15 @@ const CONFIGURATION = [
     label: 'Data center',
     description: 'The end of the address at which you use Zoho CRM, such as `eu` for crm.zoho.eu.',
     default: 'com',
-    pattern: /^(?:com|eu|in|com\.au|com\.cn|jp)$/,
+    // `siteAddress` may contain the host at which people use Zoho CRM.
+    pattern: /^(?:(?:crm|accounts)\.zoho\.)?(?:com|eu|in|com\.au|com\.cn|jp)$/,
   },
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);
-const logIn = (config: Config) => `https://accounts.zoho.${setting(config, 'zoho.datacenter')}/oauth/v2`;
+function logIn(config: Config): string {
+  return `https://accounts.zoho.${setting(config, 'zoho.datacenter').replace(/^\w+\.zoho\./, '')}/oauth/v2`;
+}
 const API = 'api.domain';
 
 /** The connector for Zoho CRM, with OAuth. README.md lists the facts and their sources. */

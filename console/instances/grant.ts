@@ -34,7 +34,7 @@ export function tagsOf(text: string): readonly string[] {
  * @throws NotAuthorized, ApiError
  */
 export async function logInOf(element: Element, given: Given, authorize: WindowLogIn['authorize']): Promise<Grant> {
-  const { siteAddressKey = '', sandboxKey = '' } = element.authentication;
+  const { siteAddressKey = '', sandboxKey = '', merchantIdKey = '' } = element.authentication;
   const { values, proxy, isSimulated } = given;
   const begin = async (state: string) => {
     const { oauthUrl } = await ask(
@@ -48,6 +48,7 @@ export async function logInOf(element: Element, given: Given, authorize: WindowL
           ...(isSimulated && { simulator: true }),
           ...(values[sandboxKey] === true && { sandbox: true }),
           ...(textOf(values[siteAddressKey]) !== '' && { siteAddress: textOf(values[siteAddressKey]) }),
+          ...(textOf(values[merchantIdKey]) !== '' && { merchantId: textOf(values[merchantIdKey]) }),
           ...(textOf(values['oauth.scope']) !== '' && { scope: textOf(values['oauth.scope']) }),
         },
       }),
@@ -59,7 +60,7 @@ export async function logInOf(element: Element, given: Given, authorize: WindowL
   const { window: _, ...providerData } = await authorize(element.name, begin, stateOf);
   return {
     providerData,
-    settled: [siteAddressKey, sandboxKey, 'oauth.scope'],
+    settled: [siteAddressKey, sandboxKey, merchantIdKey, 'oauth.scope'],
     callbackUrl: proxy?.proxyUrl ?? CALLBACK_URL,
   };
 }
@@ -70,10 +71,11 @@ function textOf(value: string | boolean | undefined): string {
 
 /** Returns the faults that the API reports, by configuration key. */
 export function faultsOf({ details }: ApiError, { authentication }: Element): Readonly<Record<string, string>> {
-  const { siteAddressKey = '', sandboxKey = '' } = authentication;
+  const { siteAddressKey = '', sandboxKey = '', merchantIdKey = '' } = authentication;
   const ofUrl: Readonly<Record<string, string>> = {
     siteAddress: siteAddressKey,
     sandbox: sandboxKey,
+    merchantId: merchantIdKey,
     apiKey: 'oauth.api.key',
     scope: 'oauth.scope',
   };

@@ -195,13 +195,14 @@ function contextOf(accountId: number, id: number): string {
 
 /** The settings that an authorization URL is made with. */
 function urlRequestOf(connector: Connector, known: Config, proxy: OAuthProxy | undefined): UrlRequest {
-  const { siteAddressKey = '', sandboxKey = '' } = isCodeFlow(connector) ? connector.auth : {};
+  const { siteAddressKey = '', sandboxKey = '', merchantIdKey = '' } = isCodeFlow(connector) ? connector.auth : {};
   return {
     apiKey: proxy === undefined ? textOf(known[OAUTH_KEYS.clientId]) : undefined,
     // By its URL, not by its name: the account may have one of its own by the name of a shared one.
     isOauthProxy: proxy !== undefined,
     siteAddress: textOf(known[siteAddressKey]),
     sandbox: flagOf(known[sandboxKey]),
+    merchantId: textOf(known[merchantIdKey]),
     scope: textOf(known[OAUTH_KEYS.scope]),
     simulator: flagOf(known.simulator),
   };
@@ -221,8 +222,8 @@ function flagOf(value: unknown): boolean | undefined {
  * received.
  */
 function codeSettings(connector: Connector, known: Config, { callbackUrl, isOfProxy }: DepartureRequest): Config {
-  const { siteAddressKey, sandboxKey } = isCodeFlow(connector) ? connector.auth : {};
-  const ofUrl = [siteAddressKey, sandboxKey, OAUTH_KEYS.scope];
+  const { siteAddressKey, sandboxKey, merchantIdKey } = isCodeFlow(connector) ? connector.auth : {};
+  const ofUrl = [siteAddressKey, sandboxKey, merchantIdKey, OAUTH_KEYS.scope];
   return {
     ...Object.fromEntries(Object.entries(known).filter(([key]) => !ofUrl.includes(key))),
     // Those of the proxy, whatever the instance had before.

@@ -334,15 +334,23 @@ export interface Media {
    * Requests the file. The caller receives the body byte for byte, with the provider's content type. The caller's `accept` is added unless
    * the request's headers have one.
    */
-  readonly request: (key: RecordKey, config: Config) => ProviderRequest;
+  readonly request: (key: FileKey, config: Config) => ProviderRequest;
   /**
-   * For providers that send bytes without a content type: reads the file's name and type from its record. It is requested before the file.
+   * For providers that send bytes without a content type, and for those where only the record has the address of the file: reads the file's
+   * name, type and address from its record. It is requested before the file.
    */
   readonly about?: Operation<RecordKey, FileDescription>;
 }
 
-/** The name and the type of a file. */
+/** The input of the request of a file: the id of its record, and what `about` returned, if the media has it. */
+export interface FileKey extends RecordKey {
+  readonly about?: FileDescription;
+}
+
+/** The name, the type and the address of a file. */
 export interface FileDescription {
+  /** The absolute URL of the file. Only `request` of the media uses it. */
+  readonly url?: string;
   /** The file name with its extension, without folders. */
   readonly name?: string;
   /**

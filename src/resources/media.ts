@@ -73,7 +73,7 @@ export async function fetchFile(
   { media, accept, about }: KnownFile,
   id: string,
 ): Promise<RecordFile> {
-  const request = media.request({ id }, call.instance.config);
+  const request = media.request({ id, about }, call.instance.config);
   const { bytes, headers } = await call.sendForFile({ ...request, headers: { accept, ...request.headers } });
   return {
     bytes,

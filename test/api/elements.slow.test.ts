@@ -48,7 +48,7 @@ describe('the flags of an element', () => {
     expect(flags).to.deep.equal({
       bamboohr: '1100',
       box: '1111',
-      clover: '1111',
+      clover: '1110',
       concur: '1111',
       connectwise: '1101',
       dynamics: '1110',

@@ -389,9 +389,9 @@ describe('mapped objects', () => {
 
   it('reject in a try-out a method that the object does not have', async () => {
     await ok(post('/organizations/objects/sold/definitions', { fields: [{ path: 'id', type: 'string' }] }));
-    const mapped = { vendorName: 'payments', fields: [{ path: 'id', vendorPath: 'id' }] };
-    await ok(post('/organizations/elements/clover/transformations/sold', mapped));
-    const tried = await post('/transformations/sold/execute', { elementKey: 'clover', method: 'POST', payload: {} });
+    const mapped = { vendorName: 'entries', fields: [{ path: 'id', vendorPath: 'id' }] };
+    await ok(post('/organizations/elements/concur/transformations/sold', mapped));
+    const tried = await post('/transformations/sold/execute', { elementKey: 'concur', method: 'POST', payload: {} });
     expectProblem(tried, 'REQUEST_INVALID');
     expect(tried.body.details[0].path).to.equal('/body/method');
     expect(tried.body.message).to.match(/cannot POST/);

@@ -42,8 +42,12 @@ const ODDITIES: Readonly<Record<string, Oddities>> = {
   'quickbooks items': { values: { name: 'New item' }, changed: { name: 'Newer item' } },
   'stripe customers': {
     values: Object.fromEntries(STRIPE_SHIPPING.map((name) => [name, null])),
-    fixed: Object.fromEntries(STRIPE_SHIPPING.map((name) => [name, 'Stripe requires a name beside it.'])),
+    fixed: {
+      ...Object.fromEntries(STRIPE_SHIPPING.map((name) => [name, 'Stripe requires a name beside it.'])),
+      balance: 'A new customer has no currency.',
+    },
   },
+  'stripe payments': { fixed: { currency: 'Stripe keeps the amount in the smallest unit.' } },
   'twilio messages': { values: { to: '+46735551234' }, fixed: { body: IN_TWILIO, status: IN_TWILIO } },
 };
 

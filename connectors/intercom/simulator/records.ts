@@ -12,6 +12,7 @@ import {
   sparse,
   type TableChange,
   type TableRow,
+  times,
 } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 import { ADMINS, ATTRIBUTES, TICKET_STATES, TICKET_TYPES, WORKSPACE } from './account.ts';
@@ -67,6 +68,45 @@ const ASSIGNED = {
   contacts: (index: number) => contactList(contactId(index)),
 };
 
+/** Returns the parts of a conversation in the form of Intercom. */
+export const partList = (all: readonly TableRow[]) => ({
+  type: 'conversation_part.list',
+  conversation_parts: all,
+  total_count: all.length,
+});
+const authorOf = ({ type, id, name, email }: (typeof ADMINS)[number]) => ({ type, id, name, email });
+/** A part of a conversation: a reply, a note or an assignment, which has no text. */
+function partAt(index: number, part: number): TableRow {
+  const at = 1_734_537_559 + index * 3600 + part;
+  const part_type = pick(['comment', 'note', 'assignment'], part);
+  return {
+    ...{ type: 'conversation_part', id: String(1000 * (index + 1) + part), part_type },
+    ...{ body: part_type === 'assignment' ? null : `<p>Part ${part} of "${index}"</p>` },
+    ...{ created_at: at, updated_at: at, notified_at: at, assigned_to: null, attachments: [], external_id: null },
+    ...{ author: authorOf(pick(ADMINS, index + part)), redacted: false },
+  };
+}
+
+/**
+ * Returns a conversation's parts with a new reply.
+ * @throws Fault 404 for an author that the workspace does not have
+ */
+export function withReply(
+  { id, conversation_parts }: TableRow,
+  body: TableRow,
+  { contacts, at }: { readonly contacts: readonly TableRow[]; readonly at: number },
+) {
+  const known: readonly TableRow[] = Object(conversation_parts).conversation_parts ?? [];
+  const admin = body.type === 'admin' && ADMINS.find((each) => each.id === body.admin_id);
+  const { name = null, email, ...contact } = admin || found(contacts, 'id', body.intercom_user_id);
+  const author = { type: body.type, id: contact.id, name, ...(email != null && { email }) };
+  const part = { ...partAt(0, 0), id: `${id}${known.length}`, part_type: body.message_type, author };
+  return partList([
+    ...known,
+    { ...part, body: `<p>${escapeMarkup(String(body.body))}</p>`, created_at: at, updated_at: at, notified_at: at },
+  ]);
+}
+
 const KINDS: Readonly<Record<'contacts' | 'companies' | 'conversations' | 'tickets', Kind>> = {
   contacts: {
     ...{ ...COMMON, schema: 'contact', list: ['list', 'data'], makeId: contactId, label: 'name' },
@@ -118,8 +158,10 @@ const KINDS: Readonly<Record<'contacts' | 'companies' | 'conversations' | 'ticke
       'source.author.type': () => 'user',
       'source.author.id': contactId,
       'source.author.email': sparse(3, (index) => `person${index}@example.com`),
+      conversation_parts: (index) => partList(times(index % 4, (part) => partAt(index, part))),
     },
     initial: {
+      conversation_parts: partList([]),
       ...{ type: 'conversation', state: 'open', open: true, read: false, priority: 'none', custom_attributes: {} },
       ai_agent_participated: false,
     },

@@ -65,8 +65,8 @@ const ENTRIES = {
 /** Returns ids with gaps. */
 const idAt = (index: number) => String(index + 1 + 3 * Math.floor(index / 7));
 const contactIds: Column = (index) => idAt((index * 5) % 40);
-const money = (amount: number) => ({ amount, currency_code: 'USD' });
-const amounts: Column = (index) => money((index % 9) * 1050);
+const money = (amount: number, index = 0) => ({ amount, currency_code: pick(['USD', 'USD', 'JPY', 'KWD'], index) });
+const amounts: Column = (index) => money((index % 9) * 1050, index);
 
 function addressAt(index: number) {
   return {

@@ -38,6 +38,14 @@ const topic = (index: number) => ({
   creator: user(index),
   last_set: seconds(index),
 });
+export const FILES_HOST = 'files.slack.com';
+/** Some files are stored elsewhere, such as documents of Google. */
+const isExternal = (index: number) => index % 8 === 5;
+/** A file whose bytes are at a host that is not Slack's. */
+const FOREIGN = 13;
+const nameOf = (index: number) => `file-${index}.${FILETYPES(index)}`;
+const fileUrl = (index: number, way: string) =>
+  `https://${FILES_HOST}/files-pri/${TEAM_ID}-${fileId(index)}/${way}${nameOf(index)}`;
 const FILETYPES = cycle(['png', 'pdf', 'zip', 'text']);
 const stampOf = (atSeconds: number, part: number) => `${atSeconds}.${String(part).padStart(6, '0')}`;
 const messageAt = (index: number) => stampOf(FIRST_SECONDS + index * 60, index);
@@ -113,12 +121,18 @@ function kindsAt(clock: MovableClock) {
     files: {
       ...{ schema: 'File', missing: 'file_not_found', rows: 60, makeId: fileId, label: 'title' },
       created: ['created', 'timestamp'],
-      members: membersOf('File', 'id created timestamp title pretty_type is_public is_external editable'),
+      members: membersOf('File', 'id created timestamp title pretty_type is_public editable'),
       vary: {
         ...{ created: seconds, timestamp: seconds, user, filetype: FILETYPES, size: (index: Index) => index * 1111 },
-        name: (index: Index) => `file-${index}.${FILETYPES(index)}`,
+        name: nameOf,
         mimetype: cycle(['image/png', 'application/pdf', 'application/zip', 'text/plain']),
-        mode: (index: Index) => (FILETYPES(index) === 'text' ? 'snippet' : 'hosted'),
+        mode: (index: Index) => (isExternal(index) ? 'external' : FILETYPES(index) === 'text' ? 'snippet' : 'hosted'),
+        is_external: isExternal,
+        url_private: (index: Index) => (isExternal(index) ? 'https://docs.example.com/1' : fileUrl(index, '')),
+        url_private_download: (index: Index) => {
+          if (index === FOREIGN) return 'https://docs.example.com/download/1';
+          return isExternal(index) ? undefined : fileUrl(index, 'download/');
+        },
         channels: (index: Index) => [channelId(index % 4)],
       },
     },

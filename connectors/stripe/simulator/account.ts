@@ -54,7 +54,7 @@ const seconds =
   (index) =>
     FIRST_SECONDS + Math.floor(index / 2) * step;
 const later = (nth: number): Column => sparse(nth, (index) => FIRST_SECONDS + index * 7 * HOUR_SECONDS);
-const CURRENCIES = cycle(['usd', 'eur', 'jpy']);
+const CURRENCIES = cycle(['usd', 'eur', 'jpy', 'kwd', 'isk']);
 const METADATA = cycle<TableRow>(
   [{}, { order_id: '6735' }, { order_id: 'O\'Neil "x" \\', tier: 'gold' }, { tier: 'Gold' }],
   1,

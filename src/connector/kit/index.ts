@@ -4,6 +4,7 @@ export { can, type OperatorSet } from './can.ts';
 export { type Codec, codec } from './codec.ts';
 export { type ConditionParts, type ConditionTable, conditions } from './conditions.ts';
 export { csvRows } from './csv.ts';
+export { decimalsOfCurrency } from './currencies.ts';
 export { type ErrorOptions, errors } from './errors.ts';
 export { type InfixTable, infix, type LikeWriter, plainText, quoteDoubled } from './infix.ts';
 export { type Input, type InputOperator, type InputOptions, type Inputs, inputs } from './inputs.ts';
@@ -20,6 +21,7 @@ export {
   type Paging,
   type WholePaging,
 } from './paging.ts';
+export { type PartsOptions, parts } from './parts.ts';
 export { type Change, type RecordsOptions, records } from './records.ts';
 export { type SettingReader, settings } from './settings.ts';
 export { type ChallengeOptions, type HmacOptions, handshakes, type Where, webhooks } from './webhooks.ts';

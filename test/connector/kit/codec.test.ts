@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Codec, codec, ExactNumber } from '#connector';
+import { type Codec, codec, decimalsOfCurrency, ExactNumber } from '#connector';
 
 /** Any second of years that everybody can write. */
 const SECONDS = fc.integer({
@@ -168,6 +168,11 @@ describe('codecs', () => {
       '12345678901234567.89',
       '1000000000000000000000',
     ]);
+  });
+
+  it('of minor units have the decimals of ISO 4217', () => {
+    const decimals = ['EUR', 'usd', 'jpy', 'ISK', 'MGA', 'KWD', 'LYD', 'CLF', 'unknown'].map(decimalsOfCurrency);
+    expect(decimals).to.deep.equal([2, 2, 0, 0, 2, 3, 3, 4, 2]);
   });
 
   it('shift the point of money in its smallest unit, and back', () => {
