@@ -2,8 +2,21 @@ import { type Config, type ConfigField, defineConnector, errors, type Json, json
 import { discoverObjects } from './objects.ts';
 import { notifications } from './webhooks.ts';
 
-/** Data centers. An account lives in one of them, and each has log-in and API hosts of its own. Source: "Multi-DC support". */
-const DATA_CENTERS = ['com', 'eu', 'in', 'com.au', 'com.cn', 'jp'] as const;
+/**
+ * The hosts of the log-in, by the end of the API's host. An account lives in one data center. Source: "Multi DC Support" of Zoho CRM and of
+ * Zoho Accounts.
+ */
+const LOG_IN_HOSTS = {
+  com: 'accounts.zoho.com',
+  eu: 'accounts.zoho.eu',
+  in: 'accounts.zoho.in',
+  'com.au': 'accounts.zoho.com.au',
+  'com.cn': 'accounts.zoho.com.cn',
+  jp: 'accounts.zoho.jp',
+  ca: 'accounts.zohocloud.ca',
+  sa: 'accounts.zoho.sa',
+} as const;
+const LOG_IN_BY_END: ReadonlyMap<string, string> = new Map(Object.entries(LOG_IN_HOSTS));
 
 const CONFIGURATION = [
   {
@@ -12,13 +25,17 @@ const CONFIGURATION = [
     label: 'Data center',
     description: 'The end of the address at which you use Zoho CRM, such as `eu` for crm.zoho.eu.',
     default: 'com',
-    pattern: /^(?:com|eu|in|com\.au|com\.cn|jp)$/,
+    pattern: /^(?:com|eu|in|com\.au|com\.cn|jp|ca|sa)$/,
   },
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);
-const logIn = (config: Config) => `https://accounts.zoho.${setting(config, 'zoho.datacenter')}/oauth/v2`;
+const logIn = (config: Config) =>
+  `https://${LOG_IN_BY_END.get(setting(config, 'zoho.datacenter')) ?? LOG_IN_HOSTS.com}/oauth/v2`;
 const API = 'api.domain';
+
+/** The status of a list in which nothing changed since the time of If-Modified-Since. */
+const UNMODIFIED = 304;
 
 /** The connector for Zoho CRM, with OAuth. README.md lists the facts and their sources. */
 export default defineConnector({
@@ -63,18 +80,21 @@ export default defineConnector({
   },
   configuration: CONFIGURATION,
   baseUrl: (config) => String(config[API]),
-  hosts: DATA_CENTERS.flatMap((end) => [`accounts.zoho.${end}`, `www.zohoapis.${end}`]),
+  hosts: Object.entries(LOG_IN_HOSTS).flatMap(([end, logInHost]) => [logInHost, `www.zohoapis.${end}`]),
   probe: { path: '/crm/v8/org' },
   classify: errors({
     part: ({ body, status }) => {
       const failed = findFailed(body);
       return status < 300 && failed !== undefined ? { status: 400, body: failed } : undefined;
     },
-    code: ({ body }) => json.findText(json.at(body, 'code')),
+    code: ({ body, status }) => (status === UNMODIFIED ? UNMODIFIED : json.findText(json.at(body, 'code'))),
     message: ({ body }) => describe(Object(body)),
     kinds: {
       INVALID_TOKEN: 'credentials',
       AUTHENTICATION_FAILURE: 'credentials',
+      // The status is 401, but no new access token has more scopes.
+      OAUTH_SCOPE_MISMATCH: 'rejected',
+      [UNMODIFIED]: 'notFound',
       DUPLICATE_DATA: 'conflict',
       RECORD_LOCKED: 'conflict',
       TOO_MANY_REQUESTS: 'rateLimited',
