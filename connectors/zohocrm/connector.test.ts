@@ -93,6 +93,25 @@ describe('deletions in Zoho CRM', () => {
   }
 });
 
+describe('a record that Zoho CRM does not have', () => {
+  const error = (details: object) => ({ code: 'INVALID_DATA', details, message: 'invalid', status: 'error' });
+
+  for (const [what, status, body] of [
+    ['the place of the id in the path', 400, error({ resource_path_index: 1 })],
+    ['the field of the id', 202, { data: [error({ api_name: 'id' })] }],
+    ['the id', 200, { data: [error({ id: '17' })] }],
+  ] as const) {
+    it(`is not found where the error has ${what}`, () => {
+      expect(zohocrm.classify?.({ status, headers: {}, body })).to.include({ kind: 'notFound' });
+    });
+  }
+
+  it('is not meant where another field is wrong', () => {
+    const body = { data: [error({ api_name: 'Account_Name' })] };
+    expect(zohocrm.classify?.({ status: 202, headers: {}, body })?.kind).to.equal(undefined);
+  });
+});
+
 describe('the account of Zoho CRM', () => {
   it('lives in a data center, which has a log-in of its own', () => {
     const { auth, hosts } = zohocrm;

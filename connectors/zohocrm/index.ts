@@ -37,6 +37,9 @@ const API = 'api.domain';
 /** The status of a list in which nothing changed since the time of If-Modified-Since. */
 const UNMODIFIED = 304;
 
+/** Our code for an id that no record has. Zoho CRM has none. */
+const INVALID_ID = 'INVALID_ID';
+
 /** The connector for Zoho CRM, with OAuth. README.md lists the facts and their sources. */
 export default defineConnector({
   key: 'zohocrm',
@@ -87,7 +90,7 @@ export default defineConnector({
       const failed = findFailed(body);
       return status < 300 && failed !== undefined ? { status: 400, body: failed } : undefined;
     },
-    code: ({ body, status }) => (status === UNMODIFIED ? UNMODIFIED : json.findText(json.at(body, 'code'))),
+    code: ({ body, status }) => (status === UNMODIFIED ? UNMODIFIED : codeOf(body)),
     message: ({ body }) => describe(Object(body)),
     kinds: {
       INVALID_TOKEN: 'credentials',
@@ -95,6 +98,7 @@ export default defineConnector({
       // The status is 401, but no new access token has more scopes.
       OAUTH_SCOPE_MISMATCH: 'rejected',
       [UNMODIFIED]: 'notFound',
+      [INVALID_ID]: 'notFound',
       DUPLICATE_DATA: 'conflict',
       RECORD_LOCKED: 'conflict',
       TOO_MANY_REQUESTS: 'rateLimited',
@@ -111,6 +115,17 @@ export default defineConnector({
 function findFailed(body: unknown): unknown {
   const entries = [json.at(body, 'data'), json.at(body, 'watch')].flat();
   return entries.find((entry) => json.at(entry, 'status') === 'error' && json.at(entry, 'code') !== undefined);
+}
+
+/**
+ * Returns the code of an error. INVALID_DATA is also the code for a record that does not exist: then the details have the id, its name as a
+ * field, or its place in the path.
+ */
+function codeOf(body: unknown): string | undefined {
+  const code = json.findText(json.at(body, 'code'));
+  const details = Object(json.at(body, 'details'));
+  const isAboutId = details.api_name === 'id' || 'resource_path_index' in details || 'id' in details;
+  return code === 'INVALID_DATA' && isAboutId ? INVALID_ID : code;
 }
 
 /** Returns Zoho CRM's words, and the field that they are about. */

@@ -85,6 +85,11 @@ const DEVIATIONS: readonly Deviation[] = [
     reason: 'The documentation of the API has 202 for a change that is rejected.',
   },
   {
+    operation: 'DELETE /crm/v8/{module_api_name}/{id}',
+    responses: { 202: WRITTEN },
+    reason: 'The simulator rejects a deletion as it rejects a change. No document has the status.',
+  },
+  {
     schema: 'users',
     reason:
       'Patterns such as that of the e-mail are those of samples. The time zone is the name of a class, and a text.',
@@ -157,7 +162,7 @@ export function createSimulator(options: ZohoSimulatorOptions): Simulator {
     isStrict: false,
     read: { reference: (value) => Object(value).id },
     refuse: (complaints) => refusalOf(complaints),
-    absent: () => new Fault(404, 'INVALID_DATA', 'the id given seems to be invalid'),
+    absent: () => new Fault(202, 'INVALID_DATA', 'the id given seems to be invalid', { fields: ['id'] }),
     onChange: note,
   });
   const of = ({ params: { module = '' } }: Call) => {
