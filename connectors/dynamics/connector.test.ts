@@ -42,6 +42,12 @@ describe('Dynamics 365', () => {
     expect(connection.requests).to.have.length(before);
   });
 
+  it('creates tasks with a status that tasks have', async () => {
+    const task = await connection.describe('task');
+    const created = await connection.run(task.create, { values: { subject: 'Call' }, fields: [] });
+    expect(created).to.include({ statecode: 0, statuscode: 2 });
+  });
+
   it('has the environment in the scope', () => {
     const { auth } = dynamics;
     const url = new URL(

@@ -4,6 +4,7 @@ import {
   defineObject,
   fieldsOf,
   type Inputs,
+  isNotFound,
   type Json,
   json,
   list,
@@ -17,7 +18,7 @@ import {
 } from '#connector';
 import { toFields } from './fields.ts';
 import official from './official.json' with { type: 'json' };
-import { FILTERING, isEmpty, listOf } from './query.ts';
+import { FILTERING, isEmpty, listOf, writeInstant } from './query.ts';
 
 /** Modules that every account has, with the names that people share over providers. */
 export const STANDARD: Readonly<Record<string, string>> = {
@@ -107,12 +108,18 @@ const PER_PAGE = 200;
 /** Lists the records that were deleted since a time. Source: the operation `GET /crm/v8/{module_api_name}/deleted`. */
 function deletionsOf(module: string): NonNullable<NonNullable<ObjectSpec['changes']>['feed']> {
   return {
-    request: ({ since, cursor = '1' }) => ({
-      path: path`/crm/v8/${module}/deleted`,
-      query: { type: 'all', page: cursor, per_page: PER_PAGE },
-      headers: { 'if-modified-since': since },
-    }),
-    read: ({ body }, { cursor = '1' }) => {
+    run: async ({ send }, { since, cursor = '1' }) => {
+      const body = await send({
+        path: path`/crm/v8/${module}/deleted`,
+        query: { type: 'all', page: cursor, per_page: PER_PAGE },
+        headers: { 'if-modified-since': writeInstant(since) },
+      }).then(
+        (response) => response.body,
+        // The status 304: nothing was deleted since then.
+        (error: unknown) => {
+          if (!isNotFound(error)) throw error;
+        },
+      );
       if (isEmpty(body)) return { changes: [] };
       const changes = json.objects(json.at(body, 'data'), 'the deleted records').map(({ id, deleted_time }) => ({
         id: json.key(id, 'the id of a deleted record'),

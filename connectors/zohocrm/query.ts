@@ -21,8 +21,12 @@ const inPairs = (word: string) => (operands: readonly string[]) =>
 /** Returns a quoted text. Source: "FAQs on COQL API", the escape of single quotes. */
 function literal(value: Value): string {
   if (value.kind === 'number') return value.text;
-  // An instant has an offset, and no fraction.
-  return quoteDoubled(value.kind === 'datetime' ? value.text.replace(/(?:\.\d+)?Z$/, '+00:00') : plainText(value));
+  return quoteDoubled(value.kind === 'datetime' ? writeInstant(value.text) : plainText(value));
+}
+
+/** Returns an instant in UTC as Zoho CRM documents instants: with an offset, and without a fraction. */
+export function writeInstant(text: string): string {
+  return text.replace(/(?:\.\d+)?Z$/, '+00:00');
 }
 
 /** Filters as the WHERE clause of COQL. Source: "Query API - An Overview", "Query API - Limitations". */

@@ -47,6 +47,8 @@ export interface ZohoSimulatorOptions extends SimulatorOptions {
   readonly text?: TextRule;
   /** Whether negative criteria match records without a value, which Zoho CRM does not document. Default true. */
   readonly matchesMissing?: boolean;
+  /** The status of a list of deleted records that is empty. The description mentions "Not Modified", too. Default 204. */
+  readonly nothingDeleted?: 204 | 304;
 }
 
 /** The response to a change, which the description has for the status 200 only. */
@@ -68,7 +70,7 @@ const DEVIATIONS: readonly Deviation[] = [
     ['GET /crm/v8/users/{user}', 'a user who does not exist'],
   ].map(
     ([operation = '', what]): Deviation => ({
-      ...{ operation, responses: { 204: {} } },
+      ...{ operation, responses: { 204: {}, ...(operation.endsWith('/deleted') && { 304: {} }) } },
       reason: `The documentation of the API has the status 204, without a body, for ${what}.`,
     }),
   ),
@@ -81,6 +83,11 @@ const DEVIATIONS: readonly Deviation[] = [
     operation: 'PUT /crm/v8/{module_api_name}/{id}',
     responses: { 202: WRITTEN },
     reason: 'The documentation of the API has 202 for a change that is rejected.',
+  },
+  {
+    operation: 'DELETE /crm/v8/{module_api_name}/{id}',
+    responses: { 202: WRITTEN },
+    reason: 'The simulator rejects a deletion as it rejects a change. No document has the status.',
   },
   {
     schema: 'users',
@@ -109,10 +116,12 @@ function withoutPatterns(properties: unknown): Readonly<Record<string, unknown>>
 
 const createJudge = createOfficialJudges(official, DEVIATIONS);
 const HOUR_MS = 3_600_000;
+/** An instant as the documentation of the header If-Modified-Since has it. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/;
 
 /** Creates a simulator of one Zoho CRM account in memory. */
 export function createSimulator(options: ZohoSimulatorOptions): Simulator {
-  const { memory, send, rows = 120, text = 'ignoring case', matchesMissing = true } = options;
+  const { memory, send, rows = 120, text = 'ignoring case', matchesMissing = true, nothingDeleted = 204 } = options;
   const clock = createMovableClock();
   const server = createOAuthServer({
     ...{ title: 'Zoho CRM simulator', clients: CLIENTS, clock, memory: shareMemory(memory, 'login') },
@@ -153,7 +162,7 @@ export function createSimulator(options: ZohoSimulatorOptions): Simulator {
     isStrict: false,
     read: { reference: (value) => Object(value).id },
     refuse: (complaints) => refusalOf(complaints),
-    absent: () => new Fault(404, 'INVALID_DATA', 'the id given seems to be invalid'),
+    absent: () => new Fault(202, 'INVALID_DATA', 'the id given seems to be invalid', { fields: ['id'] }),
     onChange: note,
   });
   const of = ({ params: { module = '' } }: Call) => {
@@ -232,13 +241,12 @@ export function createSimulator(options: ZohoSimulatorOptions): Simulator {
       return json({ watch });
     },
     'GET /crm/v8/{module}/deleted': (call) => {
-      const since = Date.parse(call.headers['if-modified-since'] ?? '') || 0;
+      const header = call.headers['if-modified-since'] ?? '1970-01-01T00:00:00+00:00';
+      if (!INSTANT.test(header)) throw new Fault(400, 'INVALID_DATA', 'invalid If-Modified-Since');
+      const since = Date.parse(header);
       const found = deleted.filter((row) => row.module === of(call).module.name && Date.parse(String(row.at)) >= since);
-      return page(
-        call,
-        found.map(({ id, at }) => ({ id, deleted_time: at, type: 'recycle' })),
-        'data',
-      );
+      const shown = found.map(({ id, at }) => ({ id, deleted_time: at, type: 'recycle' }));
+      return shown.length === 0 ? empty(nothingDeleted) : page(call, shown, 'data');
     },
     'GET /crm/v8/{module}/{id}': (call) => {
       const { module, table } = of(call);

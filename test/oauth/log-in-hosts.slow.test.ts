@@ -45,6 +45,7 @@ const SITES: Readonly<Record<string, readonly (readonly [site: string, logIn: st
   zohocrm: [
     ['eu', 'accounts.zoho.eu', 'accounts.zoho.eu'],
     ['crm.zoho.in', 'accounts.zoho.in', 'accounts.zoho.in'],
+    ['crm.zohocloud.ca', 'accounts.zohocloud.ca', 'accounts.zohocloud.ca'],
   ],
 };
 

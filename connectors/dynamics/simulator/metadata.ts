@@ -25,6 +25,7 @@ function describeAttribute({
   RequiredLevel,
   Relationships: _,
   DateTimeBehavior: __,
+  Options: ___,
   ...own
 }: Attribute): readonly TableRow[] {
   const { LogicalName, AttributeType } = own;

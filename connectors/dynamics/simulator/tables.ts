@@ -26,6 +26,8 @@ export interface Attribute {
   readonly IsCustomAttribute: boolean;
   readonly RequiredLevel: string;
   readonly DateTimeBehavior?: string;
+  /** The values of a choice, a state or a status. The first of a status is that of a new row. */
+  readonly Options?: readonly number[];
   /** The tables to which a lookup leads. */
   readonly Relationships?: readonly Relationship[];
 }
@@ -119,12 +121,33 @@ function specOf(logical: string, { entity, properties }: Described): Spec {
     rows: 60,
     label: Object.keys(properties).find((name) => properties[name]?.maxLength !== undefined),
     makeId: (index) => guidOf(logical, index),
-    vary: { ...lookupColumns(lookups), statecode: (index) => index % 2, versionnumber: (index) => 1000 + index },
-    initial: { statecode: 0, statuscode: 1, versionnumber: 2000, ...owner },
+    vary: {
+      ...lookupColumns(lookups),
+      ...optionColumns(columns),
+      statecode: (index) => index % 2,
+      versionnumber: (index) => 1000 + index,
+    },
+    initial: { statecode: 0, statuscode: optionsOf(properties.statuscode)[0], versionnumber: 2000, ...owner },
     touch: ({ versionnumber }) => ({ versionnumber: Number(versionnumber) + 1 }),
     created: ['createdon'],
     changed: ['modifiedon'],
   };
+}
+
+/** Returns the columns of choices: each has the options that Microsoft's table references list, and is empty in some rows. */
+function optionColumns(columns: readonly (readonly [string, JsonSchema])[]): Readonly<Record<string, Column>> {
+  const entries = columns.flatMap(([name, property], at): [string, Column][] => {
+    const options = optionsOf(property);
+    if (options.length === 0) return [];
+    return [
+      [name, attributeOf(property)?.AttributeType === 'Status' ? cycle(options) : sparse(4 + (at % 3), cycle(options))],
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+function optionsOf(property: JsonSchema | undefined): readonly number[] {
+  return attributeOf(property)?.Options ?? [];
 }
 
 /** Returns columns of lookups to rows that exist, where their table is simulated. */

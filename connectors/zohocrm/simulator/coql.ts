@@ -123,11 +123,11 @@ export function parseQuery(text: string): Query {
   const limit = accept('limit') ? count() : 200;
   const offset = accept('offset') ? count() : 0;
   if (at < tokens.length) throw syntax(`the end expected near ${peek()}`);
+  if (new Set(order.map((each) => each.name)).size < order.length) {
+    throw new Fault(400, 'DUPLICATE_DATA', 'duplicate data');
+  }
   const isTooMuch =
-    columns.length > MOST.columns ||
-    limit > MOST.rows ||
-    offset + limit > MOST.window + MOST.rows ||
-    order.length > MOST.sorts;
+    columns.length > MOST.columns || limit > MOST.rows || offset + limit > MOST.window || order.length > MOST.sorts;
   if (isTooMuch) throw new Fault(400, 'LIMIT_EXCEEDED', 'maximum limit exceeded');
   return { columns, module, where, order, limit, offset };
 }
