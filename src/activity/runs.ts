@@ -53,6 +53,7 @@ export function createOpenRun(
     const [atMs, startedMs] = [clock.now(), clock.steady()];
     const trace = createTrace(randomUUID());
     trace.instanceId = instanceId;
+    trace.work = 'background';
     let elementKey: string | undefined;
     const redactor = () => trace.redactor ?? NO_SECRETS;
     return {

@@ -43,6 +43,7 @@ import * as schemaWatches from './migrations/0074-schema-watches.ts';
 import * as accessKeys from './migrations/0077-access-keys.ts';
 import * as activityKeys from './migrations/0078-activity-keys.ts';
 import * as endpointRates from './migrations/0079-endpoint-rates.ts';
+import * as rateBudgets from './migrations/0081-rate-budgets.ts';
 
 interface Migration {
   readonly name: string;
@@ -91,6 +92,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0077-access-keys', statements: accessKeys.STATEMENTS },
   { name: '0078-activity-keys', statements: activityKeys.STATEMENTS },
   { name: '0079-endpoint-rates', statements: endpointRates.STATEMENTS },
+  { name: '0081-rate-budgets', statements: rateBudgets.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

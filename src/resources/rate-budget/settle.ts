@@ -1,0 +1,209 @@
+import { CALLERS_SHARE } from '../rate-limits.ts';
+
+/** A rate limit that the provider reported. Times are milliseconds since 1970 on the database's clock. */
+export interface Report {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the call that reported it was sent. The provider had counted every call that was answered before. */
+  readonly at: number;
+  /** When the limit is renewed. Null: not known. */
+  readonly resetsAt: number | null;
+}
+
+/** The answered calls of a holder at the time of a renewal. */
+export interface Mark {
+  readonly at: number;
+  readonly answered: number;
+}
+
+/** A process that holds a share of a budget. Calls are counted since the process first called the instance. */
+export interface Holder {
+  /** Calls that it had sent at its last renewal. */
+  readonly taken: number;
+  /** Calls that it may still send until `until`. */
+  readonly left: number;
+  /** Calls of it that the report surely includes. */
+  readonly base: number;
+  /** The last renewals, the oldest first. */
+  readonly marks: readonly Mark[];
+  /** Calls of callers, and of background work, that it expects in the time of one lease. */
+  readonly callers: number;
+  readonly background: number;
+  /** Whether the holder lacks calls that others may have to spare. */
+  readonly short: boolean;
+  /** End of the lease. */
+  readonly until: number;
+}
+
+/** The budget of one instance, as all processes see it. */
+export interface BudgetState {
+  readonly report: Report;
+  /** By the id of the process. */
+  readonly holders: Readonly<Record<string, Holder>>;
+}
+
+/** A process asks for a share, or renews it. What it had left of its share returns to the budget. */
+export interface Renewal {
+  readonly holder: string;
+  /** The database's time. */
+  readonly now: number;
+  readonly leaseMs: number;
+  readonly taken: number;
+  readonly answered: number;
+  /** Calls of it that its own last report surely includes. */
+  readonly base: number;
+  readonly report?: Report | undefined;
+  readonly callers: number;
+  readonly background: number;
+  readonly waitingCallers: number;
+  readonly waitingBackground: number;
+  /** Whether the process gives up its share, because it has no more calls to send. */
+  readonly leaves: boolean;
+}
+
+/** The share of a process. */
+export interface Grant {
+  /** Calls that the process may send. */
+  readonly left: number;
+  /** The part of `left` that only callers may use. */
+  readonly reserve: number;
+  /** Calls that all processes together may send. */
+  readonly total: number;
+  /** Whether no other process has a share. */
+  readonly isAlone: boolean;
+  readonly report: Report;
+}
+
+export interface Settlement {
+  readonly state: BudgetState;
+  readonly grant: Grant;
+  /** Whether other processes should renew now: they have more than their part, or this process left something that they wait for. */
+  readonly wakesOthers: boolean;
+}
+
+/** Marks are kept this long, and one from before: a report is hardly ever older. */
+const KEEP_MARKS_MS = 10_000;
+/** Weight of a holder that expects no calls, so that its first call finds something. */
+const IDLE_WEIGHT = 1;
+/** A process whose fair part is smaller does not ask others for it until a call waits. */
+const LEAST_FAIR = 2;
+
+/**
+ * Settles a renewal: the new state of the budget, and the share of the process. It guarantees that all shares together never exceed what the
+ * newest report left, less the calls that the report may not include yet. Undefined where no limit is known.
+ */
+export function settle(before: BudgetState | undefined, renewal: Renewal): Settlement | undefined {
+  const known = before ?? (renewal.report && { report: renewal.report, holders: {} });
+  if (known === undefined) return undefined;
+  const { holder: id, now } = renewal;
+  const { report, holders } = withoutDead(withNewest(known, renewal), renewal);
+  const others = Object.entries(holders).filter(([name]) => name !== id);
+  const own = holders[id];
+  const base = Math.max(own?.base ?? 0, renewal.base);
+  const mine = { taken: renewal.taken, base: Math.min(base, renewal.taken) };
+  const used = [mine, ...others.map(([, other]) => other)].reduce((sum, { taken, base }) => sum + taken - base, 0);
+  const total = Math.max(0, report.remaining - used);
+  const given = others.reduce((sum, [, { left }]) => sum + left, 0);
+  const pool = Math.max(0, total - given);
+  if (renewal.leaves) {
+    // Its last calls stay counted until a report includes them.
+    const rest = { ...report, remaining: report.remaining - (mine.taken - mine.base) };
+    const grant = { left: 0, reserve: 0, total, isAlone: others.length === 0, report };
+    const wakesOthers = pool >= 1 && others.some(([, { short }]) => short);
+    return { state: { report: rest, holders: Object.fromEntries(others) }, grant, wakesOthers };
+  }
+  const fairOf = divide(total, report.limit, [renewal, ...others.map(([, other]) => other)]);
+  const { left, reserve } = share(renewal, { pool, total, isAlone: others.length === 0 }, fairOf);
+  const fair = fairOf(renewal).whole;
+  const lacks = fair >= LEAST_FAIR && left < fair / 2;
+  const lacksBackground = total > report.limit * CALLERS_SHARE && renewal.waitingBackground > left - reserve;
+  const short = lacks || renewal.waitingCallers > left || lacksBackground;
+  const holder: Holder = {
+    ...mine,
+    left,
+    marks: keepMarks([...(own?.marks ?? []), { at: now, answered: renewal.answered }], now),
+    callers: renewal.callers,
+    background: renewal.background,
+    short,
+    until: now + renewal.leaseMs,
+  };
+  const hoards = others.some(([, other]) => other.left > Math.ceil(fairOf(other).whole) + 1);
+  const rest = pool - left;
+  const canGain = (other: Holder) => other.short && rest >= 1 && Math.floor(fairOf(other).whole) > other.left;
+  const wakesOthers = (short && hoards) || others.some(([, other]) => canGain(other));
+  return {
+    state: { report, holders: { ...Object.fromEntries(others), [id]: holder } },
+    grant: { left, reserve, total, isAlone: others.length === 0, report },
+    wakesOthers,
+  };
+}
+
+type Demand = Pick<Holder, 'callers' | 'background'>;
+
+/** Returns the fair parts of a total: that of callers by the demand of callers, the rest by all demand. */
+function divide(total: number, limit: number, all: readonly Demand[]) {
+  const forCallers = Math.min(total, limit * CALLERS_SHARE);
+  const callerWeight = ({ callers }: Demand) => callers + IDLE_WEIGHT;
+  const weight = ({ callers, background }: Demand) => callers + background + IDLE_WEIGHT;
+  const callerWeights = all.reduce((sum, one) => sum + callerWeight(one), 0);
+  const weights = all.reduce((sum, one) => sum + weight(one), 0);
+  return (one: Demand) => {
+    const reserve = (forCallers * callerWeight(one)) / callerWeights;
+    return { reserve, whole: reserve + ((total - forCallers) * weight(one)) / weights };
+  };
+}
+
+function share(
+  renewal: Renewal,
+  { pool, total, isAlone }: { readonly pool: number; readonly total: number; readonly isAlone: boolean },
+  fairOf: ReturnType<typeof divide>,
+): Pick<Grant, 'left' | 'reserve'> {
+  const fair = fairOf(renewal);
+  if (isAlone) return { left: total, reserve: Math.min(total, Math.ceil(fair.reserve)) };
+  const fairly = Math.min(pool, Math.floor(fair.whole));
+  // Of a few calls nobody's part is a whole one, so the first who asks gets one.
+  const left = fairly === 0 && pool >= 1 && renewal.waitingCallers > 0 ? 1 : fairly;
+  return { left, reserve: Math.min(left, Math.ceil(fair.reserve)) };
+}
+
+/**
+ * Removes the holders whose leases ended. If the report is from after the lease, the provider has counted all of their calls. Otherwise
+ * nobody knows how many they sent, so their whole shares count as used until a newer report comes.
+ */
+function withoutDead({ report, holders }: BudgetState, { holder: id, now }: Renewal): BudgetState {
+  const entries = Object.entries(holders);
+  const dead = entries.filter(([name, { until }]) => name !== id && until <= now);
+  if (dead.length === 0) return { report, holders };
+  const unknown = dead.filter(([, { until }]) => until > report.at);
+  const used = unknown.reduce((sum, [, { taken, left, base }]) => sum + taken + left - base, 0);
+  return {
+    report: { ...report, remaining: report.remaining - used },
+    holders: Object.fromEntries(entries.filter((entry) => !dead.includes(entry))),
+  };
+}
+
+/** Replaces the report by a newer one: that of the renewal, or the whole limit where it was renewed meanwhile. */
+function withNewest(state: BudgetState, { now, report }: Renewal): BudgetState {
+  const { resetsAt } = state.report;
+  const isRenewed = resetsAt !== null && resetsAt <= now;
+  // Calls since the last report may have come after the reset, so they stay counted until a new report includes them.
+  const renewed = isRenewed
+    ? { ...state, report: { ...state.report, remaining: state.report.limit, at: resetsAt, resetsAt: null } }
+    : state;
+  return report !== undefined && report.at > renewed.report.at ? rebased(renewed, report) : renewed;
+}
+
+function rebased({ holders }: BudgetState, report: Report): BudgetState {
+  const entries = Object.entries(holders).map(([id, holder]) => [id, { ...holder, base: baseAt(holder, report.at) }]);
+  return { report, holders: Object.fromEntries(entries) };
+}
+
+/** Returns the calls that were surely answered at a time. */
+function baseAt({ base, marks }: Holder, at: number): number {
+  return Math.max(base, marks.findLast((mark) => mark.at <= at)?.answered ?? 0);
+}
+
+function keepMarks(marks: readonly Mark[], now: number): readonly Mark[] {
+  const firstKept = marks.findIndex(({ at }) => at > now - KEEP_MARKS_MS);
+  return marks.slice(Math.max(0, firstKept - 1));
+}
