@@ -1,5 +1,6 @@
 import type { Clock, EndWait } from '../../clock.ts';
 import type { RateLimitState } from '../../connector/contract.ts';
+import { AppError } from '../../errors.ts';
 import { CALLERS_SHARE, callsBesideCallers, type TimedRateLimit } from '../rate-limits.ts';
 import type { Grant, Renewal, Report } from './settle.ts';
 
@@ -116,6 +117,8 @@ const UNTOLD_RESET_SECONDS = 60;
 /** A process without a lease may send this part of what it knows to remain, in the time of one lease. */
 const UNLEASED_PART = 1 / 32;
 /** Renewals of one budget are at least this far apart, unless others wait for it. */
+/** Background work tries again after this time at the latest. */
+const LONGEST_RETRY_SECONDS = 3_600;
 const LEAST_RENEWAL_MS = 200;
 
 export type Budget = ReturnType<typeof createBudget>;
@@ -125,7 +128,7 @@ export function createBudget(
   { clock, options, measures, renew, tellRefusal, isFailing }: BudgetPorts,
   key: BudgetKey,
 ) {
-  const { leaseMs, mostWaitMs } = options;
+  const { leaseMs } = options;
   let taken = 0;
   let answered = 0;
   let told: (RateLimitState & { readonly resetAtMs: number }) | undefined;
@@ -157,17 +160,10 @@ export function createBudget(
     return leftMs > 0 ? { ...said, resetSeconds: Math.ceil(leftMs / 1000) } : undefined;
   }
 
-  /** Returns what is known to remain. After the reset that the provider told, it is the whole limit. */
+  /** Returns what is known to remain. After the reset that the provider reported, it is the whole limit. */
   function current(nowMs: number): OwnReport | undefined {
     if (report === undefined || nowMs < report.resetAtMs) return report;
-    if (!report.isResetTold) report = undefined;
-    else {
-      // Calls since the report may have come after the reset, so they stay counted.
-      const { limit, resetAtMs } = report;
-      const reset = { askedAtMs: resetAtMs, resetAtMs: Number.POSITIVE_INFINITY, isResetTold: false };
-      report = { ...report, remaining: limit, ...reset };
-    }
-    return report;
+    return report.isResetTold ? { ...report, remaining: report.limit } : undefined;
   }
 
   const allowanceOf = ({ remaining }: OwnReport) => Math.max(1, Math.floor(remaining * UNLEASED_PART));
@@ -218,14 +214,32 @@ export function createBudget(
       renew(budget, 'soon');
   }
 
-  /** Whether waiting is in vain: no process has anything left, and the limit is renewed too late. */
-  function isSpent(nowMs: number): boolean {
+  /** Whether waiting is in vain: no process has anything left for this work, and the limit is renewed too late. */
+  function isSpent(work: Work, nowMs: number): boolean {
     const own = held(nowMs);
-    return own !== undefined && own.total < 1 && own.resetAtMs - nowMs > mostWaitMs;
+    if (own === undefined || own.isAlone) return false;
+    const total = work === 'caller' ? own.total : own.total - own.limit * CALLERS_SHARE;
+    return total < 1 && own.resetAtMs - nowMs > longestWaitMs(work);
   }
 
-  function wait(work: Work, signal: AbortSignal): Promise<void> {
+  function longestWaitMs(work: Work): number {
+    return work === 'caller' ? options.mostWaitMs : options.mostBackgroundWaitMs;
+  }
+
+  /** Background work can do without the call for now. */
+  function reserved(): AppError {
+    const { resetSeconds = 1 } = find() ?? {};
+    return new AppError(
+      'OVERLOADED',
+      'The rest of the rate limit of the provider is for callers and for other processes. Try again later.',
+      { retryAfterSeconds: Math.min(resetSeconds, LONGEST_RETRY_SECONDS) },
+    );
+  }
+
+  /** @throws AppError OVERLOADED for background work that finds no share; the reason of the signal */
+  async function wait(work: Work, signal: AbortSignal): Promise<void> {
     measures.waited(work);
+    if (work === 'background' && isSpent(work, clock.steady())) throw reserved();
     return new Promise((resolve, reject) => {
       const leave = () => {
         endWait();
@@ -242,8 +256,11 @@ export function createBudget(
         reject(signal.reason);
       };
       const waiter: Waiter = { work, admit };
-      const longestMs = work === 'caller' ? mostWaitMs : options.mostBackgroundWaitMs;
-      const endWait = clock.after(longestMs, () => {
+      const endWait = clock.after(longestWaitMs(work), () => {
+        if (work === 'background') {
+          leave();
+          return reject(reserved());
+        }
         // A lease counts the call as overdrawn itself.
         if (held(clock.steady()) === undefined) measures.overdrawn(work);
         admit();
@@ -261,7 +278,7 @@ export function createBudget(
     const nowMs = clock.steady();
     const inOrder = [...waiters.filter(isOfCaller), ...waiters.filter((one) => !isOfCaller(one))];
     for (const { work, admit } of inOrder) {
-      if (admits(work, nowMs) || (work === 'caller' && isSpent(nowMs))) admit();
+      if (admits(work, nowMs) || (work === 'caller' && isSpent(work, nowMs))) admit();
     }
     if (waiters.length === 0) return;
     renewForWaiters();
@@ -307,14 +324,14 @@ export function createBudget(
 
     /**
      * Counts a call that is about to be sent.
-     * @returns undefined if it can be sent now. Otherwise a promise that resolves when it can, or after the longest wait; it rejects with the
-     * reason of the signal
+     * @returns undefined if it can be sent now. Otherwise a promise that resolves when it can, or after the longest wait; it rejects with
+     * OVERLOADED for background work that finds no share, and with the reason of the signal
      */
     take: (work: Work, signal: AbortSignal): Promise<void> | undefined => {
       const nowMs = clock.steady();
       lastUsedMs = nowMs;
       asked[work === 'caller' ? 'caller' : 'background']++;
-      if (!admits(work, nowMs) && !(work === 'caller' && isSpent(nowMs))) return wait(work, signal);
+      if (!admits(work, nowMs) && !(work === 'caller' && isSpent(work, nowMs))) return wait(work, signal);
       count(work, nowMs);
       considerRenewal(nowMs);
       return undefined;
@@ -385,7 +402,6 @@ export function createBudget(
       expected.background = (expected.background + asked.background * perLease) / 2;
       Object.assign(asked, { caller: 0, background: 0, sinceMs: nowMs });
       const waitingCallers = waiters.filter(isOfCaller).length;
-      const known = current(nowMs);
       return {
         holder,
         now: database.now,
@@ -393,7 +409,7 @@ export function createBudget(
         taken,
         answered,
         base,
-        report: known?.isOwn === true ? toReport(known, database) : undefined,
+        report: report?.isOwn === true ? toReport(report, database) : undefined,
         callers: Math.ceil(expected.callers) + waitingCallers,
         background: Math.ceil(expected.background) + waiters.length - waitingCallers,
         waitingCallers,
@@ -412,7 +428,7 @@ export function createBudget(
       const nowMs = clock.steady();
       const { isAlone, total, reserve } = grant;
       const { limit, resetsAt } = grant.report;
-      const resetAtMs = resetsAt === null ? Number.POSITIVE_INFINITY : readAtMs + resetsAt - now;
+      const resetAtMs = grant.isRenewed ? Number.POSITIVE_INFINITY : readAtMs + resetsAt - now;
       const since = taken - takenBefore;
       lease = {
         left: grant.left - since,
@@ -426,7 +442,7 @@ export function createBudget(
         resetAtMs,
       };
       if (!isAlone || told === undefined) {
-        const untilMs = resetsAt === null ? nowMs + UNTOLD_RESET_SECONDS * 1000 : resetAtMs;
+        const untilMs = grant.isRenewed ? nowMs + UNTOLD_RESET_SECONDS * 1000 : resetAtMs;
         told = { limit, remaining: Math.max(0, total - since), resetAtMs: untilMs };
       }
       isAsked = true;
@@ -463,6 +479,5 @@ function isOfCaller({ work }: Waiter): boolean {
  */
 function toReport(own: OwnReport, { now, sentAtMs, readAtMs }: TimeOfDatabase): Report {
   const { limit, remaining, askedAtMs, resetAtMs } = own;
-  const resetsAt = Number.isFinite(resetAtMs) ? now + resetAtMs - sentAtMs : null;
-  return { limit, remaining, at: now - (readAtMs - askedAtMs), resetsAt };
+  return { limit, remaining, at: now - (readAtMs - askedAtMs), resetsAt: now + resetAtMs - sentAtMs };
 }

@@ -6,8 +6,8 @@ export interface Report {
   readonly remaining: number;
   /** When the call that reported it was sent. The provider had counted every call that was answered before. */
   readonly at: number;
-  /** When the limit is renewed. Null: not known. */
-  readonly resetsAt: number | null;
+  /** When the limit is renewed. */
+  readonly resetsAt: number;
 }
 
 /** The answered calls of a holder at the time of a renewal. */
@@ -37,7 +37,10 @@ export interface Holder {
 
 /** The budget of one instance, as all processes see it. */
 export interface BudgetState {
+  /** The newest report. */
   readonly report: Report;
+  /** Calls that the report may not include, of holders that are gone. */
+  readonly debt: number;
   /** By the id of the process. */
   readonly holders: Readonly<Record<string, Holder>>;
 }
@@ -72,6 +75,8 @@ export interface Grant {
   /** Whether no other process has a share. */
   readonly isAlone: boolean;
   readonly report: Report;
+  /** Whether the limit was renewed since the report. */
+  readonly isRenewed: boolean;
 }
 
 export interface Settlement {
@@ -93,24 +98,26 @@ const LEAST_FAIR = 2;
  * newest report left, less the calls that the report may not include yet. Undefined where no limit is known.
  */
 export function settle(before: BudgetState | undefined, renewal: Renewal): Settlement | undefined {
-  const known = before ?? (renewal.report && { report: renewal.report, holders: {} });
+  const known = before ?? (renewal.report && { report: renewal.report, debt: 0, holders: {} });
   if (known === undefined) return undefined;
   const { holder: id, now } = renewal;
-  const { report, holders } = withoutDead(withNewest(known, renewal), renewal);
+  const { report, debt, holders } = withoutDead(withNewest(known, renewal), renewal);
   const others = Object.entries(holders).filter(([name]) => name !== id);
   const own = holders[id];
-  const base = Math.max(own?.base ?? 0, renewal.base);
-  const mine = { taken: renewal.taken, base: Math.min(base, renewal.taken) };
+  // Of a newcomer, only what its own report includes is known, and that report is not newer than the one that counts.
+  const mine = { taken: renewal.taken, base: Math.min(own?.base ?? renewal.base, renewal.taken) };
   const used = [mine, ...others.map(([, other]) => other)].reduce((sum, { taken, base }) => sum + taken - base, 0);
-  const total = Math.max(0, report.remaining - used);
+  const isRenewed = report.resetsAt <= now;
+  // Calls since the report may have come after the reset, so they stay counted until a new report includes them.
+  const total = Math.max(0, (isRenewed ? report.limit : report.remaining) - debt - used);
   const given = others.reduce((sum, [, { left }]) => sum + left, 0);
   const pool = Math.max(0, total - given);
   if (renewal.leaves) {
     // Its last calls stay counted until a report includes them.
-    const rest = { ...report, remaining: report.remaining - (mine.taken - mine.base) };
-    const grant = { left: 0, reserve: 0, total, isAlone: others.length === 0, report };
+    const grant = { left: 0, reserve: 0, total, isAlone: others.length === 0, report, isRenewed };
+    const left = { report, debt: debt + mine.taken - mine.base, holders: Object.fromEntries(others) };
     const wakesOthers = pool >= 1 && others.some(([, { short }]) => short);
-    return { state: { report: rest, holders: Object.fromEntries(others) }, grant, wakesOthers };
+    return { state: left, grant, wakesOthers };
   }
   const fairOf = divide(total, report.limit, [renewal, ...others.map(([, other]) => other)]);
   const { left, reserve } = share(renewal, { pool, total, isAlone: others.length === 0 }, fairOf);
@@ -132,8 +139,8 @@ export function settle(before: BudgetState | undefined, renewal: Renewal): Settl
   const canGain = (other: Holder) => other.short && rest >= 1 && Math.floor(fairOf(other).whole) > other.left;
   const wakesOthers = (short && hoards) || others.some(([, other]) => canGain(other));
   return {
-    state: { report, holders: { ...Object.fromEntries(others), [id]: holder } },
-    grant: { left, reserve, total, isAlone: others.length === 0, report },
+    state: { report, debt, holders: { ...Object.fromEntries(others), [id]: holder } },
+    grant: { left, reserve, total, isAlone: others.length === 0, report, isRenewed },
     wakesOthers,
   };
 }
@@ -167,35 +174,27 @@ function share(
 }
 
 /**
- * Removes the holders whose leases ended. If the report is from after the lease, the provider has counted all of their calls. Otherwise
- * nobody knows how many they sent, so their whole shares count as used until a newer report comes.
+ * Removes the holders whose leases ended. If the report or the reset is from after the lease, their calls matter no more. Otherwise nobody
+ * knows how many they sent, so their whole shares count as used until a newer report comes.
  */
-function withoutDead({ report, holders }: BudgetState, { holder: id, now }: Renewal): BudgetState {
+function withoutDead({ report, debt, holders }: BudgetState, { holder: id, now }: Renewal): BudgetState {
   const entries = Object.entries(holders);
   const dead = entries.filter(([name, { until }]) => name !== id && until <= now);
-  if (dead.length === 0) return { report, holders };
-  const unknown = dead.filter(([, { until }]) => until > report.at);
+  const countsFrom = report.resetsAt <= now ? report.resetsAt : report.at;
+  const unknown = dead.filter(([, { until }]) => until > countsFrom);
   const used = unknown.reduce((sum, [, { taken, left, base }]) => sum + taken + left - base, 0);
-  return {
-    report: { ...report, remaining: report.remaining - used },
-    holders: Object.fromEntries(entries.filter((entry) => !dead.includes(entry))),
-  };
+  const living = dead.length === 0 ? holders : Object.fromEntries(entries.filter((entry) => !dead.includes(entry)));
+  return { report, debt: debt + used, holders: living };
 }
 
-/** Replaces the report by a newer one: that of the renewal, or the whole limit where it was renewed meanwhile. */
-function withNewest(state: BudgetState, { now, report }: Renewal): BudgetState {
-  const { resetsAt } = state.report;
-  const isRenewed = resetsAt !== null && resetsAt <= now;
-  // Calls since the last report may have come after the reset, so they stay counted until a new report includes them.
-  const renewed = isRenewed
-    ? { ...state, report: { ...state.report, remaining: state.report.limit, at: resetsAt, resetsAt: null } }
-    : state;
-  return report !== undefined && report.at > renewed.report.at ? rebased(renewed, report) : renewed;
-}
-
-function rebased({ holders }: BudgetState, report: Report): BudgetState {
-  const entries = Object.entries(holders).map(([id, holder]) => [id, { ...holder, base: baseAt(holder, report.at) }]);
-  return { report, holders: Object.fromEntries(entries) };
+/** Replaces the report by that of the renewal, if it is newer. It includes the calls that were answered before it. */
+function withNewest(state: BudgetState, { holder: id, report, base }: Renewal): BudgetState {
+  if (report === undefined || report.at <= state.report.at) return state;
+  const entries = Object.entries(state.holders).map(([name, holder]) => [
+    name,
+    { ...holder, base: name === id ? Math.max(holder.base, base) : baseAt(holder, report.at) },
+  ]);
+  return { report, debt: 0, holders: Object.fromEntries(entries) };
 }
 
 /** Returns the calls that were surely answered at a time. */

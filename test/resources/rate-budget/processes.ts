@@ -142,7 +142,7 @@ export function createCluster() {
         if (work !== 'caller') trace.work = work;
         const waiting = withTrace({ trace, span: undefined }, () => gate.take(new AbortController().signal));
         if (waiting === undefined) send();
-        else waiting.then(send);
+        else waiting.then(send, () => done(false));
       },
       isEnded: () => isFrozen,
     };
