@@ -58,6 +58,8 @@ export interface SentCall {
 export interface BudgetMeasures {
   /** A call waited for a share. */
   readonly waited: (work: Work) => void;
+  /** A call was sent before the process had a share. */
+  readonly unleased: (work: Work) => void;
   /** A call was sent without a share, because waiting longer would not have helped. */
   readonly overdrawn: (work: Work) => void;
 }
@@ -195,7 +197,9 @@ export function createBudget(
     taken++;
     const own = held(nowMs);
     if (own === undefined) {
-      if (options.isShared && unleasedCalls(nowMs) >= 0) unleased.calls++;
+      if (!options.isShared || (isAsked && current(nowMs) === undefined)) return;
+      if (unleasedCalls(nowMs) >= 0) unleased.calls++;
+      measures.unleased(work);
     } else if (--own.left < 0 && !own.isAlone) measures.overdrawn(work);
   }
 

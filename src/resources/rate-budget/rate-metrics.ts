@@ -9,6 +9,7 @@ export interface BudgetCounts extends BudgetMeasures {
 
 export const NO_COUNTS: BudgetCounts = {
   waited: () => undefined,
+  unleased: () => undefined,
   overdrawn: () => undefined,
   renewed: () => undefined,
 };
@@ -18,6 +19,11 @@ export function createBudgetCounts(metrics: Metrics): BudgetCounts {
   const waits = metrics.counter<'work'>({
     name: 'causeway_rate_budget_waits_total',
     help: 'Calls to providers that waited for a share of the rate limit, by work: caller, background, formula.',
+    labelNames: ['work'],
+  });
+  const unleased = metrics.counter<'work'>({
+    name: 'causeway_rate_budget_unleased_total',
+    help: 'Calls to providers that were sent before the process had a share of the rate limit, by work.',
     labelNames: ['work'],
   });
   const overdrafts = metrics.counter<'work'>({
@@ -32,6 +38,7 @@ export function createBudgetCounts(metrics: Metrics): BudgetCounts {
   });
   return {
     waited: (work) => waits.inc({ work }),
+    unleased: (work) => unleased.inc({ work }),
     overdrawn: (work) => overdrafts.inc({ work }),
     renewed: (outcome, count) => renewals.inc({ outcome }, count),
   };

@@ -11,11 +11,12 @@ const LATENCY_MS = 2;
 
 /** A provider with a limit of calls in windows of time, which it reports with each response. */
 export function createProvider(clock: VirtualClock, { limit, windowMs, latencyMs = 20 }: Limited) {
-  const windows: { calls: number; refused: number; sentBy: Map<string, number> }[] = [];
+  const windows: { startMs: number; endMs: number; calls: number; refused: number; sentBy: Map<string, number> }[] = [];
   const startMs = clock.now();
   const current = () => {
     const index = Math.floor((clock.now() - startMs) / windowMs);
-    windows[index] ??= { calls: 0, refused: 0, sentBy: new Map() };
+    const [from, to] = [startMs + index * windowMs, startMs + (index + 1) * windowMs];
+    windows[index] ??= { startMs: from, endMs: to, calls: 0, refused: 0, sentBy: new Map() };
     return { window: windows[index], resetMs: startMs + (index + 1) * windowMs - clock.now() };
   };
   return {
@@ -51,6 +52,9 @@ export function createCluster() {
   const handlers = new Set<(payload: string) => void>();
   let isDown = false;
   let statements = 0;
+  let started = 0;
+  const extras: { atMs: number; process: number }[] = [];
+  const noteExtra = (process: number) => void extras.push({ atMs: clock.now(), process });
   const later = <Result>(work: () => Result): Promise<Result> =>
     new Promise((resolve, reject) => {
       clock.after(LATENCY_MS / 2, () => {
@@ -81,8 +85,9 @@ export function createCluster() {
   };
 
   function start(options: Partial<BudgetOptions> = {}) {
+    const id = started++;
     const own = new Set<(payload: string) => void>();
-    const counts = { waited: 0, overdrawn: { caller: 0, background: 0, formula: 0 }, renewed: 0, conflict: 0, failed: 0 };
+    const counts = { waited: 0, unleased: 0, overdrawn: { caller: 0, background: 0, formula: 0 }, renewed: 0, conflict: 0, failed: 0 };
     let isFrozen = false;
     const budgets = createRateBudgets({
       // A frozen process does nothing: its timers end when it goes on.
@@ -103,7 +108,14 @@ export function createCluster() {
       },
       counts: {
         waited: () => void counts.waited++,
-        overdrawn: (work) => void counts.overdrawn[work]++,
+        unleased: () => {
+          counts.unleased++;
+          noteExtra(id);
+        },
+        overdrawn: (work) => {
+          counts.overdrawn[work]++;
+          noteExtra(id);
+        },
         renewed: (outcome, count) => {
           counts[outcome] += count;
         },
@@ -161,6 +173,8 @@ export function createCluster() {
       };
       next();
     },
+    /** The calls that were sent without a share: before there was one, or in spite of it. */
+    extras,
     /** The rows of the table. */
     rows,
     statements: () => statements,
