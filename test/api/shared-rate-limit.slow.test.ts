@@ -5,10 +5,10 @@ import { type StartedApp, startTestApp } from '../support/app.ts';
 import { LIMITED, type LimitedProvider, startLimitedProvider } from '../support/limited-provider.ts';
 import { until } from '../support/until.ts';
 
-const LIMIT = 60;
+const LIMIT = 24;
 const WINDOW_MS = 3_000;
-const CALLS_OF_CALLERS = 60;
-const CALLERS_EACH_MS = 250;
+const CALLS_OF_CALLERS = 30;
+const CALLERS_EACH_MS = 600;
 
 describe('the rate limit of a provider over two processes', function overProcesses() {
   this.timeout(120_000);
@@ -31,7 +31,7 @@ describe('the rate limit of a provider over two processes', function overProcess
   it('is never exceeded, while both run bulk jobs and serve callers', async () => {
     const { id, token } = await one.createInstance('limited', { 'base.url': provider.url });
     const jobs = await Promise.all(
-      [one, other, one].map(async (service) => {
+      [one, other, one, other].map(async (service) => {
         const { body } = await service.call('/bulk/query', { method: 'POST', body: { objectName: 'rows' }, token });
         return body.id;
       }),
@@ -46,7 +46,7 @@ describe('the rate limit of a provider over two processes', function overProcess
     for (const job of jobs) {
       const status = async () => (await one.call(`/bulk/${job}/status`, { token })).body;
       await until(async () => (await status()).bulkFinishTime !== undefined);
-      expect(await status()).to.include({ status: 'COMPLETED', recordsCount: 600 });
+      expect(await status()).to.include({ status: 'COMPLETED', recordsCount: 300 });
     }
     expect(provider.counts.refused).to.equal(0);
     expect(provider.counts.calls).to.be.greaterThan(CALLS_OF_CALLERS);

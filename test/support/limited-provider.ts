@@ -5,7 +5,7 @@ import { defineConnector, defineObject, json } from '#connector';
 import { createBudget } from '#connector/simulator';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 
-const ROWS = 600;
+const ROWS = 300;
 const PAGE_SIZE = 10;
 
 /** An element whose provider accepts a number of calls in each window of time, and reports what is left. */
