@@ -12,8 +12,9 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { startEmbeddedPostgres } from '../../embedded/index.ts';
+import { createLogger } from '../../src/log.ts';
 import { startLimitedProvider } from '../../test/support/limited-provider.ts';
-import { startLoadDatabase } from '../event-load/postgres.ts';
 
 const { values: given } = parseArgs({
   options: {
@@ -23,7 +24,10 @@ const { values: given } = parseArgs({
     window: { type: 'string', default: '10' },
   },
 });
-const [processes, seconds, calls, windowSeconds] = [given.processes, given.seconds, given.calls, given.window].map(Number);
+const [processes, seconds, calls, windowSeconds] = [given.processes, given.seconds, given.calls, given.window].map(
+  Number,
+);
+const log = createLogger({ level: 'error' });
 const WARM_GETS = 3_000;
 /** Calls of callers, as a part of the limit. */
 const CALLERS_PART = 0.2;
@@ -61,8 +65,8 @@ function quantile(sorted: readonly number[], part: number): number {
 }
 
 async function measure(isShared: boolean): Promise<Readonly<Record<string, number | string>>> {
-  const database = await startLoadDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-bench-'));
+  const database = await startEmbeddedPostgres({ dataDir, log, durable: true });
   const provider = await startLimitedProvider({ calls: calls ?? 0, windowMs: (windowSeconds ?? 0) * 1000 });
   const services: Service[] = [];
   try {
@@ -70,7 +74,12 @@ async function measure(isShared: boolean): Promise<Readonly<Record<string, numbe
     const [first] = services;
     if (first === undefined) throw new Error('There must be a process');
     const configuration = { 'base.url': provider.url };
-    const created = await send(`${first.baseUrl}/instances`, SECRETS, { element: { key: 'limited' }, name: 'Bench', configuration });
+    const created = await send(`${first.baseUrl}/instances`, SECRETS, {
+      element: { key: 'limited' },
+      name: 'Bench',
+      configuration,
+    });
+    if (created.status !== 200) throw new Error(JSON.stringify(created));
     const { token } = Object(created.json);
     const caller = `${SECRETS.split(',')[0]}, Element ${token}`;
     // More jobs than end in the time.
@@ -113,13 +122,18 @@ async function measure(isShared: boolean): Promise<Readonly<Record<string, numbe
 
 /** Returns the milliseconds of a GET on a warm process that has no other. Its provider accepts far more calls than are sent. */
 async function measureWarmGet(isShared: boolean): Promise<Readonly<Record<string, number | string>>> {
-  const database = await startLoadDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-bench-'));
+  const database = await startEmbeddedPostgres({ dataDir, log, durable: true });
   const provider = await startLimitedProvider({ calls: 1_000_000, windowMs: 3_600_000, latencyMs: 0 });
   const service = await startService(database.url, dataDir, isShared);
   try {
     const configuration = { 'base.url': provider.url };
-    const created = await send(`${service.baseUrl}/instances`, SECRETS, { element: { key: 'limited' }, name: 'Bench', configuration });
+    const created = await send(`${service.baseUrl}/instances`, SECRETS, {
+      element: { key: 'limited' },
+      name: 'Bench',
+      configuration,
+    });
+    if (created.status !== 200) throw new Error(JSON.stringify(created));
     const caller = `${SECRETS.split(',')[0]}, Element ${Object(created.json).token}`;
     const get = () => send(`${service.baseUrl}/rows/7`, caller);
     for (let call = 0; call < WARM_GETS; call++) await get();
@@ -145,5 +159,10 @@ async function measureWarmGet(isShared: boolean): Promise<Readonly<Record<string
 
 console.log(`${cpus().length} CPUs, load ${loadavg()[0]?.toFixed(2)}; ${JSON.stringify(given)}`);
 console.table([await measure(false), await measure(true)]);
-console.table([await measureWarmGet(false), await measureWarmGet(true), await measureWarmGet(false), await measureWarmGet(true)]);
+console.table([
+  await measureWarmGet(false),
+  await measureWarmGet(true),
+  await measureWarmGet(false),
+  await measureWarmGet(true),
+]);
 process.exit(0);

@@ -19,7 +19,15 @@ import {
   type SeenLookup,
   type SeenVersion,
 } from './poll-store.ts';
-import { type EarlyEnd, MappingMissing, MOST_WAITS, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
+import {
+  type EarlyEnd,
+  MappingMissing,
+  MOST_WAITS,
+  PollLost,
+  type RunOptions,
+  type RunPorts,
+  type RunTally,
+} from './run.ts';
 import { runPoll } from './run-poll.ts';
 import { createSettingsCache } from './settings-cache.ts';
 

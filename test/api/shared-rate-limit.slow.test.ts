@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { withDatabase } from './support/tenants.ts';
 import { type StartedApp, startTestApp } from '../support/app.ts';
 import { LIMITED, type LimitedProvider, startLimitedProvider } from '../support/limited-provider.ts';
 import { until } from '../support/until.ts';
+import { withDatabase } from './support/tenants.ts';
 
 const LIMIT = 24;
 const WINDOW_MS = 3_000;

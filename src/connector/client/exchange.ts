@@ -251,11 +251,7 @@ export function noteRateLimit(
 }
 
 /** Reports to the gate that the provider refused a request because of its rate limit. */
-export function noteRefusal(
-  { gate }: ProviderCall,
-  verdict: Verdict,
-  sent: GatedRequest | undefined,
-): Verdict {
+export function noteRefusal({ gate }: ProviderCall, verdict: Verdict, sent: GatedRequest | undefined): Verdict {
   if (verdict.kind === 'failed' && verdict.failed.error.code === 'PROVIDER_RATE_LIMITED' && sent !== undefined) {
     gate?.refused(sent, verdict.failed.retryAfterMs);
   }

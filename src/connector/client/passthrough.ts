@@ -9,8 +9,8 @@ import {
   DEFAULT_TIMEOUT_MS,
   type ExchangePorts,
   noteRateLimit,
-  passGate,
   type ProviderCall,
+  passGate,
 } from './exchange.ts';
 import { describeEgressError, isEgressError } from './failure.ts';
 import { sendReported } from './reporting.ts';

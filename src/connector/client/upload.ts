@@ -16,8 +16,8 @@ import {
   MAX_BYTES,
   noteRateLimit,
   noteRefusal,
-  passGate,
   type ProviderCall,
+  passGate,
   type Verdict,
 } from './exchange.ts';
 import { describeEgressError, isEgressError } from './failure.ts';

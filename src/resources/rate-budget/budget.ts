@@ -121,15 +121,14 @@ const UNLEASED_PART = 1 / 32;
 /** Renewals of one budget are at least this far apart, unless others wait for it. */
 /** Background work tries again after this time at the latest. */
 const LONGEST_RETRY_SECONDS = 3_600;
+/** A refusal is told to others if it ends so much later than the last one. */
+const LEAST_NEWS_MS = 1_000;
 const LEAST_RENEWAL_MS = 200;
 
 export type Budget = ReturnType<typeof createBudget>;
 
 /** Creates the budget of an instance, as one process sees it. Sending a call needs no statement: renewals run in the background. */
-export function createBudget(
-  { clock, options, measures, renew, tellRefusal, isFailing }: BudgetPorts,
-  key: BudgetKey,
-) {
+export function createBudget({ clock, options, measures, renew, tellRefusal, isFailing }: BudgetPorts, key: BudgetKey) {
   const { leaseMs } = options;
   let taken = 0;
   let answered = 0;
@@ -294,7 +293,10 @@ export function createBudget(
     if (!options.isShared || endRetry !== undefined) return;
     const nowMs = clock.steady();
     const own = held(nowMs);
-    if (own === undefined) return renew(budget, 'now');
+    if (own === undefined) {
+      renew(budget, 'now');
+      return;
+    }
     const forBackground = own.total - own.limit * CALLERS_SHARE;
     const isUseful = (waiters.some(isOfCaller) ? own.total : forBackground) >= 1;
     const spacingMs = isUseful ? LEAST_RENEWAL_MS : options.renewMs;
@@ -360,6 +362,7 @@ export function createBudget(
     refused: (call: SentCall, waitMs: number | undefined): void => {
       const nowMs = clock.steady();
       const limit = told?.limit ?? report?.limit;
+      const isNews = waitMs !== undefined && nowMs + waitMs > blockedUntilMs + LEAST_NEWS_MS;
       if (waitMs !== undefined) blockedUntilMs = Math.max(blockedUntilMs, nowMs + waitMs);
       if (limit !== undefined && waitMs !== undefined) {
         const { askedAtMs, taken } = call;
@@ -369,8 +372,10 @@ export function createBudget(
         if (own !== undefined && !own.isAlone) own.left = Math.min(own.left, 0);
       }
       if (!options.isShared) return;
-      if (waitMs !== undefined) tellRefusal(budget, waitMs);
-      if (held(nowMs) !== undefined) renew(budget, 'soon');
+      // Where the limit is spent, each of many calls may be refused.
+      if (isNews) tellRefusal(budget, waitMs);
+      const own = held(nowMs);
+      if (own !== undefined && !own.isAlone && nowMs - own.renewedAtMs >= LEAST_RENEWAL_MS) renew(budget, 'soon');
     },
 
     /** Counts the end of a call, with or without a response. */

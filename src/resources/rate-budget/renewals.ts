@@ -95,7 +95,8 @@ export function createRenewals(ports: RenewalPorts) {
       await tellNews();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ err: error }, 'could not renew the shares of the rate limits of providers; calls go on');
+      if (!isFailing)
+        log.warn({ err: error }, 'could not renew the shares of the rate limits of providers; calls go on');
       isFailing = true;
       measures.renewed('failed', batch.length);
       for (const budget of batch) {
@@ -111,8 +112,13 @@ export function createRenewals(ports: RenewalPorts) {
     const { now, budgets } = await store.read(batch.map(({ key }) => key));
     const database = { now, sentAtMs, readAtMs: clock.steady() };
     const stored = new Map(budgets.map((budget) => [nameOf(budget), budget]));
-    const settled: { budget: Budget; settlement: Settlement; taken: number; leaves: boolean; changed: ChangedBudget }[] =
-      [];
+    const settled: {
+      budget: Budget;
+      settlement: Settlement;
+      taken: number;
+      leaves: boolean;
+      changed: ChangedBudget;
+    }[] = [];
     for (const budget of batch) {
       const before = stored.get(nameOf(budget.key));
       const leaves = isLast || budget.isIdle();

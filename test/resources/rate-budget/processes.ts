@@ -24,7 +24,10 @@ export function createProvider(clock: VirtualClock, { limit, windowMs, latencyMs
     windows: () => windows.flatMap((window) => window ?? []),
     current: () => current().window,
     /** Calls the provider: it counts the call halfway. */
-    call: (by: string, done: (state: { limit: number; remaining: number; resetSeconds: number }, ok: boolean) => void) => {
+    call: (
+      by: string,
+      done: (state: { limit: number; remaining: number; resetSeconds: number }, ok: boolean) => void,
+    ) => {
       clock.after(latencyMs / 2, () => {
         const { window, resetMs } = current();
         window.calls++;
@@ -72,7 +75,10 @@ export function createCluster() {
   const nameOf = ({ accountId, id }: { readonly accountId: number; readonly id: number }) => `${accountId}:${id}`;
   const store: BudgetStore = {
     read: (keys) =>
-      later(() => ({ now: clock.now() + 7, budgets: keys.flatMap((key) => structuredClone(rows.get(nameOf(key))) ?? []) })),
+      later(() => ({
+        now: clock.now() + 7,
+        budgets: keys.flatMap((key) => structuredClone(rows.get(nameOf(key))) ?? []),
+      })),
     write: (changed) =>
       later(() =>
         changed.filter(({ expiresAt: _, ...budget }) => {
@@ -87,7 +93,14 @@ export function createCluster() {
   function start(options: Partial<BudgetOptions> = {}) {
     const id = started++;
     const own = new Set<(payload: string) => void>();
-    const counts = { waited: 0, unleased: 0, overdrawn: { caller: 0, background: 0, formula: 0 }, renewed: 0, conflict: 0, failed: 0 };
+    const counts = {
+      waited: 0,
+      unleased: 0,
+      overdrawn: { caller: 0, background: 0, formula: 0 },
+      renewed: 0,
+      conflict: 0,
+      failed: 0,
+    };
     let isFrozen = false;
     const budgets = createRateBudgets({
       // A frozen process does nothing: its timers end when it goes on.
@@ -97,7 +110,10 @@ export function createCluster() {
         log: silentLog,
         options,
         notifier: {
-          publish: (_, payload) => later(() => void handlers.forEach((handle) => clock.after(1, () => handle(payload)))),
+          publish: (_, payload) =>
+            later(() => {
+              for (const handle of handlers) clock.after(1, () => handle(payload));
+            }),
           subscribe: (_, handler) => {
             const hear = (payload: string) => !isFrozen && handler(payload);
             handlers.add(hear);
