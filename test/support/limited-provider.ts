@@ -72,7 +72,7 @@ export async function startLimitedProvider(options: {
       'ratelimit-reset': String(Math.ceil(resetMs / 1000)),
     }),
   });
-  /** @returns the status and headers of a response */
+  /** Returns the status and the headers of a response. */
   const take = (): { readonly status: number; readonly headers: Readonly<Record<string, string>> } => {
     counts.calls++;
     if (!isLimited) return { status: 200, headers: {} };

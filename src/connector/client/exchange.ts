@@ -211,7 +211,7 @@ export async function exchange(
 }
 
 /**
- * Takes a request from the rate limit. The caller of `countRequest` must end it.
+ * Counts a request against the rate limit.
  * @returns a promise where the request has to wait
  * @throws the reason of the signal
  */

@@ -121,7 +121,7 @@ const UNLEASED_PART = 1 / 32;
 /** Renewals of one budget are at least this far apart, unless others wait for it. */
 /** Background work tries again after this time at the latest. */
 const LONGEST_RETRY_SECONDS = 3_600;
-/** A refusal is told to others if it ends so much later than the last one. */
+/** A refusal is reported to other processes if it ends this much later than the last one. */
 const LEAST_NEWS_MS = 1_000;
 const LEAST_RENEWAL_MS = 200;
 
