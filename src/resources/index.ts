@@ -44,7 +44,7 @@ import {
   predictNext,
 } from './page.ts';
 import { createQueryCache, type Query, wholeRecord } from './query.ts';
-import type { BudgetOptions } from './rate-budget/budget.ts';
+import type { RateBudgetOptions } from './rate-budget/budget.ts';
 import { createBudgetStore } from './rate-budget/budget-store.ts';
 import { createRateBudgets, type RateBudgets } from './rate-budget/index.ts';
 import { createBudgetCounts, measureBudgets } from './rate-budget/rate-metrics.ts';
@@ -190,7 +190,7 @@ const NO_MAPPINGS: MappedCalls = {
 };
 
 /** Limits of the budgets that processes share, for tests and measurements. */
-export type RateBudgetRole = Partial<BudgetOptions>;
+export type RateBudgetRole = Partial<RateBudgetOptions>;
 
 /** The budgets of rate limits that all processes share, with the purge of their rows. */
 export function composeRateBudgets(

@@ -2,12 +2,12 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../../db/array-literal.ts';
 import { firstOf } from '../../db/row.ts';
 import type { BudgetKey } from './budget.ts';
-import type { BudgetState } from './settle.ts';
+import type { RateBudgetState } from './settle.ts';
 
 /** The state of a budget, with the number of its changes. */
 export interface StoredBudget extends BudgetKey {
   readonly version: number;
-  readonly state: BudgetState;
+  readonly state: RateBudgetState;
 }
 
 /** The budgets that were found, and the database's time when they were read, in milliseconds since 1970. */
@@ -34,7 +34,7 @@ interface ReadRow {
   readonly accountId: number | null;
   readonly id: number | null;
   readonly version: number | null;
-  readonly state: BudgetState | null;
+  readonly state: RateBudgetState | null;
 }
 
 /** Creates the store of budgets. All times come from the database, so that the clocks of processes may differ. */

@@ -2,13 +2,13 @@ import type { Clock, EndWait } from '../../clock.ts';
 import type { RateLimitState } from '../../connector/contract.ts';
 import { AppError } from '../../errors.ts';
 import { CALLERS_SHARE, callsBesideCallers, type TimedRateLimit } from '../rate-limits.ts';
-import type { Grant, Renewal, Report } from './settle.ts';
+import type { Grant, Report, ShareRenewal } from './settle.ts';
 
 /** The work that a call belongs to. Background work and formulas leave a part of the budget to callers. */
 export type Work = 'caller' | 'background' | 'formula';
 
 /** Limits of shared budgets. */
-export interface BudgetOptions {
+export interface RateBudgetOptions {
   /** Whether processes share budgets. Measurements switch it off. */
   readonly isShared: boolean;
   /** Milliseconds for which a process has its share. */
@@ -28,7 +28,7 @@ export interface BudgetOptions {
   readonly coldCalls: number;
 }
 
-export const BUDGET_OPTIONS: BudgetOptions = {
+export const BUDGET_OPTIONS: RateBudgetOptions = {
   isShared: true,
   leaseMs: 5_000,
   renewMs: 1_000,
@@ -66,7 +66,7 @@ export interface BudgetMeasures {
 
 export interface BudgetPorts {
   readonly clock: Clock;
-  readonly options: BudgetOptions;
+  readonly options: RateBudgetOptions;
   readonly measures: BudgetMeasures;
   /** Requests a renewal in the background. */
   readonly renew: (budget: Budget, urgency: 'soon' | 'now') => void;
@@ -403,7 +403,7 @@ export function createBudget({ clock, options, measures, renew, tellRefusal, isF
     },
 
     /** Returns the request for a share. */
-    request: (holder: string, database: TimeOfDatabase, leaves: boolean): Renewal => {
+    request: (holder: string, database: TimeOfDatabase, leaves: boolean): ShareRenewal => {
       const nowMs = clock.steady();
       const elapsedMs = Math.max(LEAST_RENEWAL_MS, nowMs - asked.sinceMs);
       const perLease = leaseMs / elapsedMs;

@@ -6,7 +6,7 @@ import type { Notifier } from '../../db/notifier.ts';
 import type { Logger } from '../../log.ts';
 import { currentTrace } from '../../trace.ts';
 import type { TimedRateLimit } from '../rate-limits.ts';
-import { BUDGET_OPTIONS, type Budget, type BudgetKey, type BudgetOptions, createBudget } from './budget.ts';
+import { BUDGET_OPTIONS, type Budget, type BudgetKey, createBudget, type RateBudgetOptions } from './budget.ts';
 import type { BudgetStore } from './budget-store.ts';
 import { type BudgetCounts, NO_COUNTS } from './rate-metrics.ts';
 import { createRenewals } from './renewals.ts';
@@ -16,7 +16,7 @@ export interface SharingPorts {
   readonly store: BudgetStore;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe'>;
   readonly log: Logger;
-  readonly options?: Partial<BudgetOptions> | undefined;
+  readonly options?: Partial<RateBudgetOptions> | undefined;
 }
 
 export interface RateBudgetPorts {
@@ -34,7 +34,7 @@ export type RateBudgets = ReturnType<typeof createRateBudgets>;
 /** Creates the budgets. What was not used for long is forgotten. */
 export function createRateBudgets({ clock, sharing, counts = NO_COUNTS }: RateBudgetPorts) {
   const kept = new LRUCache<string, Budget>(atMost(MOST_KEPT));
-  const options: BudgetOptions = { ...BUDGET_OPTIONS, isShared: sharing !== undefined, ...sharing?.options };
+  const options: RateBudgetOptions = { ...BUDGET_OPTIONS, isShared: sharing !== undefined, ...sharing?.options };
   const findBudget = ({ accountId, id }: BudgetKey) => kept.get(`${accountId}:${id}`);
   const renewals =
     sharing === undefined || !options.isShared

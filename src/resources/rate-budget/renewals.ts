@@ -5,7 +5,7 @@ import type { Notifier } from '../../db/notifier.ts';
 import type { Logger } from '../../log.ts';
 import { inBackground } from '../../trace.ts';
 import { callsBesideCallers } from '../rate-limits.ts';
-import type { Budget, BudgetKey, BudgetOptions } from './budget.ts';
+import type { Budget, BudgetKey, RateBudgetOptions } from './budget.ts';
 import type { BudgetStore, ChangedBudget } from './budget-store.ts';
 import { type Settlement, settle } from './settle.ts';
 
@@ -14,7 +14,7 @@ export interface RenewalPorts {
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe'>;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly options: BudgetOptions;
+  readonly options: RateBudgetOptions;
   readonly measures: { readonly renewed: (outcome: 'renewed' | 'conflict' | 'failed', count: number) => void };
   /** Returns the budget of an instance, if this process has called it. */
   readonly findBudget: (key: BudgetKey) => Budget | undefined;

@@ -11,7 +11,7 @@ export interface Report {
 }
 
 /** The answered calls of a holder at the time of a renewal. */
-export interface Mark {
+export interface AnsweredMark {
   readonly at: number;
   readonly answered: number;
 }
@@ -25,7 +25,7 @@ export interface Holder {
   /** Calls of it that the report surely includes. */
   readonly base: number;
   /** The last renewals, the oldest first. */
-  readonly marks: readonly Mark[];
+  readonly marks: readonly AnsweredMark[];
   /** Calls of callers, and of background work, that it expects in the time of one lease. */
   readonly callers: number;
   readonly background: number;
@@ -36,7 +36,7 @@ export interface Holder {
 }
 
 /** The budget of one instance, as all processes see it. */
-export interface BudgetState {
+export interface RateBudgetState {
   /** The newest report. */
   readonly report: Report;
   /** Calls that the report may not include, of holders that are gone. */
@@ -46,7 +46,7 @@ export interface BudgetState {
 }
 
 /** A process asks for a share, or renews it. What it had left of its share returns to the budget. */
-export interface Renewal {
+export interface ShareRenewal {
   readonly holder: string;
   /** The database's time. */
   readonly now: number;
@@ -80,7 +80,7 @@ export interface Grant {
 }
 
 export interface Settlement {
-  readonly state: BudgetState;
+  readonly state: RateBudgetState;
   readonly grant: Grant;
   /** Whether other processes should renew now: they have more than their part, or this process left something that they wait for. */
   readonly wakesOthers: boolean;
@@ -97,7 +97,7 @@ const LEAST_FAIR = 2;
  * Settles a renewal: the new state of the budget, and the share of the process. It guarantees that all shares together never exceed what the
  * newest report left, less the calls that the report may not include yet. Undefined where no limit is known.
  */
-export function settle(before: BudgetState | undefined, renewal: Renewal): Settlement | undefined {
+export function settle(before: RateBudgetState | undefined, renewal: ShareRenewal): Settlement | undefined {
   const known = before ?? (renewal.report && { report: renewal.report, debt: 0, holders: {} });
   if (known === undefined) return undefined;
   const { holder: id, now } = renewal;
@@ -161,7 +161,7 @@ function divide(total: number, limit: number, all: readonly Demand[]) {
 }
 
 function share(
-  renewal: Renewal,
+  renewal: ShareRenewal,
   { pool, total, isAlone }: { readonly pool: number; readonly total: number; readonly isAlone: boolean },
   fairOf: ReturnType<typeof divide>,
 ): Pick<Grant, 'left' | 'reserve'> {
@@ -177,7 +177,7 @@ function share(
  * Removes the holders whose leases ended. If the report or the reset is from after the lease, their calls matter no more. Otherwise nobody
  * knows how many they sent, so their whole shares count as used until a newer report comes.
  */
-function withoutDead({ report, debt, holders }: BudgetState, { holder: id, now }: Renewal): BudgetState {
+function withoutDead({ report, debt, holders }: RateBudgetState, { holder: id, now }: ShareRenewal): RateBudgetState {
   const entries = Object.entries(holders);
   const dead = entries.filter(([name, { until }]) => name !== id && until <= now);
   const countsFrom = report.resetsAt <= now ? report.resetsAt : report.at;
@@ -188,7 +188,7 @@ function withoutDead({ report, debt, holders }: BudgetState, { holder: id, now }
 }
 
 /** Replaces the report by that of the renewal, if it is newer. It includes the calls that were answered before it. */
-function withNewest(state: BudgetState, { holder: id, report, base }: Renewal): BudgetState {
+function withNewest(state: RateBudgetState, { holder: id, report, base }: ShareRenewal): RateBudgetState {
   if (report === undefined || report.at <= state.report.at) return state;
   const entries = Object.entries(state.holders).map(([name, holder]) => [
     name,
@@ -202,7 +202,7 @@ function baseAt({ base, marks }: Holder, at: number): number {
   return Math.max(base, marks.findLast((mark) => mark.at <= at)?.answered ?? 0);
 }
 
-function keepMarks(marks: readonly Mark[], now: number): readonly Mark[] {
+function keepMarks(marks: readonly AnsweredMark[], now: number): readonly AnsweredMark[] {
   const firstKept = marks.findIndex(({ at }) => at > now - KEEP_MARKS_MS);
   return marks.slice(Math.max(0, firstKept - 1));
 }

@@ -1,4 +1,4 @@
-import type { BudgetOptions, Work } from '../../../src/resources/rate-budget/budget.ts';
+import type { RateBudgetOptions, Work } from '../../../src/resources/rate-budget/budget.ts';
 import type { BudgetStore, StoredBudget } from '../../../src/resources/rate-budget/budget-store.ts';
 import { createRateBudgets } from '../../../src/resources/rate-budget/index.ts';
 import { waitForCallersMs } from '../../../src/resources/rate-limits.ts';
@@ -90,7 +90,7 @@ export function createCluster() {
       ),
   };
 
-  function start(options: Partial<BudgetOptions> = {}) {
+  function start(options: Partial<RateBudgetOptions> = {}) {
     const id = started++;
     const own = new Set<(payload: string) => void>();
     const counts = {
