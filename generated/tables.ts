@@ -820,6 +820,18 @@ export interface PollSeenColumns {
   readonly missed: number;
 }
 
+/** Of an instance in use: the rate limit that the provider last reported, and the shares of processes. It has no foreign key, because one removed instance must not hinder the renewal of all others. */
+export interface RateBudgetColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  /** The number of changes, so that no process overwrites the change of another. */
+  readonly version: number;
+  /** The report and the holders; times in milliseconds of the clock of the database. */
+  readonly state: unknown;
+  /** When no process has a share and the report has no more meaning. */
+  readonly expires_at: Date;
+}
+
 /** Where an organization gave a role other privileges than it has by default. */
 export interface RolePrivilegesColumns {
   readonly organization_id: number;
@@ -1073,6 +1085,7 @@ export interface Tables {
   readonly platform_key: PlatformKeyColumns;
   readonly poll: PollColumns;
   readonly poll_seen: PollSeenColumns;
+  readonly rate_budget: RateBudgetColumns;
   readonly role_privileges: RolePrivilegesColumns;
   readonly schema_change: SchemaChangeColumns;
   readonly schema_check: SchemaCheckColumns;

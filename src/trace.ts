@@ -43,6 +43,8 @@ export interface AuditEntry {
 export interface Trace {
   readonly requestId: string;
   instanceId?: number;
+  /** The work that the calls belong to. Undefined: that of a caller. Other work leaves a part of a provider's rate limit to callers. */
+  work?: 'background' | 'formula';
   /** Redacts the secrets of the caller and the instance. */
   redactor?: Redactor;
   /** The audit entry of a call that changes something. */

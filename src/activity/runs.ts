@@ -13,6 +13,8 @@ export interface RunSubject extends Pick<ActivityEntry, 'accountId'> {
   readonly instanceId: number;
   /** Path of the run's resource, below the base path. */
   readonly path: string;
+  /** Whether the work has waited for the provider's rate limit so often that it now uses the part of callers too. */
+  readonly isOverdue: boolean;
 }
 
 /** Properties of an instance that its trace logging needs. */
@@ -49,10 +51,11 @@ export function createOpenRun(
   recorder: Pick<Recorder, 'record' | 'openWireLog'>,
   basePath: string,
 ) {
-  return ({ kind, accountId, userId, instanceId, path }: RunSubject) => {
+  return ({ kind, accountId, userId, instanceId, path, isOverdue }: RunSubject) => {
     const [atMs, startedMs] = [clock.now(), clock.steady()];
     const trace = createTrace(randomUUID());
     trace.instanceId = instanceId;
+    if (!isOverdue) trace.work = 'background';
     let elementKey: string | undefined;
     const redactor = () => trace.redactor ?? NO_SECRETS;
     return {

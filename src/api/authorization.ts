@@ -22,6 +22,7 @@ import type { Instances } from '../instances/instances.ts';
 import { createRedactor, type Redactor } from '../redaction.ts';
 import type { Resources } from '../resources/index.ts';
 import { findName } from '../resources/objects.ts';
+import { currentTrace } from '../trace.ts';
 import { actIn } from './access.ts';
 import type { InnerCaller, InnerCallers } from './inner-callers.ts';
 import { assertKeyCovers, isForKeys, otherAccount, outOfReach } from './key-scopes.ts';
@@ -348,6 +349,9 @@ export function createAuthorization(parts: AuthorizationParts): ApiAuthorization
 
   /** The user may have lost the right to work in the account since the ticket was made. */
   function byTicket(ticket: string, { accountId, userId, instanceId }: InnerCaller): Credentials {
+    const trace = currentTrace();
+    // Only formulas have tickets.
+    if (trace !== undefined) trace.work = 'formula';
     return {
       secrets: [ticket],
       key: ` ${ticket}`,

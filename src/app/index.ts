@@ -24,7 +24,7 @@ import type { Logger } from '../log.ts';
 import { composeMappings } from '../mappings/index.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composePolls, type PollRole } from '../polls/index.ts';
-import { composeResources } from '../resources/index.ts';
+import { composeRateBudgets, composeResources, type RateBudgetRole } from '../resources/index.ts';
 import { composeSchemas, createComplaints, type SchemaRole } from '../schemas/index.ts';
 import { createSandbox } from '../scripts/index.ts';
 import { openListener } from './listener.ts';
@@ -66,6 +66,8 @@ export interface AppPorts extends GivenConnectors {
   readonly bulkOptions?: BulkRole['options'];
   /** Limits of the workers of formulas, for tests and measurements. */
   readonly formulaOptions?: FormulaRole['options'];
+  /** Limits of the rate limits that processes share, for tests and measurements. */
+  readonly rateBudgetOptions?: RateBudgetRole;
   /** Limits of the recorder of activity, for tests and measurements. */
   readonly recorderOptions?: ActivityOptions['recorder'];
 }
@@ -166,9 +168,11 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('scripts', sandbox.close);
   const complaints = createComplaints(platform);
   cleanup.add('complaints', complaints.stop);
+  const rateBudgets = composeRateBudgets(platform, ports.rateBudgetOptions);
+  cleanup.add('rate budgets', rateBudgets.stop);
   const resources = composeResources(
     platform,
-    { client, budget, tokensOf: tokens.of, noteCredentials, noteRejection: complaints.note },
+    { client, budget, tokensOf: tokens.of, noteCredentials, noteRejection: complaints.note, rateBudgets },
     { inForce: mappings.inForce, sandbox },
   );
   const { smtpUrl, smtpFrom } = config;
@@ -308,6 +312,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     purgeConnectSessions: connect.sessions.purge,
     purgeConnectDepartures: connect.page.purgeDepartures,
     ...maintenance,
+    purgeRateBudgets: rateBudgets.purge,
     keepEvents: events.keep,
     keepAuditLog: auditLog.keep,
     keepActivity: activity.keep,

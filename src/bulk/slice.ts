@@ -35,7 +35,7 @@ export interface SliceOptions {
 }
 
 /** Parts in a row that leave everything to callers; the next one gets further, however little of the limit is left. */
-const MOST_WAITS = 3;
+export const MOST_WAITS = 3;
 const LONGEST_WAIT_MS = 3_600_000;
 
 /** Creates the slice of a job. It ends after its time, or when the remaining rate limit of the provider has to stay for callers. */

@@ -12,7 +12,7 @@ import { type EndPorts, endJob } from './end-job.ts';
 import type { CallCount } from './file-writer.ts';
 import { type ForgetPorts, forgetNative, type NativeEndHow, type NativeOwner } from './forget-native.ts';
 import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
-import type { SliceInput } from './slice.ts';
+import { MOST_WAITS, type SliceInput } from './slice.ts';
 import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
 
 export interface WorkerOptions extends DownloadOptions, UploadOptions {
@@ -201,7 +201,9 @@ export function createBulkWorker(
     const signal = AbortSignal.any([writeSignal, ended.signal, stopping.signal]);
     const calls: CallCount = { providerCalls: 0, rows: 0 };
     const { accountId, instanceId, userId, id } = job;
-    const activityRun = openRun({ kind: 'bulk', accountId, userId, instanceId, path: `/bulk/${id}/status` });
+    const isOverdue = job.waits >= MOST_WAITS;
+    const path = `/bulk/${id}/status`;
+    const activityRun = openRun({ kind: 'bulk', accountId, userId, instanceId, path, isOverdue });
     const end = ({ isDone = false, fault }: Partial<SliceResult> = {}) =>
       activityRun.end({ isReported: isDone || calls.rows > 0, rows: calls.rows, fault });
     try {

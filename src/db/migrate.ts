@@ -43,6 +43,7 @@ import * as schemaWatches from './migrations/0074-schema-watches.ts';
 import * as accessKeys from './migrations/0077-access-keys.ts';
 import * as activityKeys from './migrations/0078-activity-keys.ts';
 import * as endpointRates from './migrations/0079-endpoint-rates.ts';
+import * as rateBudgets from './migrations/0081-rate-budgets.ts';
 import * as feedTokens from './migrations/0082-feed-tokens.ts';
 
 interface Migration {
@@ -92,6 +93,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0077-access-keys', statements: accessKeys.STATEMENTS },
   { name: '0078-activity-keys', statements: activityKeys.STATEMENTS },
   { name: '0079-endpoint-rates', statements: endpointRates.STATEMENTS },
+  { name: '0081-rate-budgets', statements: rateBudgets.STATEMENTS },
   { name: '0082-feed-tokens', statements: feedTokens.STATEMENTS },
 ];
 

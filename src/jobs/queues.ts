@@ -76,6 +76,8 @@ export interface Maintenance {
    * @returns number of corrected instances
    */
   readonly keepSchemas: (signal: AbortSignal) => Promise<number>;
+  /** Deletes shared rate limits that no process had used for long at the given time. */
+  readonly purgeRateBudgets: (before: Date) => Promise<number>;
   /** Deletes changes of watched objects that were found before the given time. */
   readonly purgeSchemaChanges: (before: Date) => Promise<number>;
   /** Creates partitions of bulk jobs, and deletes jobs after the retention period. */
@@ -109,7 +111,7 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
   const { purgeConnectSessions, purgeConnectDepartures } = maintenance;
   const { refreshTokens, keepEvents, keepAuditLog, keepActivity, keepPolls, keepBulk, keepWebhooks, removeAccounts } =
     maintenance;
-  const { keepFormulas, keepSchemas, purgeSchemaChanges } = maintenance;
+  const { keepFormulas, keepSchemas, purgeSchemaChanges, purgeRateBudgets } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
@@ -154,6 +156,7 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'polls.keep': everyMinute(keepPolls),
     'schemas.keep': everyMinute(keepSchemas),
     'schemas.purge': purge(purgeSchemaChanges, SCHEMA_CHANGE_MS, '33 * * * *'),
+    'rate-budgets.purge': purge(purgeRateBudgets, HOUR_MS, '23 * * * *'),
     'events.webhooks': everyMinute(keepWebhooks),
     'oauth.refresh': everyMinute(refreshTokens),
     'accounts.remove': everyMinute(removeAccounts),

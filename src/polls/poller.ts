@@ -19,7 +19,15 @@ import {
   type SeenLookup,
   type SeenVersion,
 } from './poll-store.ts';
-import { type EarlyEnd, MappingMissing, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
+import {
+  type EarlyEnd,
+  MappingMissing,
+  MOST_WAITS,
+  PollLost,
+  type RunOptions,
+  type RunPorts,
+  type RunTally,
+} from './run.ts';
 import { runPoll } from './run-poll.ts';
 import { createSettingsCache } from './settings-cache.ts';
 
@@ -223,7 +231,8 @@ export function createPoller(
     }
     const { accountId, instanceId } = poll;
     const path = `/instances/${instanceId}/polls/${encodeURIComponent(poll.resource)}`;
-    const run = openRun({ kind: 'poll', accountId, userId: null, instanceId, path });
+    const isOverdue = poll.waits >= MOST_WAITS;
+    const run = openRun({ kind: 'poll', accountId, userId: null, instanceId, path, isOverdue });
     run.attach(instance);
     const note = (fault?: RunFault) => run.end({ isReported: tally.events > 0, events: tally.events, fault });
     try {

@@ -19,7 +19,7 @@ import type {
   UploadOperation,
 } from '../connector/contract.ts';
 import { AppError, type ErrorCode, isAppError } from '../errors.ts';
-import type { RateLimits } from './rate-limits.ts';
+import type { RateBudgets } from './rate-budget/index.ts';
 import { assertMembers } from './record.ts';
 
 /** The parts of an instance that a call to its provider needs. */
@@ -82,8 +82,8 @@ export function startCall(
     tokensOf,
     noteCredentials,
     noteRejection,
-    rateLimits,
-  }: CallNeighbours & { readonly rateLimits: RateLimits },
+    rateBudgets,
+  }: CallNeighbours & { readonly rateBudgets: Pick<RateBudgets, 'gateOf'> },
   instance: ConnectedInstance,
   signal: AbortSignal,
   work: string | undefined,
@@ -105,16 +105,10 @@ export function startCall(
     mostMembers = Math.max(mostMembers, members);
   };
   const tokens = connector.auth.type === 'oauth2' ? tokensOf(instance) : undefined;
-  const call = { connector, config, tokens, signal, hold, tally, noteMembers };
-
-  /** Notes the rate limit, whichever call reported it, because polls leave the rest of it to callers. */
-  function noteLimit(before: CallTally['rateLimit']): void {
-    const { rateLimit } = tally;
-    if (rateLimit !== undefined && rateLimit !== before) rateLimits.note(instance, rateLimit);
-  }
+  const gate = rateBudgets.gateOf(instance);
+  const call = { connector, config, tokens, signal, hold, tally, noteMembers, gate };
 
   async function judged<Result>(what: string, result: Promise<Result>): Promise<Result> {
-    const before = tally.rateLimit;
     try {
       const found = await result;
       if (!instance.valid) await noteCredentials(instance, { kind: 'accepted', work: what });
@@ -124,17 +118,6 @@ export function startCall(
         await noteCredentials(instance, { kind: 'refused', work: what });
       } else if (isAppError(error, 'PROVIDER_REJECTED')) noteRejection?.(instance, error);
       throw error;
-    } finally {
-      noteLimit(before);
-    }
-  }
-
-  async function pass(request: PassedRequest): Promise<PassedResponse> {
-    const before = tally.rateLimit;
-    try {
-      return await client.pass(call, request);
-    } finally {
-      noteLimit(before);
     }
   }
 
@@ -163,7 +146,7 @@ export function startCall(
     },
     send: (request: ProviderRequest) => judged(records, client.send(call, request)),
     /** Passes a request on. The caller judges the response, so a rejection says nothing about the credentials. */
-    pass,
+    pass: (request: PassedRequest): Promise<PassedResponse> => client.pass(call, request),
     sendForFile: (request: ProviderRequest) => judged(`${records} as a file`, client.sendForFile(call, request)),
     /** Sends a file. Its bytes are sent once, whatever the outcome is. */
     upload: <Input extends UploadInput>(

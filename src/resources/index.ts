@@ -45,7 +45,10 @@ import {
   predictNext,
 } from './page.ts';
 import { createQueryCache, type Query, wholeRecord } from './query.ts';
-import { createRateLimits } from './rate-limits.ts';
+import type { RateBudgetOptions } from './rate-budget/budget.ts';
+import { createBudgetStore } from './rate-budget/budget-store.ts';
+import { createRateBudgets, type RateBudgets } from './rate-budget/index.ts';
+import { createBudgetCounts, measureBudgets } from './rate-budget/rate-metrics.ts';
 import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
 import { assertTakesJson, type FileForm, readTexts, refuseFile } from './upload.ts';
@@ -201,14 +204,32 @@ const NO_MAPPINGS: MappedCalls = {
   sandbox: { run: () => Promise.reject(new Error('Nothing runs scripts here')) },
 };
 
+/** Limits of the budgets that processes share, for tests and measurements. */
+export type RateBudgetRole = Partial<RateBudgetOptions>;
+
+/** The budgets of rate limits that all processes share, with the purge of their rows. */
+export function composeRateBudgets(
+  { knex, notifier, log, clock, metrics }: Pick<Platform, 'knex' | 'notifier' | 'log' | 'clock' | 'metrics'>,
+  options?: RateBudgetRole,
+) {
+  const store = createBudgetStore(knex);
+  const budgets = createRateBudgets({
+    clock,
+    sharing: { store, notifier, log, options },
+    counts: createBudgetCounts(metrics),
+  });
+  measureBudgets(budgets.countHeld, metrics);
+  return { ...budgets, purge: store.purge };
+}
+
 /** Creates the normalised calls on instances. Each finds the object, calls the provider, and returns records in the form of the API. */
 export function composeResources(
   { clock, keys }: Pick<Platform, 'clock'> & { readonly keys: Pick<PlatformKeys, 'seal' | 'open'> },
-  given: CallNeighbours,
+  given: CallNeighbours & { readonly rateBudgets?: RateBudgets },
   { inForce, sandbox }: MappedCalls = NO_MAPPINGS,
 ) {
-  const rateLimits = createRateLimits(clock);
-  const neighbours = { ...given, rateLimits };
+  const { rateBudgets = createRateBudgets({ clock }) } = given;
+  const neighbours = { ...given, rateBudgets };
   const catalog = createCatalog(clock, { inForce, scriptOf: createMappingScripts(sandbox) });
   const prepare = createQueryCache();
   const pageTokens = createPageTokens(keys);
@@ -677,8 +698,8 @@ export function composeResources(
       return { response, report: call.tally };
     },
 
-    /** Returns the rate limit that the provider last reported to this process, until it is renewed. */
-    rateLimitOf: rateLimits.find,
+    /** Returns the rate limit of an instance, as the provider last reported it to any process, until it is renewed. */
+    rateLimitOf: rateBudgets.find,
 
     deleteRecord: async (target: ObjectTarget, id: string) => {
       const { call, object } = await open(target, 'delete');

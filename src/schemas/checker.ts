@@ -137,6 +137,7 @@ export function createChecker(
       userId: null,
       instanceId,
       path: `/instances/${instanceId}/watches`,
+      isOverdue: check.waits >= MOST_WAITS,
     });
     activity.attach(instance);
     const wordsOf = (error: unknown) => {

@@ -13,6 +13,7 @@ const PURGES = {
   'connect.purge-sessions': { work: 'purgeConnectSessions', keepMs: 720 * HOUR_MS, schedule: '3 * * * *' },
   'connect.purge-departures': { work: 'purgeConnectDepartures', keepMs: HOUR_MS / 4, schedule: '*/15 * * * *' },
   'schemas.purge': { work: 'purgeSchemaChanges', keepMs: 8760 * HOUR_MS, schedule: '33 * * * *' },
+  'rate-budgets.purge': { work: 'purgeRateBudgets', keepMs: HOUR_MS, schedule: '23 * * * *' },
   'oauth.purge-proxy-targets': { work: 'purgeProxyTargets', keepMs: 24 * HOUR_MS, schedule: '17 * * * *' },
   'oauth.purge-authorizations': { work: 'purgeAuthorizations', keepMs: HOUR_MS / 4, schedule: '*/15 * * * *' },
 } as const;
@@ -35,6 +36,7 @@ const nothing: Maintenance = {
   keepPolls: async () => 0,
   keepSchemas: async () => 0,
   purgeSchemaChanges: async () => 0,
+  purgeRateBudgets: async () => 0,
   keepFormulas: async () => {},
   keepBulk: async () => {},
   keepWebhooks: async () => 0,

@@ -65,6 +65,7 @@ export type AppOverrides = Pick<
   | 'bulkOptions'
   | 'formulaOptions'
   | 'recorderOptions'
+  | 'rateBudgetOptions'
   | 'connectors'
   | 'simulatorsUrl'
 >;

@@ -48,6 +48,32 @@ export interface ProviderCall {
   readonly tally?: CallTally;
   /** Whether to retry failures that may pass. Default true. */
   readonly retry?: boolean;
+  /** Where requests wait for the rate limit. Without it, they are sent at once. */
+  readonly gate?: CallGate | undefined;
+}
+
+/** A request under way, as the gate counts it. */
+export interface GatedRequest {
+  readonly askedAtMs: number;
+  readonly taken: number;
+  readonly answered: number;
+}
+
+/** Counts the requests of an instance against the rate limit of its provider. */
+export interface CallGate {
+  /**
+   * Counts a request that is about to be sent.
+   * @returns undefined if it can be sent now; otherwise a promise that resolves when it can, or rejects with the reason of the signal
+   */
+  readonly take: (signal: AbortSignal) => Promise<void> | undefined;
+  /** Returns the request that was taken, as it is sent. */
+  readonly sent: () => GatedRequest;
+  /** Notes the rate limit that a response reports. */
+  readonly heard: (request: GatedRequest, state: RateLimitState) => void;
+  /** Notes that the provider refused the request because of its rate limit. `waitMs` is the wait that it requested. */
+  readonly refused: (request: GatedRequest, waitMs: number | undefined) => void;
+  /** Counts the end of a request that was taken, whatever its outcome is. */
+  readonly ended: () => void;
 }
 
 /** Counters of a call, updated as requests are sent. */
@@ -132,7 +158,12 @@ export async function exchange(
   const toSimulator = simulator !== undefined;
   const chosen = getsCredentials(prepared, url) ? outgoing.headers : outgoing.headersWithoutAuth();
   const headers = headersTo(binding, chosen, url);
-  countRequest(call);
+  const beforeMs = ports.clock.steady();
+  const waiting = passGate(call);
+  if (waiting !== undefined) await waiting;
+  // The time-out is that of the provider.
+  const deadlineMs = prepared.deadlineMs + (waiting === undefined ? 0 : ports.clock.steady() - beforeMs);
+  const sent = countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers, body: outgoing.body }, redactor);
   let taken = 0;
   const takeBytes = (bytes: number) => {
@@ -150,7 +181,7 @@ export async function exchange(
           method,
           headers: tracedHeaders,
           body: outgoing.body,
-          timeoutMs: Math.max(1, Math.ceil(prepared.deadlineMs - ports.clock.steady())),
+          timeoutMs: Math.max(1, Math.ceil(deadlineMs - ports.clock.steady())),
           maxBytes: MAX_BYTES,
           failureBytes: FAILURE_BYTES,
           toSimulator,
@@ -159,7 +190,7 @@ export async function exchange(
         }),
     );
     wire?.noteResponse(raw);
-    noteRateLimit(call, raw.headers, ports.clock);
+    noteRateLimit(call, raw.headers, ports.clock, sent);
     const reading = { hold, signal: call.signal, noteMembers: call.noteMembers };
     const isFile = prepared.expects === 'file';
     const read = await (isFile ? readFileResponse(reading, raw) : readResponse(reading, raw, headers.accept));
@@ -168,37 +199,63 @@ export async function exchange(
     const said = call.connector.classify?.(read.response);
     const location = redirectOf(prepared, read, said);
     if (location !== undefined) return { kind: 'redirected', location };
-    return judge(ports.clock, prepared, read, { said, url });
+    return noteRefusal(call, judge(ports.clock, prepared, read, { said, url }), sent);
   } catch (error) {
     call.signal.throwIfAborted();
     if (!isEgressError(error)) throw error;
     return { kind: 'failed', failed: describeEgressError(error, undertakingOf(prepared, url)) };
   } finally {
     hold.give(taken);
+    call.gate?.ended();
   }
+}
+
+/**
+ * Counts a request against the rate limit.
+ * @returns a promise where the request has to wait
+ * @throws the reason of the signal
+ */
+export function passGate({ signal, gate }: ProviderCall): Promise<void> | undefined {
+  signal.throwIfAborted();
+  return gate?.take(signal);
 }
 
 /**
  * Counts a request that is about to be sent.
  * @throws the reason of the signal
  */
-export function countRequest({ signal, tally }: ProviderCall): void {
-  signal.throwIfAborted();
+export function countRequest({ signal, tally, gate }: ProviderCall): GatedRequest | undefined {
+  if (signal.aborted) {
+    gate?.ended();
+    throw signal.reason;
+  }
   if (tally !== undefined) tally.providerCalls++;
   const trace = currentTrace();
   if (trace !== undefined) trace.providerCalls++;
+  return gate?.sent();
 }
 
 /** Records the rate limit that the provider reports, in headers that the connector or the core knows. */
 export function noteRateLimit(
-  { connector, tally }: ProviderCall,
+  { connector, tally, gate }: ProviderCall,
   headers: Readonly<Record<string, string>>,
   clock: Pick<Clock, 'now'>,
+  sent: GatedRequest | undefined,
 ): void {
-  if (tally === undefined) return;
+  if (tally === undefined && gate === undefined) return;
   const own = connector.rateLimit?.(headers);
   const said = own === undefined ? readRateLimit(headers, clock.now()) : judgeRateLimit(own);
-  if (said !== undefined) tally.rateLimit = said;
+  if (said === undefined) return;
+  if (tally !== undefined) tally.rateLimit = said;
+  if (sent !== undefined) gate?.heard(sent, said);
+}
+
+/** Reports to the gate that the provider refused a request because of its rate limit. */
+export function noteRefusal({ gate }: ProviderCall, verdict: Verdict, sent: GatedRequest | undefined): Verdict {
+  if (verdict.kind === 'failed' && verdict.failed.error.code === 'PROVIDER_RATE_LIMITED' && sent !== undefined) {
+    gate?.refused(sent, verdict.failed.retryAfterMs);
+  }
+  return verdict;
 }
 
 function undertakingOf({ binding, request, target }: PreparedRequest, url: URL) {

@@ -39,7 +39,7 @@ import { sendFile } from './upload.ts';
 import { followLink, resolveTarget } from './url.ts';
 
 export { type ByteBudget, createByteBudget, type Hold } from './byte-budget.ts';
-export type { AccessTokens, CallTally, MappingFaults, ProviderCall } from './exchange.ts';
+export type { AccessTokens, CallGate, CallTally, GatedRequest, MappingFaults, ProviderCall } from './exchange.ts';
 export type { PassedRequest, PassedResponse } from './passthrough.ts';
 
 /** Sends requests to providers. */

@@ -10,9 +10,11 @@ import {
   type ExchangePorts,
   noteRateLimit,
   type ProviderCall,
+  passGate,
 } from './exchange.ts';
 import { describeEgressError, isEgressError } from './failure.ts';
 import { sendReported } from './reporting.ts';
+import { readWaitMs } from './response.ts';
 import { resolveBelow } from './url.ts';
 
 /** A request that is sent to the provider unchanged, except for the instance's authentication. */
@@ -43,6 +45,7 @@ interface PassedOn {
 }
 
 const UNAUTHORIZED = 401;
+const TOO_MANY_REQUESTS = 429;
 
 /**
  * Passes a request on and returns the provider's response.
@@ -91,7 +94,9 @@ async function passOnce(
   const silenceMs = connector.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const toSimulator = simulator !== undefined;
   const sent = headersOf(binding, request, url);
-  countRequest(call);
+  const waiting = passGate(call);
+  if (waiting !== undefined) await waiting;
+  const counted = countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers: sent, body }, redactor);
   try {
     const response = await sendReported(
@@ -117,7 +122,10 @@ async function passOnce(
           signal,
         }),
     );
-    noteRateLimit(call, response.headers, ports.clock);
+    noteRateLimit(call, response.headers, ports.clock, counted);
+    if (response.status === TOO_MANY_REQUESTS && counted !== undefined) {
+      call.gate?.refused(counted, readWaitMs(response.headers, ports.clock.now()));
+    }
     return { ...response, redactor, ...(wire !== undefined && { body: wire.watch(response) }) };
   } catch (error) {
     signal.throwIfAborted();
@@ -125,6 +133,8 @@ async function passOnce(
     // A fault of the caller's body shows as a failure to send it.
     if (isAppError(error.cause)) throw error.cause;
     throw describeEgressError(error, { name: connector.name, linked: false, timeoutMs: silenceMs }).error;
+  } finally {
+    call.gate?.ended();
   }
 }
 

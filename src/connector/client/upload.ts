@@ -15,7 +15,9 @@ import {
   judge,
   MAX_BYTES,
   noteRateLimit,
+  noteRefusal,
   type ProviderCall,
+  passGate,
   type Verdict,
 } from './exchange.ts';
 import { describeEgressError, isEgressError } from './failure.ts';
@@ -83,8 +85,10 @@ async function sendOnce(
     return true;
   };
   const headers = headersTo(binding, outgoing.headers, target);
+  const waiting = passGate(call);
+  if (waiting !== undefined) await waiting;
   const pieces = body.pieces();
-  countRequest(call);
+  const counted = countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers, body: pieces }, redactor);
   try {
     const stream = await sendReported(
@@ -101,12 +105,13 @@ async function sendOnce(
           signal,
         }),
     );
-    noteRateLimit(call, stream.headers, ports.clock);
+    noteRateLimit(call, stream.headers, ports.clock, counted);
     const raw = { ...stream, body: await collect(stream, connector.name, take) };
     wire?.noteResponse(raw);
     const read = await readResponse({ hold, signal, noteMembers: call.noteMembers }, raw, outgoing.headers.accept);
     const said = connector.classify?.(read.response);
-    const verdict = judge(ports.clock, { binding, outgoing, target }, read, { said, url: target });
+    const judged = judge(ports.clock, { binding, outgoing, target }, read, { said, url: target });
+    const verdict = noteRefusal(call, judged, counted);
     if (verdict.kind === 'responded' && !body.isWhole()) throw tooEarly(connector.name);
     return verdict;
   } catch (error) {
@@ -119,6 +124,7 @@ async function sendOnce(
     return { kind: 'failed', failed: describeEgressError(error, undertaking) };
   } finally {
     hold.give(taken);
+    call.gate?.ended();
   }
 }
 
