@@ -2,11 +2,9 @@ import type { Knex } from 'knex';
 import { StartError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { createKnex } from './database.ts';
+import { FIRST_OF_ACCOUNTS, hasExtension } from './distributed.ts';
 import { DISTRIBUTION, type Placement } from './distribution.ts';
 import { withMigrationLock } from './migration-lock.ts';
-
-/** The table by which all others with an account are placed. */
-const FIRST_OF_ACCOUNTS = 'instance';
 
 interface ForeignKey {
   readonly table: string;
@@ -33,13 +31,6 @@ export function distributeDatabase({ url, log }: { readonly url: string; readonl
       await knex.destroy();
     }
   });
-}
-
-/** Returns whether the tables are distributed, also where newer tables are not yet. */
-export async function isDistributedSchema(knex: Knex): Promise<boolean> {
-  if (!(await hasExtension(knex))) return false;
-  const placed = await listPlaced(knex);
-  return placed.has(FIRST_OF_ACCOUNTS);
 }
 
 /**
@@ -117,11 +108,6 @@ async function assertExtension(knex: Knex): Promise<void> {
     'The database of DATABASE_URL does not have the extension citus, which distributes its tables; run `create extension citus` on every node, ' +
       'and add the workers on the coordinator with citus_add_node',
   );
-}
-
-async function hasExtension(knex: Knex): Promise<boolean> {
-  const { rows } = await knex.raw<{ rows: unknown[] }>(`select from pg_extension where extname = 'citus'`);
-  return rows.length > 0;
 }
 
 /** Tables that only Citus manages because of a foreign key count as not placed. */

@@ -155,7 +155,7 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
   const passTime = async (ms: number) => {
     offsetMs += ms;
     const columns = ['access_expires_at', 'refresh_at', 'retry_at', 'lease_until'];
-    const changes = columns.map((column) => `${column} = ${column} - ${ms} * interval '1 millisecond'`);
+    const changes = columns.map((column) => `${column} = ${column} - interval '${ms} milliseconds'`);
     await database.knex.raw(`update oauth_token set ${changes.join(', ')}`);
   };
 
