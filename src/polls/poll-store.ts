@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
+import { isDistributed, perAccount } from '../db/distributed.ts';
 import { firstOf, type RowOf } from '../db/row.ts';
 
 /** Key of a poll. */
@@ -63,6 +65,24 @@ export interface NewlySeen extends SeenVersion {
 /** A seen record, with the number of consecutive complete lists that lacked it. */
 export type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
 
+/** Which pollers a process claims. */
+interface PollClaim {
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  readonly limit: number;
+  readonly share: number;
+  /** Accounts that have their share of running polls in this process. */
+  readonly except: readonly number[];
+}
+
+type ClaimedRow = ClaimedPoll & { readonly isWanted: boolean };
+
+interface FoundPoll extends RowOf<'poll', 'account_id' | 'instance_id' | 'resource' | 'settings_version'> {
+  /** Text, because a date of JavaScript has milliseconds only. */
+  readonly due: string;
+  readonly isWanted: boolean;
+}
+
 /** Result of claiming pollers. */
 export interface Claim {
   readonly claimed: readonly ClaimedPoll[];
@@ -110,6 +130,30 @@ export function createPollStore(knex: Knex) {
     return found;
   }
 
+  /** A distributed database locks rows of one account at a time only, so the due ones are found first, without a lock. */
+  async function claimPerAccount(
+    chosen: readonly Knex.RawBinding[],
+    { now, leaseUntil }: PollClaim,
+  ): Promise<readonly ClaimedRow[]> {
+    const { rows: found } = await knex.raw<{ rows: FoundPoll[] }>(FIND_DUE, [...chosen]);
+    const claimed = await perAccount(knex, found, async (via, polls, accountId) => {
+      const { rows } = await via.raw<{ rows: ClaimedRow[] }>(CLAIM_OF_ACCOUNT, [
+        leaseUntil,
+        arrayLiteral(polls.map(({ instanceId }) => instanceId)),
+        arrayLiteral(polls.map(({ resource }) => resource)),
+        arrayLiteral(polls.map(({ settingsVersion }) => settingsVersion)),
+        arrayLiteral(polls.map(({ due }) => due)),
+        arrayLiteral(polls.map(({ isWanted }) => isWanted)),
+        arrayLiteral(polls.map(() => randomUUID())),
+        accountId ?? null,
+        now,
+        now,
+      ]);
+      return rows;
+    });
+    return claimed.flat();
+  }
+
   return {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
@@ -117,24 +161,12 @@ export function createPollStore(knex: Knex) {
      * Claims due pollers, the longest due first, at most `share` per account. It stops those whose instance must not be polled any more, as
      * far as there are slots left.
      */
-    claim: async (claim: {
-      readonly now: Date;
-      readonly leaseUntil: Date;
-      readonly limit: number;
-      readonly share: number;
-      /** Accounts that have their share of running polls in this process. */
-      readonly except: readonly number[];
-    }): Promise<Claim> => {
+    claim: async (claim: PollClaim): Promise<Claim> => {
       const { now, leaseUntil, limit, share, except } = claim;
-      const { rows } = await knex.raw<{ rows: (ClaimedPoll & { readonly isWanted: boolean })[] }>(CLAIM, [
-        now,
-        now,
-        [...except],
-        limit * 4,
-        share,
-        limit,
-        leaseUntil,
-      ]);
+      const chosen = [now, now, [...except], limit * 4, share, limit];
+      const rows = (await isDistributed(knex))
+        ? await claimPerAccount(chosen, claim)
+        : (await knex.raw<{ rows: ClaimedRow[] }>(CLAIM, [...chosen, leaseUntil])).rows;
       const claimed = rows.filter(({ isWanted }) => isWanted);
       return { claimed, stopped: rows.length - claimed.length };
     },
@@ -439,6 +471,13 @@ const IS_WANTED =
 const OF_POLL = 'a.id = p.account_id and i.account_id = p.account_id and i.id = p.instance_id';
 const IS_ACTIVE = 'exists (select from account where id = poll.account_id and active and deleted_at is null)';
 
+const RETURNED = `p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
+    p.interval_ms as "intervalMs", p.failures, p.failing_since as "failingSince", p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
+    p.feed_watermark as "feedWatermark", p.mapping_version as "mappingVersion", p.mapped_object as "mappedObject", p.lease, c.due, c.is_wanted as "isWanted"`;
+
+const RANKED = `ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as rank from known k),
+  chosen as (select * from ranked where rank <= ? or not is_wanted order by is_wanted desc, rank, due limit ?)`;
+
 // Rows are locked where nothing is counted yet, so that two processes never wait for each other's. With the limit the plan is to look each
 // instance up, however few there are.
 const CLAIM = `
@@ -454,17 +493,39 @@ const CLAIM = `
       select ${IS_WANTED} as is_wanted from instance i, account a where ${OF_POLL} limit 1
     ) k
   ),
-  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as rank from known k),
-  chosen as (select * from ranked where rank <= ? or not is_wanted order by is_wanted desc, rank, due limit ?)
+  ${RANKED}
   update poll p set
     lease = case when c.is_wanted then gen_random_uuid() end,
     lease_until = case when c.is_wanted then ?::timestamptz end,
     due = case when c.is_wanted then p.due end
   from chosen c
   where p.account_id = c.account_id and p.instance_id = c.instance_id and p.resource = c.resource
-  returning p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
-    p.interval_ms as "intervalMs", p.failures, p.failing_since as "failingSince", p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
-    p.feed_watermark as "feedWatermark", p.mapping_version as "mappingVersion", p.mapped_object as "mappedObject", p.lease, c.due, c.is_wanted as "isWanted"`;
+  returning ${RETURNED}`;
+
+const FIND_DUE = `
+  with known as materialized (
+    select p.account_id, p.instance_id, p.resource, p.settings_version, p.due, ${IS_WANTED} as is_wanted
+    from poll p, instance i, account a
+    where p.due <= ? and (p.lease_until is null or p.lease_until <= ?) and p.account_id <> all(?::bigint[]) and ${OF_POLL}
+    order by p.due limit ?
+  ),
+  ${RANKED}
+  select account_id as "accountId", instance_id as "instanceId", resource, settings_version as "settingsVersion",
+    due::text as due, is_wanted as "isWanted"
+  from chosen`;
+
+// Another process may have claimed or changed them since they were found.
+const CLAIM_OF_ACCOUNT = `
+  update poll p set
+    lease = case when c.is_wanted then c.new_lease end,
+    lease_until = case when c.is_wanted then own.lease_until end,
+    due = case when c.is_wanted then p.due end
+  from (select ?::timestamptz as lease_until) own,
+    unnest(?::bigint[], ?::text[], ?::bigint[], ?::timestamptz[], ?::boolean[], ?::uuid[])
+      as c(instance_id, resource, settings_version, due, is_wanted, new_lease)
+  where p.account_id = ? and p.instance_id = c.instance_id and p.resource = c.resource
+    and p.settings_version = c.settings_version and p.due <= ? and (p.lease_until is null or p.lease_until <= ?)
+  returning ${RETURNED}`;
 
 const ADVANCE = `
   update poll p set kind = ?, watermark = ?, feed_watermark = ?, mapping_version = ?, mapped_object = ?

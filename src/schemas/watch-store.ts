@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
+import { isDistributed, perAccount } from '../db/distributed.ts';
 import { orderedJson as json } from '../db/json.ts';
 import { filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { columnsOf, firstOf, type RowOf, type RowWith } from '../db/row.ts';
@@ -73,6 +75,26 @@ export interface Drift {
   readonly now: Date;
 }
 
+/** Which checks a process claims. */
+interface CheckClaim {
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  /** When checks that are put off are due again. */
+  readonly later: Date;
+  readonly limit: number;
+  readonly share: number;
+  /** Accounts that have their share of running checks in this process. */
+  readonly except: readonly number[];
+}
+
+type ClaimedRow = ClaimedCheck & { readonly isUsable: boolean };
+
+interface FoundCheck extends RowOf<'schema_check', 'account_id' | 'instance_id'> {
+  /** Text, because a date of JavaScript has milliseconds only. */
+  readonly due: string;
+  readonly isUsable: boolean;
+}
+
 export type WatchStore = ReturnType<typeof createWatchStore>;
 
 const WATCH = columnsOf('schema_watch', [
@@ -102,6 +124,29 @@ export function createWatchStore(knex: Knex) {
   const ofInstance = ({ accountId, instanceId }: CheckKey) => ({ account_id: accountId, instance_id: instanceId });
   const ofWatch = ({ objectName, ...key }: WatchKey) => ({ ...ofInstance(key), object_name: objectName });
 
+  /** A distributed database locks rows of one account at a time only, so the due ones are found first, without a lock. */
+  async function claimPerAccount(
+    chosen: readonly Knex.RawBinding[],
+    { now, leaseUntil, later }: CheckClaim,
+  ): Promise<readonly ClaimedRow[]> {
+    const { rows: found } = await knex.raw<{ rows: FoundCheck[] }>(FIND_DUE, [...chosen]);
+    const claimed = await perAccount(knex, found, async (via, checks, accountId) => {
+      const { rows } = await via.raw<{ rows: ClaimedRow[] }>(CLAIM_OF_ACCOUNT, [
+        leaseUntil,
+        later,
+        arrayLiteral(checks.map(({ instanceId }) => instanceId)),
+        arrayLiteral(checks.map(({ due }) => due)),
+        arrayLiteral(checks.map(({ isUsable }) => isUsable)),
+        arrayLiteral(checks.map(() => randomUUID())),
+        accountId ?? null,
+        now,
+        now,
+      ]);
+      return rows;
+    });
+    return claimed.flat();
+  }
+
   return {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
@@ -109,21 +154,14 @@ export function createWatchStore(knex: Knex) {
      * Claims due checks, the longest due first, at most `share` per account. Those of instances that cannot be called are put off.
      * @returns the claimed checks, and how many were put off
      */
-    claim: async (claim: {
-      readonly now: Date;
-      readonly leaseUntil: Date;
-      /** When checks that are put off are due again. */
-      readonly later: Date;
-      readonly limit: number;
-      readonly share: number;
-      /** Accounts that have their share of running checks in this process. */
-      readonly except: readonly number[];
-    }): Promise<{ readonly claimed: readonly ClaimedCheck[]; readonly putOff: number }> => {
+    claim: async (
+      claim: CheckClaim,
+    ): Promise<{ readonly claimed: readonly ClaimedCheck[]; readonly putOff: number }> => {
       const { now, leaseUntil, later, limit, share, except } = claim;
-      const { rows } = await knex.raw<{ rows: (ClaimedCheck & { readonly isUsable: boolean })[] }>(CLAIM, [
-        ...[now, now, [...except], limit * 4, share, limit],
-        ...[leaseUntil, later],
-      ]);
+      const chosen = [now, now, [...except], limit * 4, share, limit];
+      const rows = (await isDistributed(knex))
+        ? await claimPerAccount(chosen, claim)
+        : (await knex.raw<{ rows: ClaimedRow[] }>(CLAIM, [...chosen, leaseUntil, later])).rows;
       const claimed = rows.filter(({ isUsable }) => isUsable);
       return { claimed, putOff: rows.length - claimed.length };
     },
@@ -373,6 +411,12 @@ export function createWatchStore(knex: Knex) {
 
 const IS_USABLE = 'i.valid and not i.disabled and a.active and a.deleted_at is null';
 
+const RANKED = `ranked as (select k.*, row_number() over (partition by account_id, is_usable order by due) as rank from known k),
+  chosen as (select * from ranked where rank <= ? or not is_usable order by is_usable desc, rank, due limit ?)`;
+
+const RETURNED = `s.account_id as "accountId", s.instance_id as "instanceId", s.is_partial as "isPartial", s.waits, s.failures,
+    s.last_success_at as "lastSuccessAt", s.lease, c.due, c.is_usable as "isUsable"`;
+
 const CLAIM = `
   with due as materialized (
     select account_id, instance_id, due from schema_check
@@ -387,16 +431,36 @@ const CLAIM = `
       where a.id = d.account_id and i.account_id = d.account_id and i.id = d.instance_id limit 1
     ) k
   ),
-  ranked as (select k.*, row_number() over (partition by account_id, is_usable order by due) as rank from known k),
-  chosen as (select * from ranked where rank <= ? or not is_usable order by is_usable desc, rank, due limit ?)
+  ${RANKED}
   update schema_check s set
     lease = case when c.is_usable then gen_random_uuid() end,
     lease_until = case when c.is_usable then ?::timestamptz end,
     due = case when c.is_usable then s.due else ?::timestamptz end
   from chosen c
   where s.account_id = c.account_id and s.instance_id = c.instance_id
-  returning s.account_id as "accountId", s.instance_id as "instanceId", s.is_partial as "isPartial", s.waits, s.failures,
-    s.last_success_at as "lastSuccessAt", s.lease, c.due, c.is_usable as "isUsable"`;
+  returning ${RETURNED}`;
+
+const FIND_DUE = `
+  with known as materialized (
+    select s.account_id, s.instance_id, s.due, ${IS_USABLE} as is_usable
+    from schema_check s, instance i, account a
+    where s.due <= ? and (s.lease_until is null or s.lease_until <= ?) and s.account_id <> all(?::bigint[])
+      and a.id = s.account_id and i.account_id = s.account_id and i.id = s.instance_id
+    order by s.due limit ?
+  ),
+  ${RANKED}
+  select account_id as "accountId", instance_id as "instanceId", due::text as due, is_usable as "isUsable" from chosen`;
+
+// Another process may have claimed them since they were found.
+const CLAIM_OF_ACCOUNT = `
+  update schema_check s set
+    lease = case when c.is_usable then c.new_lease end,
+    lease_until = case when c.is_usable then own.lease_until end,
+    due = case when c.is_usable then s.due else own.later end
+  from (select ?::timestamptz as lease_until, ?::timestamptz as later) own,
+    unnest(?::bigint[], ?::timestamptz[], ?::boolean[], ?::uuid[]) as c(instance_id, due, is_usable, new_lease)
+  where s.account_id = ? and s.instance_id = c.instance_id and s.due <= ? and (s.lease_until is null or s.lease_until <= ?)
+  returning ${RETURNED}`;
 
 const RENEW = `
   update schema_check s set lease_until = u.lease_until
