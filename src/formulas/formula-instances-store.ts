@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { arrayLiteral } from '../db/array-literal.ts';
+import { isDistributed } from '../db/distributed.ts';
 import { orderedJson } from '../db/json.ts';
 import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import type { Removal } from '../db/removal.ts';
@@ -102,6 +104,40 @@ export function createFormulaInstanceStore(knex: Knex) {
   const select = () =>
     knex('formula_instance').select<InstanceRow[]>(COLUMNS).select<ListedRow[]>(knex.raw(OF_FORMULA));
 
+  /** Returns the element instances of a kind that formula instances of the account name. They may be on other nodes. */
+  async function findNamedElements(accountId: number, pattern: string): Promise<readonly number[]> {
+    const { rows } = await knex.raw<{ rows: { id: number }[] }>(
+      'select distinct unnest(element_instance_ids) as id from formula_instance where account_id = ?',
+      [accountId],
+    );
+    if (rows.length === 0) return [];
+    const named = rows.map(({ id }) => id);
+    return knex('instance').whereIn('id', named).whereRaw('element_key ilike ?', [pattern]).pluck('id');
+  }
+
+  /** The same as `listNamedAccounts` on a distributed database, which joins no rows of different accounts. */
+  async function listNamedOnNodes(accountIds: readonly number[]): Promise<readonly number[]> {
+    const { rows: named } = await knex.raw<{ rows: { id: number; accountId: number; organizationId: number }[] }>(
+      `select i.account_id as "accountId", own.organization_id as "organizationId", unnest(i.element_instance_ids) as id
+       from formula_instance i join account own on own.id = i.account_id
+       where i.account_id = any(?::bigint[])`,
+      [[...accountIds]],
+    );
+    if (named.length === 0) return [];
+    const { rows: found } = await knex.raw<{ rows: { id: number; accountId: number; organizationId: number }[] }>(
+      `select e.id, e.account_id as "accountId", other.organization_id as "organizationId"
+       from instance e join account other on other.id = e.account_id where e.id = any(?::bigint[])`,
+      [[...new Set(named.map(({ id }) => id))]],
+    );
+    const elements = new Map(found.map((element) => [element.id, element]));
+    const others = named.flatMap(({ id, accountId, organizationId }) => {
+      const element = elements.get(id);
+      const isOther = element?.accountId !== accountId && element?.organizationId === organizationId;
+      return element !== undefined && isOther ? [element.accountId] : [];
+    });
+    return [...new Set(others)];
+  }
+
   return {
     find: async (key: FormulaInstanceKey): Promise<ListedInstance | undefined> => {
       const [row] = await select().where(ofKey(key));
@@ -132,11 +168,16 @@ export function createFormulaInstanceStore(knex: Knex) {
         query.whereRaw('element_instance_ids @> array[?::bigint]', [elementInstanceId]);
       if (searchText !== undefined) {
         const pattern = `%${searchText.replace(/[\\%_]/g, '\\$&')}%`;
-        query.whereRaw(
-          `(formula_instance.name ilike :pattern or exists (select from instance
-             where instance.id = any(formula_instance.element_instance_ids) and element_key ilike :pattern))`,
-          { pattern },
-        );
+        if (await isDistributed(knex)) {
+          const found = arrayLiteral(await findNamedElements(accountId, pattern));
+          query.whereRaw('(name ilike ? or element_instance_ids && ?::bigint[])', [pattern, found]);
+        } else {
+          query.whereRaw(
+            `(formula_instance.name ilike :pattern or exists (select from instance
+               where instance.id = any(formula_instance.element_instance_ids) and element_key ilike :pattern))`,
+            { pattern },
+          );
+        }
       }
       return (await query).map(toListed);
     },
@@ -183,6 +224,7 @@ export function createFormulaInstanceStore(knex: Knex) {
 
     /** Returns the other accounts of the same organizations whose element instances the formula instances of some accounts name. */
     listNamedAccounts: async (accountIds: readonly number[]): Promise<readonly number[]> => {
+      if (await isDistributed(knex)) return listNamedOnNodes(accountIds);
       const { rows } = await knex.raw<{ rows: { accountId: number }[] }>(
         `select distinct e.account_id as "accountId"
          from formula_instance i

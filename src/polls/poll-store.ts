@@ -65,6 +65,16 @@ export interface NewlySeen extends SeenVersion {
 /** A seen record, with the number of consecutive complete lists that lacked it. */
 export type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
 
+/** The pollers that an instance wants under a version of its settings. */
+interface SyncedInstance {
+  readonly accountId: number;
+  readonly instanceId: number;
+  readonly settingsVersion: number;
+  readonly wanted: readonly { readonly resource: string; readonly intervalMs: number }[];
+  readonly isRunning: boolean;
+  readonly now: Date;
+}
+
 /** Which pollers a process claims. */
 interface PollClaim {
   readonly now: Date;
@@ -200,6 +210,7 @@ export function createPollStore(knex: Knex) {
         instanceId,
         resource,
         lease,
+        accountId,
       ]);
       return rowCount === 1;
     },
@@ -297,15 +308,9 @@ export function createPollStore(knex: Knex) {
      * poller if the settings differ.
      * @returns false if the settings changed meanwhile
      */
-    sync: async (instance: {
-      readonly accountId: number;
-      readonly instanceId: number;
-      readonly settingsVersion: number;
-      readonly wanted: readonly { readonly resource: string; readonly intervalMs: number }[];
-      readonly isRunning: boolean;
-      readonly now: Date;
-    }): Promise<boolean> => {
+    sync: async (instance: SyncedInstance): Promise<boolean> => {
       const { accountId, instanceId, settingsVersion, wanted, isRunning, now } = instance;
+      if (await isDistributed(knex)) return knex.transaction((trx) => syncOfAccount(trx, instance));
       const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(SYNC, [
         accountId,
         instanceId,
@@ -530,7 +535,7 @@ const CLAIM_OF_ACCOUNT = `
 const ADVANCE = `
   update poll p set kind = ?, watermark = ?, feed_watermark = ?, mapping_version = ?, mapped_object = ?
   where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
-    and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} for share of i)`;
+    and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} and i.account_id = ? for share of i)`;
 
 const SEEN = `
   select w.position, s.record_key as "recordKey", s.version
@@ -587,6 +592,14 @@ const FINISH = `
 /** If the settings are the same, the poll keeps its lease: a run that a process has started continues, and stores its outcome. */
 const IS_KEPT = 'p.settings_version = excluded.settings_version';
 
+const ON_KEPT = `on conflict (account_id, instance_id, resource) do update set
+      settings_version = excluded.settings_version,
+      interval_ms = excluded.interval_ms,
+      due = case when excluded.due is null or (p.awaits_mapping and ${IS_KEPT}) then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
+      awaits_mapping = p.awaits_mapping and ${IS_KEPT},
+      lease = case when ${IS_KEPT} then p.lease end,
+      lease_until = case when ${IS_KEPT} then p.lease_until end`;
+
 // A change of the settings waits for the row of the instance, so no older pollers can be inserted that are not seen here.
 const SYNC = `
   with given as (
@@ -606,15 +619,34 @@ const SYNC = `
     insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
     select m.account_id, m.id, w.resource, m.settings_version, w.interval_ms, m.due
     from marked m, unnest(m.resources, m.intervals) as w(resource, interval_ms)
-    on conflict (account_id, instance_id, resource) do update set
-      settings_version = excluded.settings_version,
-      interval_ms = excluded.interval_ms,
-      due = case when excluded.due is null or (p.awaits_mapping and ${IS_KEPT}) then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
-      awaits_mapping = p.awaits_mapping and ${IS_KEPT},
-      lease = case when ${IS_KEPT} then p.lease end,
-      lease_until = case when ${IS_KEPT} then p.lease_until end
+    ${ON_KEPT}
   )
   select count(*)::int as count from marked`;
+
+/** The same on a distributed database, where each statement goes to the node of the account. */
+async function syncOfAccount(trx: Knex, instance: SyncedInstance): Promise<boolean> {
+  const { accountId, instanceId, settingsVersion, wanted, isRunning, now } = instance;
+  const resources = wanted.map(({ resource }) => resource);
+  const marked = await trx('instance')
+    .where({ account_id: accountId, id: instanceId, settings_version: settingsVersion })
+    .update({ polls_version: settingsVersion });
+  if (marked === 0) return false;
+  await trx('poll')
+    .where({ account_id: accountId, instance_id: instanceId })
+    .whereRaw('resource <> all(?::text[])', [arrayLiteral(resources)])
+    .delete();
+  await trx.raw(
+    `insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
+     select ?::bigint, ?::bigint, w.resource, ?::bigint, w.interval_ms, ?::timestamptz
+     from unnest(?::text[], ?::bigint[]) as w(resource, interval_ms)
+     ${ON_KEPT}`,
+    [
+      ...[accountId, instanceId, settingsVersion, isRunning ? now : null],
+      ...[arrayLiteral(resources), arrayLiteral(wanted.map(({ intervalMs }) => intervalMs))],
+    ],
+  );
+  return true;
+}
 
 const REVIVE = `
   update poll p set due = ?

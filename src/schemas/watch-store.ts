@@ -75,6 +75,20 @@ export interface Drift {
   readonly now: Date;
 }
 
+/** The objects that an instance uses under a version of its settings. */
+interface SyncedInstance {
+  readonly accountId: number;
+  readonly instanceId: number;
+  readonly settingsVersion: number;
+  readonly wanted: readonly string[];
+  readonly soon: Date;
+  readonly later: Date;
+}
+
+interface SyncedCheck {
+  readonly isSoon: boolean;
+}
+
 /** Which checks a process claims. */
 interface CheckClaim {
   readonly now: Date;
@@ -121,7 +135,6 @@ export const FILTERABLE_CHANGE = filterable({
 
 /** Creates the store of watched objects. Its statements read instances, too, because only usable ones are checked. */
 export function createWatchStore(knex: Knex) {
-  const ofInstance = ({ accountId, instanceId }: CheckKey) => ({ account_id: accountId, instance_id: instanceId });
   const ofWatch = ({ objectName, ...key }: WatchKey) => ({ ...ofInstance(key), object_name: objectName });
 
   /** A distributed database locks rows of one account at a time only, so the due ones are found first, without a lock. */
@@ -192,6 +205,8 @@ export function createWatchStore(knex: Knex) {
       await knex.raw(FINISH, {
         ...{ accountId, instanceId, lease, startedAt, nextDue, isGivenBack, hasWaited, isPartial },
         claimedDue: due,
+        // A date of JavaScript has milliseconds only.
+        claimedEnd: new Date(due.getTime() + 1),
         error: error ?? null,
       });
     },
@@ -349,18 +364,15 @@ export function createWatchStore(knex: Knex) {
      * no check.
      * @returns whether the check is due at `soon`
      */
-    sync: async (sync: {
-      readonly accountId: number;
-      readonly instanceId: number;
-      readonly settingsVersion: number;
-      readonly wanted: readonly string[];
-      readonly soon: Date;
-      readonly later: Date;
-    }): Promise<boolean> => {
-      const { rows } = await knex.raw<{ rows: { readonly isSoon: boolean }[] }>(SYNC, {
-        ...sync,
-        wanted: arrayLiteral([...sync.wanted]),
-      });
+    sync: async (sync: SyncedInstance): Promise<boolean> => {
+      const rows = (await isDistributed(knex))
+        ? await knex.transaction((trx) => syncOfAccount(trx, sync))
+        : (
+            await knex.raw<{ rows: SyncedCheck[] }>(SYNC, {
+              ...sync,
+              wanted: arrayLiteral([...sync.wanted]),
+            })
+          ).rows;
       if (rows.length > 0) {
         await knex('schema_watch')
           .where({ ...ofInstance(sync), requested: false })
@@ -376,11 +388,10 @@ export function createWatchStore(knex: Knex) {
      */
     request: async (via: Knex, key: WatchKey, now: Date): Promise<boolean> => {
       const { accountId, instanceId, objectName } = key;
-      const { rows } = await via.raw<{ rows: { readonly isNew: boolean }[] }>(REQUEST, {
-        ...{ accountId, instanceId, objectName, now },
-      });
+      const known = await via('schema_watch').where(ofWatch(key)).first('requested');
+      await via.raw(REQUEST, { accountId, instanceId, objectName });
       await via.raw(DUE_NOW, { accountId, instanceId, now });
-      return firstOf(rows).isNew;
+      return known?.requested !== true;
     },
 
     /**
@@ -472,7 +483,7 @@ const RENEW = `
 const FINISH = `
   update schema_check set
     lease = null, lease_until = null,
-    due = case when date_trunc('milliseconds', due) <> :claimedDue then least(due, :nextDue) else :nextDue end,
+    due = case when due >= :claimedDue and due < :claimedEnd then :nextDue else least(due, :nextDue) end,
     is_partial = :isPartial,
     waits = case when :hasWaited then waits + 1 when :isGivenBack then waits else 0 end,
     failures = case when :isGivenBack then failures when cast(:error as text) is null then 0 else failures + 1 end,
@@ -487,7 +498,14 @@ const DRIFT = `
   where w.account_id = :accountId and w.instance_id = :instanceId and w.object_name = :objectName and w.hash = :hashBefore
     and exists (
       select from instance i
-      where i.account_id = w.account_id and i.id = w.instance_id and i.settings_version = :settingsVersion for share of i)`;
+      where i.account_id = :accountId and i.id = w.instance_id and i.settings_version = :settingsVersion for share of i)`;
+
+const ON_CHECK = `on conflict (account_id, instance_id) do update set
+    wanted = excluded.wanted,
+    is_outdated = false,
+    due = case when excluded.wanted <@ s.wanted then s.due
+      when s.lease is not null then :soon else least(s.due, :soon) end
+  where s.wanted is distinct from excluded.wanted or s.is_outdated`;
 
 const SYNC = `
   with given as (
@@ -505,23 +523,41 @@ const SYNC = `
   select g.account_id, :instanceId, cast(:wanted as text[]),
     case when cast(:wanted as text[]) = '{}' then cast(:later as timestamptz) else :soon end
   from given g
-  on conflict (account_id, instance_id) do update set
-    wanted = excluded.wanted,
-    is_outdated = false,
-    due = case when excluded.wanted <@ s.wanted then s.due
-      when s.lease is not null then :soon else least(s.due, :soon) end
-  where s.wanted is distinct from excluded.wanted or s.is_outdated
+  ${ON_CHECK}
   returning not s.wanted <@ coalesce((select k.wanted from known k), '{}') as "isSoon"`;
 
+function ofInstance({ accountId, instanceId }: CheckKey) {
+  return { account_id: accountId, instance_id: instanceId };
+}
+
+/** The same on a distributed database, where each statement goes to the node of the account. */
+async function syncOfAccount(trx: Knex, sync: SyncedInstance): Promise<readonly SyncedCheck[]> {
+  const { accountId, instanceId, settingsVersion: settings_version, wanted, soon, later } = sync;
+  const instance = () => trx('instance').where({ account_id: accountId, id: instanceId, settings_version });
+  if ((await instance().forShare().first('id')) === undefined) return [];
+  await instance()
+    .whereRaw('watches_version is distinct from settings_version')
+    .update({ watches_version: settings_version });
+  const known = await trx('schema_check').where(ofInstance(sync)).first('wanted');
+  const { rows } = await trx.raw<{ rows: { readonly wanted: readonly string[] }[] }>(
+    `insert into schema_check as s (account_id, instance_id, wanted, due)
+     values (:accountId, :instanceId, cast(:wanted as text[]), :due)
+     ${ON_CHECK}
+     returning s.wanted`,
+    {
+      ...{ accountId, instanceId, soon },
+      wanted: arrayLiteral([...wanted]),
+      due: wanted.length === 0 ? later : soon,
+    },
+  );
+  const before = new Set(known?.wanted);
+  return rows.map((row) => ({ isSoon: row.wanted.some((name) => !before.has(name)) }));
+}
+
 const REQUEST = `
-  with known as (
-    select requested from schema_watch
-    where account_id = :accountId and instance_id = :instanceId and object_name = :objectName
-  )
   insert into schema_watch (account_id, instance_id, object_name, requested)
   values (:accountId, :instanceId, :objectName, true)
-  on conflict (account_id, instance_id, object_name) do update set requested = true
-  returning coalesce((select not requested from known), true) as "isNew"`;
+  on conflict (account_id, instance_id, object_name) do update set requested = true`;
 
 const DUE_NOW = `
   insert into schema_check as s (account_id, instance_id, due) values (:accountId, :instanceId, :now)
