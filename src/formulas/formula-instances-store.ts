@@ -291,8 +291,15 @@ export function createFormulaInstanceStore(knex: Knex) {
         ])
         .orderBy('id')
         .select({ id: 'id', accountId: 'account_id' });
-      if (isLocking) query.forKeyShare();
-      return query;
+      if (!isLocking) return query;
+      if (!(await isDistributed(knex))) return query.forKeyShare();
+      // Rows of one account at a time, each by its key.
+      const locked: ElementInstance[] = [];
+      for (const { id, accountId } of await query) {
+        const row = await knex('instance').where({ account_id: accountId, id }).forKeyShare().first('id');
+        if (row !== undefined) locked.push({ id, accountId });
+      }
+      return locked;
     },
 
     /**
@@ -338,6 +345,11 @@ export function createFormulaInstanceStore(knex: Knex) {
 
     /** Deletes some of the formulas of a deleted account, with all that belongs to them. */
     removeOfAccount: async (accountId: number): Promise<Removal> => {
+      if (await isDistributed(knex)) {
+        // Each node with a copy of a table would choose other rows for a batch.
+        for (const [table] of REMOVED) await knex.raw(`delete from ${table} where account_id = ?`, [accountId]);
+        return 'done';
+      }
       for (const [table, key] of REMOVED) {
         const { rowCount } = await knex.raw<{ rowCount: number }>(
           `delete from ${table} where (${key}) in (select ${key} from ${table} where account_id = ? limit ?)`,

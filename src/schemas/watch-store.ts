@@ -534,7 +534,7 @@ function ofInstance({ accountId, instanceId }: CheckKey) {
 async function syncOfAccount(trx: Knex, sync: SyncedInstance): Promise<readonly SyncedCheck[]> {
   const { accountId, instanceId, settingsVersion: settings_version, wanted, soon, later } = sync;
   const instance = () => trx('instance').where({ account_id: accountId, id: instanceId, settings_version });
-  if ((await instance().forShare().first('id')) === undefined) return [];
+  if ((await instance().forNoKeyUpdate().first('id')) === undefined) return [];
   await instance()
     .whereRaw('watches_version is distinct from settings_version')
     .update({ watches_version: settings_version });

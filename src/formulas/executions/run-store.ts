@@ -382,7 +382,7 @@ const COMMIT = {
 // Refused executions end in the moment of their start.
 const COUNT_STARTS = `
   select count(*)::integer as count from (
-    select from formula_execution
+    select 1 from formula_execution
     where account_id = ? and created_at > ? and formula_instance_id = ? and not (status = 'failed' and updated_at = created_at)
     limit ?) as started`;
 
