@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import { isDistributed } from '../db/distributed.ts';
+import { DISTRIBUTION } from '../db/distribution.ts';
 import { orderedJson } from '../db/json.ts';
 import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import type { Removal } from '../db/removal.ts';
@@ -242,14 +243,20 @@ export function createFormulaInstanceStore(knex: Knex) {
       formula: FormulaKey,
       { afterId, limit }: { readonly afterId: number; readonly limit: number },
     ): Promise<readonly StoredInstance[]> => {
-      const rows: InstanceRow[] = await knex('formula_instance')
+      const query = knex('formula_instance')
         .select(COLUMNS)
         .where(ofFormula(formula))
         .where('id', '>', afterId)
         .orderBy('id')
-        .limit(limit)
-        .forUpdate();
-      return rows.map(toInstance);
+        .limit(limit);
+      if (!(await isDistributed(knex))) {
+        const rows: InstanceRow[] = await query.forUpdate();
+        return rows.map(toInstance);
+      }
+      const locked: InstanceRow[] = [];
+      for (const { accountId, id } of await query)
+        locked.push(...(await knex('formula_instance').select(COLUMNS).where(ofKey({ accountId, id })).forUpdate()));
+      return locked.map(toInstance);
     },
 
     /** Changes what follows from the formula, in locked instances. */
@@ -345,15 +352,16 @@ export function createFormulaInstanceStore(knex: Knex) {
 
     /** Deletes some of the formulas of a deleted account, with all that belongs to them. */
     removeOfAccount: async (accountId: number): Promise<Removal> => {
-      if (await isDistributed(knex)) {
-        // Each node with a copy of a table would choose other rows for a batch.
-        for (const [table] of REMOVED) await knex.raw(`delete from ${table} where account_id = ?`, [accountId]);
-        return 'done';
-      }
+      const isSplit = await isDistributed(knex);
       for (const [table, key] of REMOVED) {
+        // Each node with a copy of a table would choose other rows for a batch.
+        const isCopied = isSplit && DISTRIBUTION[table]?.placement === 'reference';
+        const some = isCopied
+          ? ''
+          : `and (${key}) in (select ${key} from ${table} where account_id = :accountId limit :limit)`;
         const { rowCount } = await knex.raw<{ rowCount: number }>(
-          `delete from ${table} where (${key}) in (select ${key} from ${table} where account_id = ? limit ?)`,
-          [accountId, BATCH],
+          `delete from ${table} where account_id = :accountId ${some}`,
+          { accountId, limit: BATCH },
         );
         if (rowCount > 0) return 'more';
       }

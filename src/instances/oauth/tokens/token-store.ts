@@ -122,7 +122,7 @@ export function createTokenStore(knex: Knex) {
            select account_id, instance_id, refused_reason from oauth_token
            where account_id = ? and instance_id = ? for update
          ) as before
-         where token.account_id = before.account_id and token.instance_id = before.instance_id
+         where token.account_id = ? and token.instance_id = ? and token.instance_id = before.instance_id
            and (token.generation = ? or token.lease_id = ?::uuid)
          returning token.generation, before.refused_reason is not null as "wasRefused"`,
         [
@@ -132,6 +132,8 @@ export function createTokenStore(knex: Knex) {
           leaseId,
           leaseId,
           leaseId,
+          accountId,
+          id,
           accountId,
           id,
           generation,
