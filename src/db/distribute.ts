@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { StartError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { createKnex } from './database.ts';
-import { FIRST_OF_ACCOUNTS, hasExtension } from './distributed.ts';
+import { FIRST_OF_ACCOUNTS, hasExtension, SEQUENTIAL } from './distributed.ts';
 import { DISTRIBUTION, type Placement } from './distribution.ts';
 import { withMigrationLock } from './migration-lock.ts';
 
@@ -66,7 +66,7 @@ async function placeTables(trx: Knex): Promise<string[]> {
 
 /** Each node uses one connection for all shards, because the changes of one transaction depend on one another. */
 async function beginChange(trx: Knex): Promise<void> {
-  await trx.raw(`set local citus.multi_shard_modify_mode = 'sequential'`);
+  await trx.raw(SEQUENTIAL);
 }
 
 /** Returns the tables that exist and are not placed, the first of accounts before the others. */

@@ -19,6 +19,9 @@ export async function isDistributed(knex: Knex): Promise<boolean> {
 /** The table by which all others with an account are placed. */
 export const FIRST_OF_ACCOUNTS = 'instance';
 
+/** @internal Sets that each node uses one connection for all of its shards, until the end of the transaction. */
+export const SEQUENTIAL = `set local citus.multi_shard_modify_mode = 'sequential'`;
+
 /** @internal Asks the database whether its tables are distributed, also where newer tables are not yet. */
 export async function isDistributedSchema(knex: Knex): Promise<boolean> {
   if (!(await hasExtension(knex))) return false;

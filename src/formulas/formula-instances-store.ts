@@ -105,6 +105,21 @@ export function createFormulaInstanceStore(knex: Knex) {
   const select = () =>
     knex('formula_instance').select<InstanceRow[]>(COLUMNS).select<ListedRow[]>(knex.raw(OF_FORMULA));
 
+  /** A distributed database changes the type of a column in a query only. */
+  async function renameOnNodes(formula: FormulaKey, from: string, to: string): Promise<void> {
+    const { rows } = await knex.raw<{ rows: { account_id: number; id: number; renamed: string }[] }>(
+      `select account_id, id, ((configuration::jsonb - cast(:from as text)) || jsonb_build_object(cast(:to as text), configuration->cast(:from as text)))::text as renamed
+       from formula_instance
+       where formula_account_id = :accountId and formula_id = :id and jsonb_exists(configuration::jsonb, cast(:from as text))
+       order by id`,
+      { ...formula, from, to },
+    );
+    for (const { account_id, id, renamed } of rows)
+      await knex('formula_instance')
+        .where({ account_id, id })
+        .update({ configuration: knex.raw('?::json', [renamed]) });
+  }
+
   /** Returns the element instances of a kind that formula instances of the account name. They may be on other nodes. */
   async function findNamedElements(accountId: number, pattern: string): Promise<readonly number[]> {
     const { rows } = await knex.raw<{ rows: { id: number }[] }>(
@@ -273,6 +288,7 @@ export function createFormulaInstanceStore(knex: Knex) {
 
     /** Moves the values of a variable to another key, in all instances of a formula. */
     renameKey: async (formula: FormulaKey, from: string, to: string): Promise<void> => {
+      if (await isDistributed(knex)) return renameOnNodes(formula, from, to);
       await knex('formula_instance')
         .where(ofFormula(formula))
         .whereRaw('(configuration::jsonb) \\? ?', [from])

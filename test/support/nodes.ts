@@ -38,6 +38,7 @@ export async function copyOnNodes(nodes: Nodes, from: string, to: string): Promi
     else if (await hasDatabase(node, from)) {
       await endConnections(node, from);
       await query(node, copy);
+      await query(node, `alter database ${from} allow_connections true`);
     }
   }
 }
