@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
-import { isDistributed, perAccount } from '../db/distributed.ts';
+import { isDistributed, isOfAccount, perAccount } from '../db/distributed.ts';
 import { firstOf, type RowOf } from '../db/row.ts';
 
 /** Key of a poll. */
@@ -128,15 +128,18 @@ export function createPollStore(knex: Knex) {
     const wanted = lookups.flatMap(({ key, recordKeys }, index) =>
       recordKeys.map((recordKey) => ({ ...key, recordKey, position: index })),
     );
-    const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly position: number })[] }>(SEEN, [
-      arrayLiteral(wanted.map(({ position }) => position)),
-      arrayLiteral(wanted.map(({ accountId }) => accountId)),
-      arrayLiteral(wanted.map(({ instanceId }) => instanceId)),
-      arrayLiteral(wanted.map(({ resource }) => resource)),
-      byteArray(wanted.map(({ recordKey }) => recordKey)),
-    ]);
+    const ofAccounts = await perAccount(knex, wanted, async (via, ofOne, accountId) => {
+      const { rows } = await via.raw<{ rows: (SeenVersion & { readonly position: number })[] }>(seen(accountId), [
+        arrayLiteral(ofOne.map(({ position }) => position)),
+        arrayLiteral(ofOne.map((one) => one.accountId)),
+        arrayLiteral(ofOne.map(({ instanceId }) => instanceId)),
+        arrayLiteral(ofOne.map(({ resource }) => resource)),
+        byteArray(ofOne.map(({ recordKey }) => recordKey)),
+      ]);
+      return rows;
+    });
     const found: SeenVersion[][] = lookups.map(() => []);
-    for (const { position, recordKey, version } of rows) found[position]?.push({ recordKey, version });
+    for (const { position, recordKey, version } of ofAccounts.flat()) found[position]?.push({ recordKey, version });
     return found;
   }
 
@@ -286,21 +289,24 @@ export function createPollStore(knex: Knex) {
      * @returns number of released pollers
      */
     finish: async (results: readonly RunResult[], via = knex): Promise<number> => {
-      const { rowCount } = await via.raw<{ rowCount: number }>(FINISH, [
-        arrayLiteral(results.map(({ accountId }) => accountId)),
-        arrayLiteral(results.map(({ instanceId }) => instanceId)),
-        arrayLiteral(results.map(({ resource }) => resource)),
-        arrayLiteral(results.map(({ lease }) => lease)),
-        arrayLiteral(results.map(({ startedAt }) => startedAt.toISOString())),
-        arrayLiteral(results.map(({ nextDue }) => nextDue.toISOString())),
-        arrayLiteral(results.map(({ isGivenBack }) => isGivenBack)),
-        arrayLiteral(results.map(({ hasWaited }) => hasWaited)),
-        arrayLiteral(results.map(({ error }) => error)),
-        arrayLiteral(results.map(({ awaitsMapping }) => awaitsMapping)),
-        arrayLiteral(results.map(({ events }) => events)),
-        arrayLiteral(results.map(({ providerCalls }) => providerCalls)),
-      ]);
-      return rowCount;
+      const counts = await perAccount(via, results, async (trx, ofOne, accountId) => {
+        const { rowCount } = await trx.raw<{ rowCount: number }>(finish(accountId), [
+          arrayLiteral(ofOne.map((result) => result.accountId)),
+          arrayLiteral(ofOne.map(({ instanceId }) => instanceId)),
+          arrayLiteral(ofOne.map(({ resource }) => resource)),
+          arrayLiteral(ofOne.map(({ lease }) => lease)),
+          arrayLiteral(ofOne.map(({ startedAt }) => startedAt.toISOString())),
+          arrayLiteral(ofOne.map(({ nextDue }) => nextDue.toISOString())),
+          arrayLiteral(ofOne.map(({ isGivenBack }) => isGivenBack)),
+          arrayLiteral(ofOne.map(({ hasWaited }) => hasWaited)),
+          arrayLiteral(ofOne.map(({ error }) => error)),
+          arrayLiteral(ofOne.map(({ awaitsMapping }) => awaitsMapping)),
+          arrayLiteral(ofOne.map(({ events }) => events)),
+          arrayLiteral(ofOne.map(({ providerCalls }) => providerCalls)),
+        ]);
+        return rowCount;
+      });
+      return counts.reduce((sum, count) => sum + count, 0);
     },
 
     /**
@@ -537,10 +543,11 @@ const ADVANCE = `
   where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
     and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} and i.account_id = ? for share of i)`;
 
-const SEEN = `
+const seen = (accountId: number | undefined) => `
   select w.position, s.record_key as "recordKey", s.version
   from unnest(?::int[], ?::bigint[], ?::bigint[], ?::text[], ?::bytea[]) as w(position, account_id, instance_id, resource, record_key)
-  join poll_seen s using (account_id, instance_id, resource, record_key)`;
+  join poll_seen s using (account_id, instance_id, resource, record_key)
+  where true ${isOfAccount('s', accountId)}`;
 
 const RENEW = `
   update poll p set lease_until = u.lease_until
@@ -568,7 +575,7 @@ const SEE = `
 /** Number of consecutive failures after which a notification reports that a poller fails. */
 export const FAILURES_NOTIFIED = 3;
 
-const FINISH = `
+const finish = (accountId: number | undefined) => `
   update poll p set
     lease = null, lease_until = null,
     awaits_mapping = r.awaits_mapping,
@@ -587,7 +594,8 @@ const FINISH = `
   from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::boolean[], ?::text[],
     ?::boolean[], ?::bigint[], ?::bigint[])
     as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, awaits_mapping, events, provider_calls)
-  where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
+  where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease
+    ${isOfAccount('p', accountId)}`;
 
 /** If the settings are the same, the poll keeps its lease: a run that a process has started continues, and stores its outcome. */
 const IS_KEPT = 'p.settings_version = excluded.settings_version';
