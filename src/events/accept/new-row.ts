@@ -37,5 +37,5 @@ export interface StoredRow extends StoredDelivery {
   readonly others?: ReadonlyMap<number, StoredDelivery>;
 }
 
-/** Columns of a stored delivery that tell of which event and subscription it is. */
+/** Columns of a stored delivery, with its event and its subscription. */
 export type StoredColumns = Pick<Tables['delivery'], 'event_id' | 'id' | 'state' | 'subscription_id'>;
