@@ -21,7 +21,7 @@ COPY embedded ./embedded
 COPY connectors ./connectors
 COPY generated ./generated
 COPY --from=console /console/generated/console ./generated/console
-COPY scripts/administer.ts scripts/organization.ts scripts/rotate-keys.ts ./scripts/
+COPY scripts/administer.ts scripts/distribute.ts scripts/organization.ts scripts/rotate-keys.ts ./scripts/
 COPY docs ./docs
 COPY README.md LICENSE ./
 USER node

@@ -6,13 +6,14 @@ import { openDatabase } from '../src/db/database.ts';
 import { createDevelopmentKeys, createKeyring, type Keyring } from '../src/db/keyring.ts';
 import { DatabaseUnavailableError } from '../src/db/unavailable.ts';
 import { StartError } from '../src/errors.ts';
-import { createLogger } from '../src/log.ts';
+import { createLogger, type Logger } from '../src/log.ts';
 import { createRedactor, NO_SECRETS } from '../src/redaction.ts';
 
 export interface Administered {
   readonly config: ServiceConfig;
   readonly knex: Knex;
   readonly keyring: Keyring;
+  readonly log: Logger;
 }
 
 /** PostgreSQL's error code for a missing table. */
@@ -33,7 +34,7 @@ export async function administer<Result>(work: (database: Administered) => Promi
   const embedded = databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir, log }) : undefined;
   const database = openDatabase({ url: embedded?.url ?? databaseUrl ?? '', poolSize: 2, log });
   try {
-    return await work({ config, knex: database.knex, keyring });
+    return await work({ config, knex: database.knex, keyring, log });
   } finally {
     await database.close();
     await embedded?.stop();

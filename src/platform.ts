@@ -6,6 +6,7 @@ import { type ServiceConfig, secretsOf } from './config/index.ts';
 import { awaitDatabase } from './db/await-database.ts';
 import { ensureDataDir } from './db/data-dir.ts';
 import { openAside, openDatabase } from './db/database.ts';
+import { distributeDatabase } from './db/distribute.ts';
 import { assertKeysHeld } from './db/key-usage.ts';
 import { createDevelopmentKeys, createKeyring, type Keyring } from './db/keyring.ts';
 import { watchLiveness } from './db/liveness.ts';
@@ -68,12 +69,13 @@ export interface OpenedPlatform extends Platform {
  * @throws StartError, ConfigError, the reason of the signal, and whatever else the database says
  */
 export async function prepareDatabase(
-  { dataDir, databaseWaitMs }: ServiceConfig,
+  { dataDir, databaseWaitMs, distributed }: ServiceConfig,
   { url, log, signal }: { readonly url: string; readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
   await ensureDataDir(dataDir);
   await awaitDatabase({ url, waitMs: databaseWaitMs, log, signal });
   await migrateDatabase({ url, log });
+  if (distributed !== undefined) await distributeDatabase({ url, log });
 }
 
 /**

@@ -102,9 +102,9 @@ export function createAuditLogStore(knex: Knex) {
      */
     knowsInstance: async ({ organizationId, accountId }: AuditScope, id: number): Promise<boolean> => {
       const { rows } = await knex.raw<{ rows: { isKnown: boolean }[] }>(
-        `select exists (select from audit_log where organization_id = :organizationId and instance_id = :id and status < 400
+        `select exists (select 1 from audit_log where organization_id = :organizationId and instance_id = :id and status < 400
              and (cast(:accountId as bigint) is null or account_id = :accountId))
-           or exists (select from account join instance on instance.account_id = account.id
+           or exists (select 1 from account join instance on instance.account_id = account.id
              where account.organization_id = :organizationId and instance.id = :id
                and (cast(:accountId as bigint) is null or account.id = :accountId)) as "isKnown"`,
         { organizationId, accountId: accountId ?? null, id },

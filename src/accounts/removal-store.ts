@@ -10,11 +10,12 @@ export function createRemovalStore(knex: Knex) {
   return {
     /** Claims a removal that is due. No other process claims it before `until`. */
     claim: async (now: Date, until: Date): Promise<RemovedAccount | undefined> => {
+      // By its id: the nodes of a distributed database that each have a copy would choose for themselves.
+      const due = await knex('account').where('removal_due', '<=', now).orderBy('removal_due').first('id');
+      if (due === undefined) return undefined;
       const { rows } = await knex.raw<{ rows: RemovedAccount[] }>(
-        `update account set removal_due = ? where id = (
-           select id from account where removal_due <= ? order by removal_due limit 1 for update skip locked
-         ) returning id, deleted_at as "deletedAt"`,
-        [until, now],
+        `update account set removal_due = ? where id = ? and removal_due <= ? returning id, deleted_at as "deletedAt"`,
+        [until, due.id, now],
       );
       return rows[0];
     },

@@ -31,7 +31,7 @@ export function createRoleStore(knex: Knex) {
       await via('role_privileges')
         .insert({ organization_id: organizationId, role, privileges })
         .onConflict(['organization_id', 'role'])
-        .merge({ privileges, updated_at: via.fn.now() });
+        .merge({ privileges, updated_at: via.raw('excluded.updated_at') });
     },
 
     /** Grants roles to a user. Roles that the user already has stay. */

@@ -24,7 +24,7 @@ export function createSettingsStore(knex: Knex) {
       await knex('account_settings')
         .insert({ account_id: accountId, settings: json(knex, settings) })
         .onConflict('account_id')
-        .merge({ settings: json(knex, settings), updated_at: knex.fn.now() });
+        .merge({ settings: json(knex, settings), updated_at: knex.raw('excluded.updated_at') });
     },
 
     remove: async (accountId: number): Promise<void> => {
@@ -38,7 +38,7 @@ export function createSettingsStore(knex: Knex) {
         .onConflict('account_id')
         .merge({
           settings: knex.raw('account_settings.settings || excluded.settings'),
-          updated_at: knex.fn.now(),
+          updated_at: knex.raw('excluded.updated_at'),
         });
     },
   };

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
+import { isDistributed, perAccount } from '../db/distributed.ts';
 import type { ActivityRow } from './activity-store.ts';
 
 /** Time of an instance's last call, and its last error. */
@@ -32,6 +33,10 @@ export function createLastCallStore(knex: Knex) {
         ({ instanceId, elementKey, isConsoleRead }) => instanceId !== null && elementKey !== null && !isConsoleRead,
       );
       if (calls.length === 0) return;
+      if (await isDistributed(knex)) {
+        await perAccount(knex, calls, noteOfAccount);
+        return;
+      }
       const column = (name: 'accountId' | 'instanceId' | 'status' | 'code' | 'requestId') =>
         arrayLiteral(calls.map((row) => row[name]));
       await knex.raw(
@@ -83,4 +88,48 @@ export function createLastCallStore(knex: Knex) {
 function toLastCalls({ lastCallAt, at, status, code, requestId }: LastCallRow): LastCalls {
   const hasError = at !== null && status !== null && requestId !== null;
   return { lastCallAt, lastError: hasError ? { at, status, code, requestId } : undefined };
+}
+
+/** Notes calls of one account on a distributed database, where each statement goes to the node of the account. */
+function noteOfAccount(knex: Knex, calls: readonly ActivityRow[], accountId?: number): Promise<void> {
+  const byInstance = Map.groupBy(calls, ({ instanceId }) => instanceId ?? 0);
+  const note = async (via: Knex): Promise<void> => {
+    const known = await via('instance')
+      .where({ account_id: accountId })
+      .whereIn('id', [...byInstance.keys()])
+      .orderBy('id')
+      .select('id')
+      .forKeyShare();
+    if (known.length === 0) return;
+    const rows = known.map(({ id }) => toRow(accountId ?? 0, id, byInstance.get(id) ?? []));
+    await via('instance_call')
+      .insert(rows)
+      .onConflict(['account_id', 'instance_id'])
+      .merge({
+        last_call_at: via.raw('greatest(instance_call.last_call_at, excluded.last_call_at)'),
+        ...Object.fromEntries(ERROR_COLUMNS.map((column) => [column, via.raw(ofLaterError(column))])),
+      });
+  };
+  return knex.isTransaction ? note(knex) : knex.transaction(note);
+}
+
+const ERROR_COLUMNS = ['last_error_at', 'last_error_status', 'last_error_code', 'last_error_request_id'] as const;
+
+function ofLaterError(column: (typeof ERROR_COLUMNS)[number]): string {
+  return `case when excluded.last_error_at > coalesce(instance_call.last_error_at, '-infinity')
+    then excluded.${column} else instance_call.${column} end`;
+}
+
+function toRow(accountId: number, instanceId: number, calls: readonly ActivityRow[]) {
+  const latestFirst = calls.toSorted((one, other) => other.at.getTime() - one.at.getTime());
+  const failed = latestFirst.find(({ status }) => status >= 400);
+  return {
+    account_id: accountId,
+    instance_id: instanceId,
+    last_call_at: latestFirst[0]?.at,
+    last_error_at: failed?.at ?? null,
+    last_error_status: failed?.status ?? null,
+    last_error_code: failed?.code ?? null,
+    last_error_request_id: failed?.requestId ?? null,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
+import { isDistributed, perAccount } from '../db/distributed.ts';
 import type { Interval, Period } from './intervals.ts';
 import type { CountedMetric, Tally } from './tallies.ts';
 
@@ -17,6 +18,10 @@ export function createUsageStore(knex: Knex) {
   return {
     /** Adds counts to the stored ones. All processes add in the given order, so that they never block each other. */
     add: async (interval: Interval, tallies: readonly Tally[]): Promise<void> => {
+      if (await isDistributed(knex)) {
+        await perAccount(knex, tallies, (via, ofOne) => addOfAccount(via, interval, ofOne));
+        return;
+      }
       await knex.raw(
         `insert into usage_${interval} as u (account_id, metric, element_key, at, durations,
            count, client_errors, server_errors, total_us, min_us, max_us)
@@ -61,4 +66,40 @@ export function createUsageStore(knex: Knex) {
       return rows.map(({ at, ...row }) => ({ ...row, atMs: at.getTime() }));
     },
   };
+}
+
+/**
+ * Adds counts of one account on a distributed database, which takes no query within an upsert. It creates the missing rows, locks all of them
+ * in their order, and adds.
+ */
+function addOfAccount(knex: Knex, interval: Interval, tallies: readonly Tally[]): Promise<void> {
+  const table = `usage_${interval}` as const;
+  const add = async (via: Knex): Promise<void> => {
+    await via(table)
+      .insert(tallies.map((tally) => ({ ...keyOf(tally), ...NOTHING, min_us: tally.minUs, max_us: tally.maxUs })))
+      .onConflict(['account_id', 'metric', 'at', 'element_key'])
+      .ignore();
+    for (const tally of tallies) {
+      const stored = await via(table).where(keyOf(tally)).forUpdate().first('durations');
+      const durations = addDurations(stored?.durations ?? [], tally.durations);
+      await via.raw(
+        `update ${table} set count = count + ?, client_errors = client_errors + ?, server_errors = server_errors + ?,
+           total_us = total_us + ?, min_us = least(min_us, ?::bigint), max_us = greatest(max_us, ?::bigint), durations = ?::integer[]
+         where account_id = ? and metric = ? and at = ? and element_key = ?`,
+        [...NUMBERS.map((name) => tally[name]), arrayLiteral(durations), ...Object.values(keyOf(tally))],
+      );
+    }
+  };
+  return knex.isTransaction ? add(knex) : knex.transaction(add);
+}
+
+const NOTHING = { durations: [], count: 0, client_errors: 0, server_errors: 0, total_us: 0 };
+
+function keyOf({ accountId, metric, atMs, elementKey }: Tally) {
+  return { account_id: accountId, metric, at: new Date(atMs), element_key: elementKey };
+}
+
+function addDurations(stored: readonly number[], added: readonly number[]): number[] {
+  const length = Math.max(stored.length, added.length);
+  return Array.from({ length }, (_, bucket) => (stored[bucket] ?? 0) + (added[bucket] ?? 0));
 }

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
+import { isDistributed, perAccount } from '../db/distributed.ts';
 import { json } from '../db/json.ts';
 import { filterable, INSTANT, INTEGER, narrow, orNull, TEXT } from '../db/listing.ts';
 import { nextId } from '../db/next-id.ts';
@@ -53,6 +55,17 @@ export interface Postponement {
   readonly providerCalls: number;
 }
 
+/** Which jobs a process claims. */
+interface JobClaim {
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  readonly limit: number;
+  /** Maximum number of jobs of one account. */
+  readonly share: number;
+  /** Accounts that have their share of running jobs in this process. */
+  readonly except: readonly number[];
+}
+
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
 /** Fields that a list of jobs can be filtered by. */
@@ -91,6 +104,31 @@ export const FILTERABLE_ROW_ERROR = filterable({
  * Creates the store of jobs and their files. Each statement names the account, except those of the workers, which work for all accounts.
  */
 export function createBulkStore(knex: Knex) {
+  async function claimPerAccount({ now, leaseUntil, limit, share, except }: JobClaim): Promise<readonly ClaimedJob[]> {
+    const { rows: due } = await knex.raw<{ rows: JobKey[] }>(FIND_DUE, [
+      now,
+      now,
+      [...except],
+      limit * 4,
+      now,
+      share,
+      limit,
+    ]);
+    const claimed = await perAccount(knex, due, async (via, jobs, accountId) => {
+      const { rows } = await via.raw<{ rows: ClaimedJob[] }>(CLAIM_OF_ACCOUNT, [
+        leaseUntil,
+        now,
+        jobs.map(({ id }) => id),
+        jobs.map(() => randomUUID()),
+        accountId ?? null,
+        now,
+        now,
+      ]);
+      return rows;
+    });
+    return claimed.flat();
+  }
+
   const addChunk = async (
     via: Knex,
     file: BulkFileName,
@@ -190,16 +228,9 @@ export function createBulkStore(knex: Knex) {
     },
 
     /** Claims due jobs: those of accounts with the fewest jobs in progress first, and per account the longest due first. */
-    claim: async (claim: {
-      readonly now: Date;
-      readonly leaseUntil: Date;
-      readonly limit: number;
-      /** Maximum number of jobs of one account. */
-      readonly share: number;
-      /** Accounts that have their share of running jobs in this process. */
-      readonly except: readonly number[];
-    }): Promise<readonly ClaimedJob[]> => {
+    claim: async (claim: JobClaim): Promise<readonly ClaimedJob[]> => {
       const { now, leaseUntil, limit, share, except } = claim;
+      if (await isDistributed(knex)) return claimPerAccount(claim);
       const { rows } = await knex.raw<{ rows: ClaimedJob[] }>(CLAIM, [
         now,
         now,
@@ -425,13 +456,12 @@ const ROW_ERROR_COLUMNS = columnsOf('bulk_row_error', [
 
 const RETURNED = Object.entries(COLUMNS).map(([name, column]) => `${column} as ${name}`);
 
-// Rows are locked where nothing is counted yet, so that two processes never wait for each other's.
-const CLAIM = `
+const CHOSEN = (lock: string) => `
   with ready as materialized (
     select account_id, id, due from bulk_job
     where due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
     order by due limit ?
-    for update skip locked
+    ${lock}
   ),
   busy as (
     select account_id, count(*) as jobs from bulk_job where due is not null and lease_until > ? group by account_id
@@ -440,13 +470,29 @@ const CLAIM = `
     select r.*, coalesce(b.jobs, 0) as jobs, row_number() over (partition by r.account_id order by r.due) as place
     from ready r left join busy b using (account_id)
   ),
-  chosen as (select * from ranked where place <= ? order by jobs + place, due limit ?)
+  chosen as (select * from ranked where place <= ? order by jobs + place, due limit ?)`;
+
+const CLAIMED = Object.entries(COLUMNS)
+  .map(([name, column]) => `j.${column} as "${name}"`)
+  .join(', ');
+
+// Rows are locked where nothing is counted yet, so that two processes never wait for each other's.
+const CLAIM = `${CHOSEN('for update skip locked')}
   update bulk_job j set
     lease = gen_random_uuid(), lease_until = ?, status = 'RUNNING', started_at = coalesce(started_at, ?)
   from chosen c where j.account_id = c.account_id and j.id = c.id
-  returning ${Object.entries(COLUMNS)
-    .map(([name, column]) => `j.${column} as "${name}"`)
-    .join(', ')}`;
+  returning ${CLAIMED}`;
+
+/** The jobs to claim, without a lock: a distributed database locks rows of one account at a time only. */
+const FIND_DUE = `${CHOSEN('')} select account_id as "accountId", id from chosen`;
+
+// Another process may have claimed them since they were found.
+const CLAIM_OF_ACCOUNT = `
+  update bulk_job j set
+    lease = c.lease, lease_until = ?, status = 'RUNNING', started_at = coalesce(started_at, ?)
+  from unnest(?::bigint[], ?::uuid[]) as c(id, lease)
+  where j.account_id = ? and j.id = c.id and j.due <= ? and (j.lease_until is null or j.lease_until <= ?)
+  returning ${CLAIMED}`;
 
 const ROW_ERRORS_AT_ONCE = 1_000;
 /** Chunks. */

@@ -56,6 +56,7 @@ interface DefaultedVariable<Value> extends Variable<Value> {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const ROLES = ['all', 'api', 'worker'] as const;
+const DISTRIBUTIONS = ['citus'] as const;
 const ENVIRONMENTS = ['production', 'development', 'test'] as const;
 const LOOPBACK = '127.0.0.0/8,::1/128';
 const LOOPBACK_NETWORKS = new BlockList();
@@ -101,6 +102,13 @@ export const VARIABLES = {
     shownDefault: '60',
     defaultText: () => '60',
     description: 'Seconds that a start waits for a database that does not respond.',
+  },
+  distributed: {
+    name: 'DISTRIBUTED',
+    format: oneOf(DISTRIBUTIONS),
+    shownDefault: 'not set',
+    description:
+      'Set it to `citus` to split the tables by account over the nodes of a PostgreSQL with Citus, when the service starts. See [Distribute the database](../how-to/deployment.md#distribute-the-database).',
   },
   dataDir: {
     name: 'DATA_DIR',
@@ -363,6 +371,8 @@ export interface ServiceConfig {
   /** Undefined for the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly databaseWaitMs: number;
+  /** What the tables are distributed with at a start. Undefined leaves them as they are. */
+  readonly distributed: (typeof DISTRIBUTIONS)[number] | undefined;
   readonly dataDir: string;
   /** Undefined when no simulators are served. */
   readonly simulatorsPort: number | undefined;
@@ -446,6 +456,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     publicUrl: optional(VARIABLES.publicUrl),
     databaseUrl: optional(VARIABLES.databaseUrl),
     databaseWaitMs: required(VARIABLES.databaseWait) * 1000,
+    distributed: optional(VARIABLES.distributed),
     dataDir: required(VARIABLES.dataDir),
     simulatorsPort: required(VARIABLES.simulatorsPort).number,
     simulatorsUrl: optional(VARIABLES.simulatorsUrl),

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { type AuditEntry, currentTrace } from '../trace.ts';
 import { writeEntry } from './audit-row.ts';
+import { isDistributed, SEQUENTIAL } from './distributed.ts';
 
 /**
  * Details of a completed change for the audit log. `action` overrides the operation's name if the work turned out to
@@ -21,15 +22,28 @@ export async function change<Result>(
   note?: (result: Result) => ChangeNote,
 ): Promise<Result> {
   const entry = currentTrace()?.audit;
-  if (entry === undefined || (entry.isWritten && note === undefined)) return knex.transaction(work);
+  if (entry === undefined || (entry.isWritten && note === undefined))
+    return knex.transaction((via) => inSequence(via, work));
   const { result, told: recorded } = await knex.transaction(async (via) => {
-    const done = await work(via);
+    const done = await inSequence(via, work);
     const noted = withNote(entry, note?.(done));
     await writeEntry(via, noted, SUCCESS);
     return { result: done, told: noted };
   });
   Object.assign(entry, recorded, { isWritten: true });
   return result;
+}
+
+/**
+ * Does the work with one connection to each node of a distributed database. Otherwise a statement on all nodes prevents a later change of a
+ * table that each node has a copy of.
+ */
+async function inSequence<Result>(
+  via: Knex.Transaction,
+  work: (via: Knex.Transaction) => Promise<Result>,
+): Promise<Result> {
+  if (await isDistributed(via)) await via.raw(SEQUENTIAL);
+  return work(via);
 }
 
 function withNote(entry: AuditEntry, { changes, ...note }: ChangeNote = {}): AuditEntry {

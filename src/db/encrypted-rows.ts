@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { boundColumnsOf } from './bound-values.ts';
+import { isDistributed } from './distributed.ts';
 import {
   ENCRYPTED_COLUMNS,
   type EncryptedColumn,
@@ -31,12 +32,41 @@ export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
   const sameKey = (left: string, right: string) =>
     keyColumns.map((part) => `${left}.${part} = ${right}.${part}`).join(' and ');
 
+  async function findKeyIdsByStep(): Promise<string[]> {
+    const ids: string[] = [];
+    for (;;) {
+      const isAfter = ids.length === 0 ? '' : `and ${keyIdOf} > ?`;
+      const { rows } = await knex.raw<{ rows: { id: string | null }[] }>(
+        `select min(${keyIdOf}) as id from ${table} where ${name} is not null ${isAfter}`,
+        ids.slice(-1),
+      );
+      const id = rows[0]?.id ?? null;
+      if (id === null) return ids;
+      ids.push(id);
+    }
+  }
+
+  /** Each row is on a node of its own. */
+  async function replaceByRow(renewals: readonly Renewal[]): Promise<number> {
+    let replaced = 0;
+    for (const renewal of renewals) {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
+        `update ${table} set ${name} = ? where ${keyColumns.map((part) => `${part} = ?`).join(' and ')} and ${name} = ?
+           and jsonb_build_array(${boundColumns.join(', ')}) = ?::jsonb`,
+        [renewal.renewed, ...renewal.key, renewal.ciphertext, JSON.stringify(renewal.bound)],
+      );
+      replaced += rowCount;
+    }
+    return replaced;
+  }
+
   return {
     /**
      * Returns the ids of the keys in use. The query jumps from one key to the next along an index of `keyIdOf`, so it needs one step per
-     * key, however many rows there are.
+     * key, however many rows there are. A distributed database takes no such query over its nodes, so the steps are single queries there.
      */
     findKeyIds: async (): Promise<string[]> => {
+      if (await isDistributed(knex)) return findKeyIdsByStep();
       const { rows } = await knex.raw<{ rows: { id: string }[] }>(
         `with recursive used as (
           select min(${keyIdOf}) as id from ${table} where ${name} is not null
@@ -79,6 +109,7 @@ export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
      * @returns the number of replaced rows
      */
     replace: async (renewals: readonly Renewal[]): Promise<number> => {
+      if (await isDistributed(knex)) return replaceByRow(renewals);
       const { rowCount } = await knex.raw<{ rowCount: number }>(
         `with renewal as (
           select * from jsonb_to_recordset(?::jsonb) as renewal(${keyTypes}, bound jsonb, old_ciphertext text, new_ciphertext text)

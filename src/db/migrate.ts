@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
-import pg from 'pg';
 import { StartError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { connectionOptions, createKnex } from './database.ts';
+import { createKnex } from './database.ts';
+import { runOnDistributedSchema } from './distribute.ts';
+import { isDistributedSchema } from './distributed.ts';
+import { withMigrationLock } from './migration-lock.ts';
 import * as foundation from './migrations/0001-foundation.ts';
 import * as oauth from './migrations/0002-oauth.ts';
 import * as events from './migrations/0003-events.ts';
@@ -43,6 +45,7 @@ import * as schemaWatches from './migrations/0074-schema-watches.ts';
 import * as accessKeys from './migrations/0077-access-keys.ts';
 import * as activityKeys from './migrations/0078-activity-keys.ts';
 import * as endpointRates from './migrations/0079-endpoint-rates.ts';
+import * as accountKeys from './migrations/0080-account-keys.ts';
 import * as rateBudgets from './migrations/0081-rate-budgets.ts';
 import * as feedTokens from './migrations/0082-feed-tokens.ts';
 
@@ -93,36 +96,30 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0077-access-keys', statements: accessKeys.STATEMENTS },
   { name: '0078-activity-keys', statements: activityKeys.STATEMENTS },
   { name: '0079-endpoint-rates', statements: endpointRates.STATEMENTS },
+  { name: '0080-account-keys', statements: accountKeys.STATEMENTS },
   { name: '0081-rate-budgets', statements: rateBudgets.STATEMENTS },
   { name: '0082-feed-tokens', statements: feedTokens.STATEMENTS },
 ];
 
-/** Any number, the same in every process: it names the lock within the database. */
-const MIGRATION_LOCK = 7_205_001;
-
 const migrationSource: Knex.MigrationSource<Migration> = {
   getMigrations: async () => [...MIGRATIONS],
   getMigrationName: ({ name }) => name,
-  // One message for all statements, because a new database needs hundreds.
-  getMigration: async ({ statements }) => ({ up: (trx) => trx.raw(statements.join(';\n')), down: refuseToGoBack }),
+  getMigration: async ({ statements }) => ({ up: (trx) => runStatements(trx, statements), down: refuseToGoBack }),
 };
 
 /**
- * Migrates the schema. Processes that start together take turns by an advisory lock, which ends with its connection. So a killed process
- * leaves no lock, unlike knex's own lock row.
+ * Migrates the schema, one process at a time.
  * @returns the names of the migrations that ran
  * @throws StartError when a newer release has migrated it
  */
-export async function migrateDatabase({ url, log }: { readonly url: string; readonly log: Logger }): Promise<string[]> {
-  const lock = new pg.Client(connectionOptions(url));
-  lock.on('error', (error) => log.error({ err: error }, 'lost the connection that holds the migration lock'));
-  await lock.connect();
-  try {
-    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    return await runMigrations(url, log);
-  } finally {
-    await lock.end();
-  }
+export function migrateDatabase({ url, log }: { readonly url: string; readonly log: Logger }): Promise<string[]> {
+  return withMigrationLock({ url, log }, () => runMigrations(url, log));
+}
+
+async function runStatements(trx: Knex, statements: readonly string[]): Promise<void> {
+  if (await isDistributedSchema(trx)) return runOnDistributedSchema(trx, statements);
+  // One message for all statements, because a new database needs hundreds.
+  await trx.raw(statements.join(';\n'));
 }
 
 async function runMigrations(url: string, log: Logger): Promise<string[]> {

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isDistributed } from './distributed.ts';
 import { firstOf } from './row.ts';
 
 /** A calendar day in UTC, like `2026-11-21`. */
@@ -54,7 +55,7 @@ export async function listDaysInDefault(knex: Knex, table: PartitionedTable): Pr
 /** Counts the rows of the partition that are in the default one, up to `limit`. */
 export async function countInDefault(knex: Knex, partition: Partition, limit: number): Promise<number> {
   const { rows } = await knex.raw<{ rows: { count: number }[] }>(
-    `select count(*) as count from (select from ${defaultOf(partition)} where ${isOf(partition)} limit ?) as found`,
+    `select count(*) as count from (select 1 from ${defaultOf(partition)} where ${isOf(partition)} limit ?) as found`,
     [limit],
   );
   return firstOf(rows).count;
@@ -67,7 +68,10 @@ export async function countInDefault(knex: Knex, partition: Partition, limit: nu
 export async function createEmptyPartitions(knex: Knex, partitions: readonly Partition[]): Promise<void> {
   await changePartitions(knex, async (trx) => {
     const missing = await missingOf(trx, partitions);
-    if (missing.length > 0) await trx.raw(missing.flatMap((each) => [...make(each), ...attach(each)]).join(';\n'));
+    await runAll(
+      trx,
+      missing.flatMap((each) => [...make(each), ...attach(each)]),
+    );
   });
 }
 
@@ -79,14 +83,21 @@ export async function createEmptyPartitions(knex: Knex, partitions: readonly Par
 export function createFilledPartition(knex: Knex, partition: Partition, stillWritten: boolean): Promise<boolean> {
   return changePartitions(knex, async (trx) => {
     if ((await missingOf(trx, [partition])).length === 0) return false;
-    await trx.raw(make(partition).join(';\n'));
+    await runAll(trx, make(partition));
     if (stillWritten) await lockParent(trx, partition.table);
     const moved = await moveFromDefault(trx, partition);
     // A query that was planned before must not look for moved rows where they were.
     if (moved > 0) await lockParent(trx, partition.table);
-    await trx.raw(attach(partition).join(';\n'));
+    await runAll(trx, attach(partition));
     return true;
   });
+}
+
+/** Runs statements as one message. A distributed database passes each on to its nodes, and takes them one by one only. */
+async function runAll(trx: Knex.Transaction, statements: readonly string[]): Promise<void> {
+  if (statements.length === 0) return;
+  if (!(await isDistributed(trx))) return trx.raw(statements.join(';\n'));
+  for (const statement of statements) await trx.raw(statement);
 }
 
 /**

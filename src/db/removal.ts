@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { isDistributed } from './distributed.ts';
+import { DISTRIBUTION } from './distribution.ts';
 
 /** Progress of the removal of an account's data: more may be left, something must be awaited, or nothing is left. */
 export type Removal = 'more' | 'waits' | 'done';
@@ -19,10 +21,15 @@ export async function removeRows(
   accountId: number,
   where = 'true',
 ): Promise<Removal> {
+  // Each node with a copy would choose other rows.
+  if (DISTRIBUTION[table]?.placement === 'reference' && (await isDistributed(knex))) {
+    await knex.raw(`delete from ${table} where account_id = ? and ${where}`, [accountId]);
+    return 'done';
+  }
   const { rowCount } = await knex.raw<{ rowCount: number }>(
-    `delete from ${table} where ctid = any(array(
-       select ctid from ${table} where account_id = ? and ${where} limit ? for update skip locked))`,
-    [accountId, BATCH],
+    `delete from ${table} where account_id = :accountId and ctid = any(array(
+       select ctid from ${table} where account_id = :accountId and ${where} limit :limit for update skip locked))`,
+    { accountId, limit: BATCH },
   );
   return rowCount === 0 ? 'done' : 'more';
 }

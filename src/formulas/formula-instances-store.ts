@@ -1,4 +1,7 @@
 import type { Knex } from 'knex';
+import { arrayLiteral } from '../db/array-literal.ts';
+import { isDistributed } from '../db/distributed.ts';
+import { DISTRIBUTION } from '../db/distribution.ts';
 import { orderedJson } from '../db/json.ts';
 import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import type { Removal } from '../db/removal.ts';
@@ -102,6 +105,55 @@ export function createFormulaInstanceStore(knex: Knex) {
   const select = () =>
     knex('formula_instance').select<InstanceRow[]>(COLUMNS).select<ListedRow[]>(knex.raw(OF_FORMULA));
 
+  /** A distributed database changes the type of a column in a query only. */
+  async function renameOnNodes(formula: FormulaKey, from: string, to: string): Promise<void> {
+    const { rows } = await knex.raw<{ rows: { account_id: number; id: number; renamed: string }[] }>(
+      `select account_id, id, ((configuration::jsonb - cast(:from as text)) || jsonb_build_object(cast(:to as text), configuration->cast(:from as text)))::text as renamed
+       from formula_instance
+       where formula_account_id = :accountId and formula_id = :id and jsonb_exists(configuration::jsonb, cast(:from as text))
+       order by id`,
+      { ...formula, from, to },
+    );
+    for (const { account_id, id, renamed } of rows)
+      await knex('formula_instance')
+        .where({ account_id, id })
+        .update({ configuration: knex.raw('?::json', [renamed]) });
+  }
+
+  /** Returns the element instances of a kind that formula instances of the account name. They may be on other nodes. */
+  async function findNamedElements(accountId: number, pattern: string): Promise<readonly number[]> {
+    const { rows } = await knex.raw<{ rows: { id: number }[] }>(
+      'select distinct unnest(element_instance_ids) as id from formula_instance where account_id = ?',
+      [accountId],
+    );
+    if (rows.length === 0) return [];
+    const named = rows.map(({ id }) => id);
+    return knex('instance').whereIn('id', named).whereRaw('element_key ilike ?', [pattern]).pluck('id');
+  }
+
+  /** The same as `listNamedAccounts` on a distributed database, which joins no rows of different accounts. */
+  async function listNamedOnNodes(accountIds: readonly number[]): Promise<readonly number[]> {
+    const { rows: named } = await knex.raw<{ rows: { id: number; accountId: number; organizationId: number }[] }>(
+      `select i.account_id as "accountId", own.organization_id as "organizationId", unnest(i.element_instance_ids) as id
+       from formula_instance i join account own on own.id = i.account_id
+       where i.account_id = any(?::bigint[])`,
+      [[...accountIds]],
+    );
+    if (named.length === 0) return [];
+    const { rows: found } = await knex.raw<{ rows: { id: number; accountId: number; organizationId: number }[] }>(
+      `select e.id, e.account_id as "accountId", other.organization_id as "organizationId"
+       from instance e join account other on other.id = e.account_id where e.id = any(?::bigint[])`,
+      [[...new Set(named.map(({ id }) => id))]],
+    );
+    const elements = new Map(found.map((element) => [element.id, element]));
+    const others = named.flatMap(({ id, accountId, organizationId }) => {
+      const element = elements.get(id);
+      const isOther = element?.accountId !== accountId && element?.organizationId === organizationId;
+      return element !== undefined && isOther ? [element.accountId] : [];
+    });
+    return [...new Set(others)];
+  }
+
   return {
     find: async (key: FormulaInstanceKey): Promise<ListedInstance | undefined> => {
       const [row] = await select().where(ofKey(key));
@@ -132,11 +184,16 @@ export function createFormulaInstanceStore(knex: Knex) {
         query.whereRaw('element_instance_ids @> array[?::bigint]', [elementInstanceId]);
       if (searchText !== undefined) {
         const pattern = `%${searchText.replace(/[\\%_]/g, '\\$&')}%`;
-        query.whereRaw(
-          `(formula_instance.name ilike :pattern or exists (select from instance
-             where instance.id = any(formula_instance.element_instance_ids) and element_key ilike :pattern))`,
-          { pattern },
-        );
+        if (await isDistributed(knex)) {
+          const found = arrayLiteral(await findNamedElements(accountId, pattern));
+          query.whereRaw('(name ilike ? or element_instance_ids && ?::bigint[])', [pattern, found]);
+        } else {
+          query.whereRaw(
+            `(formula_instance.name ilike :pattern or exists (select from instance
+               where instance.id = any(formula_instance.element_instance_ids) and element_key ilike :pattern))`,
+            { pattern },
+          );
+        }
       }
       return (await query).map(toListed);
     },
@@ -183,6 +240,7 @@ export function createFormulaInstanceStore(knex: Knex) {
 
     /** Returns the other accounts of the same organizations whose element instances the formula instances of some accounts name. */
     listNamedAccounts: async (accountIds: readonly number[]): Promise<readonly number[]> => {
+      if (await isDistributed(knex)) return listNamedOnNodes(accountIds);
       const { rows } = await knex.raw<{ rows: { accountId: number }[] }>(
         `select distinct e.account_id as "accountId"
          from formula_instance i
@@ -200,14 +258,20 @@ export function createFormulaInstanceStore(knex: Knex) {
       formula: FormulaKey,
       { afterId, limit }: { readonly afterId: number; readonly limit: number },
     ): Promise<readonly StoredInstance[]> => {
-      const rows: InstanceRow[] = await knex('formula_instance')
+      const query = knex('formula_instance')
         .select(COLUMNS)
         .where(ofFormula(formula))
         .where('id', '>', afterId)
         .orderBy('id')
-        .limit(limit)
-        .forUpdate();
-      return rows.map(toInstance);
+        .limit(limit);
+      if (!(await isDistributed(knex))) {
+        const rows: InstanceRow[] = await query.forUpdate();
+        return rows.map(toInstance);
+      }
+      const locked: InstanceRow[] = [];
+      for (const { accountId, id } of await query)
+        locked.push(...(await knex('formula_instance').select(COLUMNS).where(ofKey({ accountId, id })).forUpdate()));
+      return locked.map(toInstance);
     },
 
     /** Changes what follows from the formula, in locked instances. */
@@ -224,6 +288,7 @@ export function createFormulaInstanceStore(knex: Knex) {
 
     /** Moves the values of a variable to another key, in all instances of a formula. */
     renameKey: async (formula: FormulaKey, from: string, to: string): Promise<void> => {
+      if (await isDistributed(knex)) return renameOnNodes(formula, from, to);
       await knex('formula_instance')
         .where(ofFormula(formula))
         .whereRaw('(configuration::jsonb) \\? ?', [from])
@@ -249,8 +314,15 @@ export function createFormulaInstanceStore(knex: Knex) {
         ])
         .orderBy('id')
         .select({ id: 'id', accountId: 'account_id' });
-      if (isLocking) query.forKeyShare();
-      return query;
+      if (!isLocking) return query;
+      if (!(await isDistributed(knex))) return query.forKeyShare();
+      // Rows of one account at a time, each by its key.
+      const locked: ElementInstance[] = [];
+      for (const { id, accountId } of await query) {
+        const row = await knex('instance').where({ account_id: accountId, id }).forKeyShare().first('id');
+        if (row !== undefined) locked.push({ id, accountId });
+      }
+      return locked;
     },
 
     /**
@@ -296,10 +368,16 @@ export function createFormulaInstanceStore(knex: Knex) {
 
     /** Deletes some of the formulas of a deleted account, with all that belongs to them. */
     removeOfAccount: async (accountId: number): Promise<Removal> => {
+      const isSplit = await isDistributed(knex);
       for (const [table, key] of REMOVED) {
+        // Each node with a copy of a table would choose other rows for a batch.
+        const isCopied = isSplit && DISTRIBUTION[table]?.placement === 'reference';
+        const some = isCopied
+          ? ''
+          : `and (${key}) in (select ${key} from ${table} where account_id = :accountId limit :limit)`;
         const { rowCount } = await knex.raw<{ rowCount: number }>(
-          `delete from ${table} where (${key}) in (select ${key} from ${table} where account_id = ? limit ?)`,
-          [accountId, BATCH],
+          `delete from ${table} where account_id = :accountId ${some}`,
+          { accountId, limit: BATCH },
         );
         if (rowCount > 0) return 'more';
       }

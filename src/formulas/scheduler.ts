@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isDistributed } from '../db/distributed.ts';
 import { createAlarm } from '../events/timers.ts';
 import type { Platform } from '../platform.ts';
 import type { StepValue } from './executions/model.ts';
@@ -66,8 +67,14 @@ export function createScheduler(
   /** @returns the number of instances that were due */
   async function startSome(via: Knex): Promise<number> {
     const now = new Date(clock.now());
-    const { rows } = await via.raw<{ rows: DueInstance[] }>(DUE, [now, BATCH]);
+    const isSplit = await isDistributed(via);
+    const { rows } = await via.raw<{ rows: DueInstance[] }>(isSplit ? FIND_DUE : DUE, [now, BATCH]);
+    let passed = 0;
     for (const { accountId, id } of rows) {
+      if (isSplit && (await via.raw<{ rows: unknown[] }>(LOCK, [accountId, id, now])).rows.length === 0) {
+        passed += 1;
+        continue;
+      }
       const instance = await programs.findInstance(accountId, id);
       const program = instance && (await programs.get(instance.formula, instance.version));
       const isRunning = instance?.active === true && instance.formulaActive && program?.trigger?.type === 'scheduled';
@@ -81,7 +88,7 @@ export function createScheduler(
         await via('formula_instance').where({ account_id: accountId, id }).update({ next_due: null });
       }
     }
-    return rows.length;
+    return rows.length - passed;
   }
 
   return {
@@ -99,6 +106,11 @@ export function createScheduler(
   };
 }
 
-const DUE = `
+const FIND_DUE = `
   select account_id as "accountId", id, next_due as due from formula_instance
-  where next_due <= ? order by next_due limit ? for update skip locked`;
+  where next_due <= ? order by next_due limit ?`;
+
+const DUE = `${FIND_DUE} for update skip locked`;
+
+/** A distributed database locks rows of one account at a time only. */
+const LOCK = 'select id from formula_instance where account_id = ? and id = ? and next_due <= ? for update skip locked';

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { perAccount } from '../db/distributed.ts';
 import { json } from '../db/json.ts';
 import { FLAG, filterable, INSTANT, INTEGER, narrow, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { nextId } from '../db/next-id.ts';
@@ -143,13 +144,21 @@ export function createInstanceStore(knex: Knex) {
       (await select(accountId).where({ id }))[0],
 
     /** Returns the existing instances among the keys, in any order. */
-    findAll: async (keys: readonly Pick<InstanceRow, 'accountId' | 'id'>[]): Promise<InstanceRow[]> =>
-      knex('instance')
-        .select({ ...COLUMNS, version: knex.raw('xmin::text') })
-        .whereRaw('(account_id, id) in (select * from unnest(?::bigint[], ?::bigint[]))', [
-          keys.map(({ accountId }) => accountId),
-          keys.map(({ id }) => id),
-        ]),
+    findAll: async (keys: readonly Pick<InstanceRow, 'accountId' | 'id'>[]): Promise<InstanceRow[]> => {
+      const found = await perAccount(knex, keys, async (via, ofOne, accountId) => {
+        const query = via('instance').select({ ...COLUMNS, version: via.raw('xmin::text') });
+        const ids = ofOne.map(({ id }) => id);
+        const rows: InstanceRow[] =
+          accountId === undefined
+            ? await query.whereRaw('(account_id, id) in (select * from unnest(?::bigint[], ?::bigint[]))', [
+                ofOne.map((key) => key.accountId),
+                ids,
+              ])
+            : await query.where({ account_id: accountId }).whereIn('id', ids);
+        return rows;
+      });
+      return found.flat();
+    },
 
     /** Locks an instance until the end of the transaction. */
     lock: async (via: Knex, accountId: number, id: number): Promise<InstanceRow | undefined> =>

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
+import { isDistributed, isOfAccount, perAccount } from '../db/distributed.ts';
 import { firstOf, type RowOf } from '../db/row.ts';
 
 /** Key of a poll. */
@@ -63,6 +65,34 @@ export interface NewlySeen extends SeenVersion {
 /** A seen record, with the number of consecutive complete lists that lacked it. */
 export type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
 
+/** The pollers that an instance wants under a version of its settings. */
+interface SyncedInstance {
+  readonly accountId: number;
+  readonly instanceId: number;
+  readonly settingsVersion: number;
+  readonly wanted: readonly { readonly resource: string; readonly intervalMs: number }[];
+  readonly isRunning: boolean;
+  readonly now: Date;
+}
+
+/** Which pollers a process claims. */
+interface PollClaim {
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  readonly limit: number;
+  readonly share: number;
+  /** Accounts that have their share of running polls in this process. */
+  readonly except: readonly number[];
+}
+
+type ClaimedRow = ClaimedPoll & { readonly isWanted: boolean };
+
+interface FoundPoll extends RowOf<'poll', 'account_id' | 'instance_id' | 'resource' | 'settings_version'> {
+  /** Text, because a date of JavaScript has milliseconds only. */
+  readonly due: string;
+  readonly isWanted: boolean;
+}
+
 /** Result of claiming pollers. */
 export interface Claim {
   readonly claimed: readonly ClaimedPoll[];
@@ -98,16 +128,43 @@ export function createPollStore(knex: Knex) {
     const wanted = lookups.flatMap(({ key, recordKeys }, index) =>
       recordKeys.map((recordKey) => ({ ...key, recordKey, position: index })),
     );
-    const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly position: number })[] }>(SEEN, [
-      arrayLiteral(wanted.map(({ position }) => position)),
-      arrayLiteral(wanted.map(({ accountId }) => accountId)),
-      arrayLiteral(wanted.map(({ instanceId }) => instanceId)),
-      arrayLiteral(wanted.map(({ resource }) => resource)),
-      byteArray(wanted.map(({ recordKey }) => recordKey)),
-    ]);
+    const ofAccounts = await perAccount(knex, wanted, async (via, ofOne, accountId) => {
+      const { rows } = await via.raw<{ rows: (SeenVersion & { readonly position: number })[] }>(seen(accountId), [
+        arrayLiteral(ofOne.map(({ position }) => position)),
+        arrayLiteral(ofOne.map((one) => one.accountId)),
+        arrayLiteral(ofOne.map(({ instanceId }) => instanceId)),
+        arrayLiteral(ofOne.map(({ resource }) => resource)),
+        byteArray(ofOne.map(({ recordKey }) => recordKey)),
+      ]);
+      return rows;
+    });
     const found: SeenVersion[][] = lookups.map(() => []);
-    for (const { position, recordKey, version } of rows) found[position]?.push({ recordKey, version });
+    for (const { position, recordKey, version } of ofAccounts.flat()) found[position]?.push({ recordKey, version });
     return found;
+  }
+
+  /** A distributed database locks rows of one account at a time only, so the due ones are found first, without a lock. */
+  async function claimPerAccount(
+    chosen: readonly Knex.RawBinding[],
+    { now, leaseUntil }: PollClaim,
+  ): Promise<readonly ClaimedRow[]> {
+    const { rows: found } = await knex.raw<{ rows: FoundPoll[] }>(FIND_DUE, [...chosen]);
+    const claimed = await perAccount(knex, found, async (via, polls, accountId) => {
+      const { rows } = await via.raw<{ rows: ClaimedRow[] }>(CLAIM_OF_ACCOUNT, [
+        leaseUntil,
+        arrayLiteral(polls.map(({ instanceId }) => instanceId)),
+        arrayLiteral(polls.map(({ resource }) => resource)),
+        arrayLiteral(polls.map(({ settingsVersion }) => settingsVersion)),
+        arrayLiteral(polls.map(({ due }) => due)),
+        arrayLiteral(polls.map(({ isWanted }) => isWanted)),
+        arrayLiteral(polls.map(() => randomUUID())),
+        accountId ?? null,
+        now,
+        now,
+      ]);
+      return rows;
+    });
+    return claimed.flat();
   }
 
   return {
@@ -117,24 +174,12 @@ export function createPollStore(knex: Knex) {
      * Claims due pollers, the longest due first, at most `share` per account. It stops those whose instance must not be polled any more, as
      * far as there are slots left.
      */
-    claim: async (claim: {
-      readonly now: Date;
-      readonly leaseUntil: Date;
-      readonly limit: number;
-      readonly share: number;
-      /** Accounts that have their share of running polls in this process. */
-      readonly except: readonly number[];
-    }): Promise<Claim> => {
+    claim: async (claim: PollClaim): Promise<Claim> => {
       const { now, leaseUntil, limit, share, except } = claim;
-      const { rows } = await knex.raw<{ rows: (ClaimedPoll & { readonly isWanted: boolean })[] }>(CLAIM, [
-        now,
-        now,
-        [...except],
-        limit * 4,
-        share,
-        limit,
-        leaseUntil,
-      ]);
+      const chosen = [now, now, [...except], limit * 4, share, limit];
+      const rows = (await isDistributed(knex))
+        ? await claimPerAccount(chosen, claim)
+        : (await knex.raw<{ rows: ClaimedRow[] }>(CLAIM, [...chosen, leaseUntil])).rows;
       const claimed = rows.filter(({ isWanted }) => isWanted);
       return { claimed, stopped: rows.length - claimed.length };
     },
@@ -170,6 +215,7 @@ export function createPollStore(knex: Knex) {
         instanceId,
         resource,
         lease,
+        accountId,
       ]);
       return rowCount === 1;
     },
@@ -245,21 +291,24 @@ export function createPollStore(knex: Knex) {
      * @returns number of released pollers
      */
     finish: async (results: readonly RunResult[], via = knex): Promise<number> => {
-      const { rowCount } = await via.raw<{ rowCount: number }>(FINISH, [
-        arrayLiteral(results.map(({ accountId }) => accountId)),
-        arrayLiteral(results.map(({ instanceId }) => instanceId)),
-        arrayLiteral(results.map(({ resource }) => resource)),
-        arrayLiteral(results.map(({ lease }) => lease)),
-        arrayLiteral(results.map(({ startedAt }) => startedAt.toISOString())),
-        arrayLiteral(results.map(({ nextDue }) => nextDue.toISOString())),
-        arrayLiteral(results.map(({ isGivenBack }) => isGivenBack)),
-        arrayLiteral(results.map(({ hasWaited }) => hasWaited)),
-        arrayLiteral(results.map(({ error }) => error)),
-        arrayLiteral(results.map(({ awaitsMapping }) => awaitsMapping)),
-        arrayLiteral(results.map(({ events }) => events)),
-        arrayLiteral(results.map(({ providerCalls }) => providerCalls)),
-      ]);
-      return rowCount;
+      const counts = await perAccount(via, results, async (trx, ofOne, accountId) => {
+        const { rowCount } = await trx.raw<{ rowCount: number }>(finish(accountId), [
+          arrayLiteral(ofOne.map((result) => result.accountId)),
+          arrayLiteral(ofOne.map(({ instanceId }) => instanceId)),
+          arrayLiteral(ofOne.map(({ resource }) => resource)),
+          arrayLiteral(ofOne.map(({ lease }) => lease)),
+          arrayLiteral(ofOne.map(({ startedAt }) => startedAt.toISOString())),
+          arrayLiteral(ofOne.map(({ nextDue }) => nextDue.toISOString())),
+          arrayLiteral(ofOne.map(({ isGivenBack }) => isGivenBack)),
+          arrayLiteral(ofOne.map(({ hasWaited }) => hasWaited)),
+          arrayLiteral(ofOne.map(({ error }) => error)),
+          arrayLiteral(ofOne.map(({ awaitsMapping }) => awaitsMapping)),
+          arrayLiteral(ofOne.map(({ events }) => events)),
+          arrayLiteral(ofOne.map(({ providerCalls }) => providerCalls)),
+        ]);
+        return rowCount;
+      });
+      return counts.reduce((sum, count) => sum + count, 0);
     },
 
     /**
@@ -267,15 +316,9 @@ export function createPollStore(knex: Knex) {
      * poller if the settings differ.
      * @returns false if the settings changed meanwhile
      */
-    sync: async (instance: {
-      readonly accountId: number;
-      readonly instanceId: number;
-      readonly settingsVersion: number;
-      readonly wanted: readonly { readonly resource: string; readonly intervalMs: number }[];
-      readonly isRunning: boolean;
-      readonly now: Date;
-    }): Promise<boolean> => {
+    sync: async (instance: SyncedInstance): Promise<boolean> => {
       const { accountId, instanceId, settingsVersion, wanted, isRunning, now } = instance;
+      if (await isDistributed(knex)) return knex.transaction((trx) => syncOfAccount(trx, instance));
       const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(SYNC, [
         accountId,
         instanceId,
@@ -443,6 +486,13 @@ const IS_WANTED =
 const OF_POLL = 'a.id = p.account_id and i.account_id = p.account_id and i.id = p.instance_id';
 const IS_ACTIVE = 'exists (select from account where id = poll.account_id and active and deleted_at is null)';
 
+const RETURNED = `p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
+    p.interval_ms as "intervalMs", p.failures, p.failing_since as "failingSince", p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
+    p.feed_watermark as "feedWatermark", p.feed_token as "feedToken", p.feed_token_of as "feedTokenOf", p.mapping_version as "mappingVersion", p.mapped_object as "mappedObject", p.lease, c.due, c.is_wanted as "isWanted"`;
+
+const RANKED = `ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as rank from known k),
+  chosen as (select * from ranked where rank <= ? or not is_wanted order by is_wanted desc, rank, due limit ?)`;
+
 // Rows are locked where nothing is counted yet, so that two processes never wait for each other's. With the limit the plan is to look each
 // instance up, however few there are.
 const CLAIM = `
@@ -458,27 +508,50 @@ const CLAIM = `
       select ${IS_WANTED} as is_wanted from instance i, account a where ${OF_POLL} limit 1
     ) k
   ),
-  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as rank from known k),
-  chosen as (select * from ranked where rank <= ? or not is_wanted order by is_wanted desc, rank, due limit ?)
+  ${RANKED}
   update poll p set
     lease = case when c.is_wanted then gen_random_uuid() end,
     lease_until = case when c.is_wanted then ?::timestamptz end,
     due = case when c.is_wanted then p.due end
   from chosen c
   where p.account_id = c.account_id and p.instance_id = c.instance_id and p.resource = c.resource
-  returning p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
-    p.interval_ms as "intervalMs", p.failures, p.failing_since as "failingSince", p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
-    p.feed_watermark as "feedWatermark", p.feed_token as "feedToken", p.feed_token_of as "feedTokenOf", p.mapping_version as "mappingVersion", p.mapped_object as "mappedObject", p.lease, c.due, c.is_wanted as "isWanted"`;
+  returning ${RETURNED}`;
+
+const FIND_DUE = `
+  with known as materialized (
+    select p.account_id, p.instance_id, p.resource, p.settings_version, p.due, ${IS_WANTED} as is_wanted
+    from poll p, instance i, account a
+    where p.due <= ? and (p.lease_until is null or p.lease_until <= ?) and p.account_id <> all(?::bigint[]) and ${OF_POLL}
+    order by p.due limit ?
+  ),
+  ${RANKED}
+  select account_id as "accountId", instance_id as "instanceId", resource, settings_version as "settingsVersion",
+    due::text as due, is_wanted as "isWanted"
+  from chosen`;
+
+// Another process may have claimed or changed them since they were found.
+const CLAIM_OF_ACCOUNT = `
+  update poll p set
+    lease = case when c.is_wanted then c.new_lease end,
+    lease_until = case when c.is_wanted then own.lease_until end,
+    due = case when c.is_wanted then p.due end
+  from (select ?::timestamptz as lease_until) own,
+    unnest(?::bigint[], ?::text[], ?::bigint[], ?::timestamptz[], ?::boolean[], ?::uuid[])
+      as c(instance_id, resource, settings_version, due, is_wanted, new_lease)
+  where p.account_id = ? and p.instance_id = c.instance_id and p.resource = c.resource
+    and p.settings_version = c.settings_version and p.due <= ? and (p.lease_until is null or p.lease_until <= ?)
+  returning ${RETURNED}`;
 
 const ADVANCE = `
   update poll p set kind = ?, watermark = ?, feed_watermark = ?, feed_token = ?, feed_token_of = ?, mapping_version = ?, mapped_object = ?
   where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
-    and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} for share of i)`;
+    and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} and i.account_id = ? for share of i)`;
 
-const SEEN = `
+const seen = (accountId: number | undefined) => `
   select w.position, s.record_key as "recordKey", s.version
   from unnest(?::int[], ?::bigint[], ?::bigint[], ?::text[], ?::bytea[]) as w(position, account_id, instance_id, resource, record_key)
-  join poll_seen s using (account_id, instance_id, resource, record_key)`;
+  join poll_seen s using (account_id, instance_id, resource, record_key)
+  where true ${isOfAccount('s', accountId)}`;
 
 const RENEW = `
   update poll p set lease_until = u.lease_until
@@ -506,7 +579,7 @@ const SEE = `
 /** Number of consecutive failures after which a notification reports that a poller fails. */
 export const FAILURES_NOTIFIED = 3;
 
-const FINISH = `
+const finish = (accountId: number | undefined) => `
   update poll p set
     lease = null, lease_until = null,
     awaits_mapping = r.awaits_mapping,
@@ -525,10 +598,19 @@ const FINISH = `
   from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::boolean[], ?::text[],
     ?::boolean[], ?::bigint[], ?::bigint[])
     as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, awaits_mapping, events, provider_calls)
-  where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
+  where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease
+    ${isOfAccount('p', accountId)}`;
 
 /** If the settings are the same, the poll keeps its lease: a run that a process has started continues, and stores its outcome. */
 const IS_KEPT = 'p.settings_version = excluded.settings_version';
+
+const ON_KEPT = `on conflict (account_id, instance_id, resource) do update set
+      settings_version = excluded.settings_version,
+      interval_ms = excluded.interval_ms,
+      due = case when excluded.due is null or (p.awaits_mapping and ${IS_KEPT}) then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
+      awaits_mapping = p.awaits_mapping and ${IS_KEPT},
+      lease = case when ${IS_KEPT} then p.lease end,
+      lease_until = case when ${IS_KEPT} then p.lease_until end`;
 
 // A change of the settings waits for the row of the instance, so no older pollers can be inserted that are not seen here.
 const SYNC = `
@@ -549,15 +631,34 @@ const SYNC = `
     insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
     select m.account_id, m.id, w.resource, m.settings_version, w.interval_ms, m.due
     from marked m, unnest(m.resources, m.intervals) as w(resource, interval_ms)
-    on conflict (account_id, instance_id, resource) do update set
-      settings_version = excluded.settings_version,
-      interval_ms = excluded.interval_ms,
-      due = case when excluded.due is null or (p.awaits_mapping and ${IS_KEPT}) then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
-      awaits_mapping = p.awaits_mapping and ${IS_KEPT},
-      lease = case when ${IS_KEPT} then p.lease end,
-      lease_until = case when ${IS_KEPT} then p.lease_until end
+    ${ON_KEPT}
   )
   select count(*)::int as count from marked`;
+
+/** The same on a distributed database, where each statement goes to the node of the account. */
+async function syncOfAccount(trx: Knex, instance: SyncedInstance): Promise<boolean> {
+  const { accountId, instanceId, settingsVersion, wanted, isRunning, now } = instance;
+  const resources = wanted.map(({ resource }) => resource);
+  const marked = await trx('instance')
+    .where({ account_id: accountId, id: instanceId, settings_version: settingsVersion })
+    .update({ polls_version: settingsVersion });
+  if (marked === 0) return false;
+  await trx('poll')
+    .where({ account_id: accountId, instance_id: instanceId })
+    .whereRaw('resource <> all(?::text[])', [arrayLiteral(resources)])
+    .delete();
+  await trx.raw(
+    `insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
+     select ?::bigint, ?::bigint, w.resource, ?::bigint, w.interval_ms, ?::timestamptz
+     from unnest(?::text[], ?::bigint[]) as w(resource, interval_ms)
+     ${ON_KEPT}`,
+    [
+      ...[accountId, instanceId, settingsVersion, isRunning ? now : null],
+      ...[arrayLiteral(resources), arrayLiteral(wanted.map(({ intervalMs }) => intervalMs))],
+    ],
+  );
+  return true;
+}
 
 const REVIVE = `
   update poll p set due = ?

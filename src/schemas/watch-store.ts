@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
+import { isDistributed, perAccount } from '../db/distributed.ts';
 import { orderedJson as json } from '../db/json.ts';
 import { filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { columnsOf, firstOf, type RowOf, type RowWith } from '../db/row.ts';
@@ -73,6 +75,40 @@ export interface Drift {
   readonly now: Date;
 }
 
+/** The objects that an instance uses under a version of its settings. */
+interface SyncedInstance {
+  readonly accountId: number;
+  readonly instanceId: number;
+  readonly settingsVersion: number;
+  readonly wanted: readonly string[];
+  readonly soon: Date;
+  readonly later: Date;
+}
+
+interface SyncedCheck {
+  readonly isSoon: boolean;
+}
+
+/** Which checks a process claims. */
+interface CheckClaim {
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  /** When checks that are put off are due again. */
+  readonly later: Date;
+  readonly limit: number;
+  readonly share: number;
+  /** Accounts that have their share of running checks in this process. */
+  readonly except: readonly number[];
+}
+
+type ClaimedRow = ClaimedCheck & { readonly isUsable: boolean };
+
+interface FoundCheck extends RowOf<'schema_check', 'account_id' | 'instance_id'> {
+  /** Text, because a date of JavaScript has milliseconds only. */
+  readonly due: string;
+  readonly isUsable: boolean;
+}
+
 export type WatchStore = ReturnType<typeof createWatchStore>;
 
 const WATCH = columnsOf('schema_watch', [
@@ -99,8 +135,30 @@ export const FILTERABLE_CHANGE = filterable({
 
 /** Creates the store of watched objects. Its statements read instances, too, because only usable ones are checked. */
 export function createWatchStore(knex: Knex) {
-  const ofInstance = ({ accountId, instanceId }: CheckKey) => ({ account_id: accountId, instance_id: instanceId });
   const ofWatch = ({ objectName, ...key }: WatchKey) => ({ ...ofInstance(key), object_name: objectName });
+
+  /** A distributed database locks rows of one account at a time only, so the due ones are found first, without a lock. */
+  async function claimPerAccount(
+    chosen: readonly Knex.RawBinding[],
+    { now, leaseUntil, later }: CheckClaim,
+  ): Promise<readonly ClaimedRow[]> {
+    const { rows: found } = await knex.raw<{ rows: FoundCheck[] }>(FIND_DUE, [...chosen]);
+    const claimed = await perAccount(knex, found, async (via, checks, accountId) => {
+      const { rows } = await via.raw<{ rows: ClaimedRow[] }>(CLAIM_OF_ACCOUNT, [
+        leaseUntil,
+        later,
+        arrayLiteral(checks.map(({ instanceId }) => instanceId)),
+        arrayLiteral(checks.map(({ due }) => due)),
+        arrayLiteral(checks.map(({ isUsable }) => isUsable)),
+        arrayLiteral(checks.map(() => randomUUID())),
+        accountId ?? null,
+        now,
+        now,
+      ]);
+      return rows;
+    });
+    return claimed.flat();
+  }
 
   return {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
@@ -109,21 +167,14 @@ export function createWatchStore(knex: Knex) {
      * Claims due checks, the longest due first, at most `share` per account. Those of instances that cannot be called are put off.
      * @returns the claimed checks, and how many were put off
      */
-    claim: async (claim: {
-      readonly now: Date;
-      readonly leaseUntil: Date;
-      /** When checks that are put off are due again. */
-      readonly later: Date;
-      readonly limit: number;
-      readonly share: number;
-      /** Accounts that have their share of running checks in this process. */
-      readonly except: readonly number[];
-    }): Promise<{ readonly claimed: readonly ClaimedCheck[]; readonly putOff: number }> => {
+    claim: async (
+      claim: CheckClaim,
+    ): Promise<{ readonly claimed: readonly ClaimedCheck[]; readonly putOff: number }> => {
       const { now, leaseUntil, later, limit, share, except } = claim;
-      const { rows } = await knex.raw<{ rows: (ClaimedCheck & { readonly isUsable: boolean })[] }>(CLAIM, [
-        ...[now, now, [...except], limit * 4, share, limit],
-        ...[leaseUntil, later],
-      ]);
+      const chosen = [now, now, [...except], limit * 4, share, limit];
+      const rows = (await isDistributed(knex))
+        ? await claimPerAccount(chosen, claim)
+        : (await knex.raw<{ rows: ClaimedRow[] }>(CLAIM, [...chosen, leaseUntil, later])).rows;
       const claimed = rows.filter(({ isUsable }) => isUsable);
       return { claimed, putOff: rows.length - claimed.length };
     },
@@ -154,6 +205,8 @@ export function createWatchStore(knex: Knex) {
       await knex.raw(FINISH, {
         ...{ accountId, instanceId, lease, startedAt, nextDue, isGivenBack, hasWaited, isPartial },
         claimedDue: due,
+        // A date of JavaScript has milliseconds only.
+        claimedEnd: new Date(due.getTime() + 1),
         error: error ?? null,
       });
     },
@@ -311,18 +364,15 @@ export function createWatchStore(knex: Knex) {
      * no check.
      * @returns whether the check is due at `soon`
      */
-    sync: async (sync: {
-      readonly accountId: number;
-      readonly instanceId: number;
-      readonly settingsVersion: number;
-      readonly wanted: readonly string[];
-      readonly soon: Date;
-      readonly later: Date;
-    }): Promise<boolean> => {
-      const { rows } = await knex.raw<{ rows: { readonly isSoon: boolean }[] }>(SYNC, {
-        ...sync,
-        wanted: arrayLiteral([...sync.wanted]),
-      });
+    sync: async (sync: SyncedInstance): Promise<boolean> => {
+      const rows = (await isDistributed(knex))
+        ? await knex.transaction((trx) => syncOfAccount(trx, sync))
+        : (
+            await knex.raw<{ rows: SyncedCheck[] }>(SYNC, {
+              ...sync,
+              wanted: arrayLiteral([...sync.wanted]),
+            })
+          ).rows;
       if (rows.length > 0) {
         await knex('schema_watch')
           .where({ ...ofInstance(sync), requested: false })
@@ -338,11 +388,10 @@ export function createWatchStore(knex: Knex) {
      */
     request: async (via: Knex, key: WatchKey, now: Date): Promise<boolean> => {
       const { accountId, instanceId, objectName } = key;
-      const { rows } = await via.raw<{ rows: { readonly isNew: boolean }[] }>(REQUEST, {
-        ...{ accountId, instanceId, objectName, now },
-      });
+      const known = await via('schema_watch').where(ofWatch(key)).first('requested');
+      await via.raw(REQUEST, { accountId, instanceId, objectName });
       await via.raw(DUE_NOW, { accountId, instanceId, now });
-      return firstOf(rows).isNew;
+      return known?.requested !== true;
     },
 
     /**
@@ -373,6 +422,12 @@ export function createWatchStore(knex: Knex) {
 
 const IS_USABLE = 'i.valid and not i.disabled and a.active and a.deleted_at is null';
 
+const RANKED = `ranked as (select k.*, row_number() over (partition by account_id, is_usable order by due) as rank from known k),
+  chosen as (select * from ranked where rank <= ? or not is_usable order by is_usable desc, rank, due limit ?)`;
+
+const RETURNED = `s.account_id as "accountId", s.instance_id as "instanceId", s.is_partial as "isPartial", s.waits, s.failures,
+    s.last_success_at as "lastSuccessAt", s.lease, c.due, c.is_usable as "isUsable"`;
+
 const CLAIM = `
   with due as materialized (
     select account_id, instance_id, due from schema_check
@@ -387,16 +442,36 @@ const CLAIM = `
       where a.id = d.account_id and i.account_id = d.account_id and i.id = d.instance_id limit 1
     ) k
   ),
-  ranked as (select k.*, row_number() over (partition by account_id, is_usable order by due) as rank from known k),
-  chosen as (select * from ranked where rank <= ? or not is_usable order by is_usable desc, rank, due limit ?)
+  ${RANKED}
   update schema_check s set
     lease = case when c.is_usable then gen_random_uuid() end,
     lease_until = case when c.is_usable then ?::timestamptz end,
     due = case when c.is_usable then s.due else ?::timestamptz end
   from chosen c
   where s.account_id = c.account_id and s.instance_id = c.instance_id
-  returning s.account_id as "accountId", s.instance_id as "instanceId", s.is_partial as "isPartial", s.waits, s.failures,
-    s.last_success_at as "lastSuccessAt", s.lease, c.due, c.is_usable as "isUsable"`;
+  returning ${RETURNED}`;
+
+const FIND_DUE = `
+  with known as materialized (
+    select s.account_id, s.instance_id, s.due, ${IS_USABLE} as is_usable
+    from schema_check s, instance i, account a
+    where s.due <= ? and (s.lease_until is null or s.lease_until <= ?) and s.account_id <> all(?::bigint[])
+      and a.id = s.account_id and i.account_id = s.account_id and i.id = s.instance_id
+    order by s.due limit ?
+  ),
+  ${RANKED}
+  select account_id as "accountId", instance_id as "instanceId", due::text as due, is_usable as "isUsable" from chosen`;
+
+// Another process may have claimed them since they were found.
+const CLAIM_OF_ACCOUNT = `
+  update schema_check s set
+    lease = case when c.is_usable then c.new_lease end,
+    lease_until = case when c.is_usable then own.lease_until end,
+    due = case when c.is_usable then s.due else own.later end
+  from (select ?::timestamptz as lease_until, ?::timestamptz as later) own,
+    unnest(?::bigint[], ?::timestamptz[], ?::boolean[], ?::uuid[]) as c(instance_id, due, is_usable, new_lease)
+  where s.account_id = ? and s.instance_id = c.instance_id and s.due <= ? and (s.lease_until is null or s.lease_until <= ?)
+  returning ${RETURNED}`;
 
 const RENEW = `
   update schema_check s set lease_until = u.lease_until
@@ -408,7 +483,7 @@ const RENEW = `
 const FINISH = `
   update schema_check set
     lease = null, lease_until = null,
-    due = case when date_trunc('milliseconds', due) <> :claimedDue then least(due, :nextDue) else :nextDue end,
+    due = case when due >= :claimedDue and due < :claimedEnd then :nextDue else least(due, :nextDue) end,
     is_partial = :isPartial,
     waits = case when :hasWaited then waits + 1 when :isGivenBack then waits else 0 end,
     failures = case when :isGivenBack then failures when cast(:error as text) is null then 0 else failures + 1 end,
@@ -423,7 +498,14 @@ const DRIFT = `
   where w.account_id = :accountId and w.instance_id = :instanceId and w.object_name = :objectName and w.hash = :hashBefore
     and exists (
       select from instance i
-      where i.account_id = w.account_id and i.id = w.instance_id and i.settings_version = :settingsVersion for share of i)`;
+      where i.account_id = :accountId and i.id = w.instance_id and i.settings_version = :settingsVersion for share of i)`;
+
+const ON_CHECK = `on conflict (account_id, instance_id) do update set
+    wanted = excluded.wanted,
+    is_outdated = false,
+    due = case when excluded.wanted <@ s.wanted then s.due
+      when s.lease is not null then :soon else least(s.due, :soon) end
+  where s.wanted is distinct from excluded.wanted or s.is_outdated`;
 
 const SYNC = `
   with given as (
@@ -441,23 +523,41 @@ const SYNC = `
   select g.account_id, :instanceId, cast(:wanted as text[]),
     case when cast(:wanted as text[]) = '{}' then cast(:later as timestamptz) else :soon end
   from given g
-  on conflict (account_id, instance_id) do update set
-    wanted = excluded.wanted,
-    is_outdated = false,
-    due = case when excluded.wanted <@ s.wanted then s.due
-      when s.lease is not null then :soon else least(s.due, :soon) end
-  where s.wanted is distinct from excluded.wanted or s.is_outdated
+  ${ON_CHECK}
   returning not s.wanted <@ coalesce((select k.wanted from known k), '{}') as "isSoon"`;
 
+function ofInstance({ accountId, instanceId }: CheckKey) {
+  return { account_id: accountId, instance_id: instanceId };
+}
+
+/** The same on a distributed database, where each statement goes to the node of the account. */
+async function syncOfAccount(trx: Knex, sync: SyncedInstance): Promise<readonly SyncedCheck[]> {
+  const { accountId, instanceId, settingsVersion: settings_version, wanted, soon, later } = sync;
+  const instance = () => trx('instance').where({ account_id: accountId, id: instanceId, settings_version });
+  if ((await instance().forNoKeyUpdate().first('id')) === undefined) return [];
+  await instance()
+    .whereRaw('watches_version is distinct from settings_version')
+    .update({ watches_version: settings_version });
+  const known = await trx('schema_check').where(ofInstance(sync)).first('wanted');
+  const { rows } = await trx.raw<{ rows: { readonly wanted: readonly string[] }[] }>(
+    `insert into schema_check as s (account_id, instance_id, wanted, due)
+     values (:accountId, :instanceId, cast(:wanted as text[]), :due)
+     ${ON_CHECK}
+     returning s.wanted`,
+    {
+      ...{ accountId, instanceId, soon },
+      wanted: arrayLiteral([...wanted]),
+      due: wanted.length === 0 ? later : soon,
+    },
+  );
+  const before = new Set(known?.wanted);
+  return rows.map((row) => ({ isSoon: row.wanted.some((name) => !before.has(name)) }));
+}
+
 const REQUEST = `
-  with known as (
-    select requested from schema_watch
-    where account_id = :accountId and instance_id = :instanceId and object_name = :objectName
-  )
   insert into schema_watch (account_id, instance_id, object_name, requested)
   values (:accountId, :instanceId, :objectName, true)
-  on conflict (account_id, instance_id, object_name) do update set requested = true
-  returning coalesce((select not requested from known), true) as "isNew"`;
+  on conflict (account_id, instance_id, object_name) do update set requested = true`;
 
 const DUE_NOW = `
   insert into schema_check as s (account_id, instance_id, due) values (:accountId, :instanceId, :now)

@@ -13,8 +13,8 @@ const ALL = [
   ...['0050-mappings', '0051-missing-mappings', '0052-script-notes'],
   ...['0060-formulas', '0061-formula-usage', '0064-formula-outcomes', '0065-shared-formula-resources'],
   ...['0066-instances-by-id', '0070-endpoints', '0074-schema-watches'],
-  ...['0077-access-keys', '0078-activity-keys', '0079-endpoint-rates', '0081-rate-budgets'],
-  ...['0082-feed-tokens'],
+  ...['0077-access-keys', '0078-activity-keys', '0079-endpoint-rates', '0080-account-keys'],
+  ...['0081-rate-budgets', '0082-feed-tokens'],
 ];
 
 describe('migrateDatabase', () => {

@@ -38,7 +38,12 @@ describe('claims over 300,000 deliveries', () => {
 
   const explaining = () => explainRaw(database.knex, plans);
   const sharesOf = (count: number, first = 1) =>
-    Array.from({ length: count }, (_, index) => ({ subscriptionId: first + index, isRetry: true, limit: 8 }));
+    Array.from({ length: count }, (_, index) => ({
+      accountId: 1,
+      subscriptionId: first + index,
+      isRetry: true,
+      limit: 8,
+    }));
 
   /** Nothing that grows with the table: every row of it that is read is found in an index. */
   function expectIndexedPlans(): void {
@@ -62,7 +67,7 @@ describe('claims over 300,000 deliveries', () => {
   it('gives nothing to a process that others took for dead', async () => {
     const store = createClaimStore(database.knex);
     const input = { owner: randomUUID(), now: whenAllAreDue() };
-    expect(await store.claim([{ subscriptionId: 5, isRetry: true, limit: 8 }], input)).to.deep.equal([]);
+    expect(await store.claim([{ accountId: 1, subscriptionId: 5, isRetry: true, limit: 8 }], input)).to.deep.equal([]);
     const heads = await store.orderedHeads(0, SUBSCRIPTIONS);
     expect(await store.claimHeads(heads, input)).to.deep.equal([]);
   });
@@ -144,7 +149,7 @@ describe('claims over 300,000 deliveries', () => {
   it('takes over from processes that are gone without reading what the living hold', async () => {
     const owners = createOwnerStore(explaining());
     const living = await addOwner();
-    await createClaimStore(database.knex).claim([{ subscriptionId: 2, isRetry: true, limit: 50 }], {
+    await createClaimStore(database.knex).claim([{ accountId: 1, subscriptionId: 2, isRetry: true, limit: 50 }], {
       owner: living,
       now: now(),
     });

@@ -4,6 +4,7 @@ import { theRow } from '../support/database.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
 import { ACCOUNT_ID, newEvent, quickSchedules, SECRET, useEngines } from '../support/events.ts';
 import { json, status } from '../support/misbehaving-server.ts';
+import { isDistributedRun } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
 
 describe('the engine of events', () => {
@@ -96,7 +97,7 @@ describe('the engine of events', () => {
     const engine = await startFor('/many');
     let statements = 0;
     const count = ({ sql }: { sql: string }) => {
-      if (sql.includes('insert into delivery\n')) statements++;
+      if (/insert into (?:delivery\n|"delivery" )/.test(sql)) statements++;
     };
     bench.knex.on('query', count);
     await Promise.all(Array.from({ length: 1_000 }, () => engine.events.accept([newEvent(1)])));
@@ -119,7 +120,8 @@ describe('the engine of events', () => {
     await Promise.all(Array.from({ length: 4 }, () => engine.events.accept([newEvent(1, { object: { text } })])));
     bench.knex.off('query', note);
     const printed = Buffer.byteLength(JSON.stringify({ text }));
-    expect(sizes.map(([first = 0]) => Math.floor(first / printed))).to.deep.equal([1, 1, 1, 1]);
+    // A distributed database gets them as texts, row by row.
+    if (!isDistributedRun) expect(sizes.map(([first = 0]) => Math.floor(first / printed))).to.deep.equal([1, 1, 1, 1]);
     await until(async () => (await deliveries(bench.knex)).length === 0);
     const bodies = received('/large-ones').map(({ body }) => JSON.parse(body.toString()).data.object.text);
     expect(bodies.every((body) => body === text)).to.equal(true);
@@ -142,7 +144,7 @@ describe('the engine of events', () => {
     await until(async () => (await attemptsOf(bench.knex)).length === 2);
     bench.knex.off('query', note);
     expect((await attemptsOf(bench.knex)).map(({ answer: response }) => response)).to.have.members([words, null]);
-    expect(binary).to.be.at.least(1);
+    if (!isDistributedRun) expect(binary).to.be.at.least(1);
   });
 
   it('retries by the schedule until it is delivered, under the same id', async () => {

@@ -10,6 +10,7 @@ import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { createLogger } from '../../src/log.ts';
 import { SYSTEM_RANDOM } from '../../src/platform.ts';
 import { copyDatabase, createTemporaryFolder, createTestDatabase, execute, silentLog } from './database.ts';
+import { isDistributedRun } from './nodes.ts';
 
 /** A response of the API. */
 export interface ApiAnswer {
@@ -249,7 +250,7 @@ async function startOnce(): Promise<string> {
   const app = await startApp({ config, database: { url }, log: silentLog, connectors: [] });
   await app.stop();
   await rm(dataDir, { recursive: true });
-  await execute(url, EMPTY_TABLES);
+  await execute(url, isDistributedRun ? TRUNCATE_TABLES : EMPTY_TABLES);
   return url;
 }
 
@@ -266,6 +267,12 @@ begin
     execute format(case each.relkind when 'S' then 'select setval(%L, 1, false)' else 'delete from %s' end, each.name);
   end loop;
 end $$`;
+
+/** A distributed database knows no deletion without its foreign keys. */
+const TRUNCATE_TABLES = EMPTY_TABLES.replace('set local session_replication_role = replica;', '').replace(
+  "'delete from %s'",
+  "'truncate %s cascade'",
+);
 
 function testConfig(environment: Readonly<Record<string, string>>): ServiceConfig {
   return readConfig({

@@ -8,9 +8,11 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/index.ts';
 import { signalProcess } from '../../embedded/postmaster.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { distributeDatabase } from '../../src/db/distribute.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { firstOf } from '../../src/db/row.ts';
 import { createLogger } from '../../src/log.ts';
+import { copyOnNodes, createSharedDatabase, findNodes, inDatabase, isDistributedRun } from './nodes.ts';
 
 export const silentLog = createLogger({ level: 'silent' });
 
@@ -83,7 +85,7 @@ export async function theRow<Result>(query: PromiseLike<readonly Result[]>): Pro
 export async function createTestDatabase({ migrated = true } = {}): Promise<string> {
   server ??= findTestServer();
   const { url, template: copied } = await server;
-  return copyDatabase(withDatabase(url, migrated ? copied : 'template0'));
+  return copyDatabase(inDatabase(url, migrated ? copied : 'template0'));
 }
 
 /** Copies a database. No connection to it may be open. @returns the URL of the copy */
@@ -92,15 +94,15 @@ export async function copyDatabase(copied: string): Promise<string> {
   const { url, template: prefix } = await server;
   created += 1;
   const name = `${prefix}_${process.pid}_${created}`;
-  // The default strategy copies through the log, which costs three times as much.
-  await execute(url, `create database ${name} template ${nameIn(copied)} strategy file_copy`);
-  return withDatabase(url, name);
+  await copyOnNodes(await findNodes(url), nameIn(copied), name);
+  return inDatabase(url, name);
 }
 
 /** Deletes a database, for tests of one that is gone. */
 export async function dropTestDatabase(url: string): Promise<void> {
   if (server === undefined) return;
-  await execute((await server).url, `drop database if exists ${nameIn(url)} with (force)`);
+  for (const node of await findNodes((await server).url))
+    await execute(node, `drop database if exists ${nameIn(url)} with (force)`);
 }
 
 /** Returns the server of the run, or starts one for this process. */
@@ -112,13 +114,19 @@ async function findTestServer(): Promise<TestServer> {
 /** @internal Returns an embedded server, or TEST_DATABASE_URL, with a migrated database to copy. */
 export async function startTestServer(): Promise<TestServer> {
   const { url, stop } = await openServer();
-  await execute(url, `create database ${template} template template0`);
-  await migrateDatabase({ url: withDatabase(url, template), log: silentLog });
+  await createSharedDatabase(await findNodes(url), template);
+  const copied = { url: inDatabase(url, template), log: silentLog };
+  await migrateDatabase(copied);
+  if (isDistributedRun) await distributeDatabase(copied);
   return { url, template, stop };
 }
 
 /** Deletes all databases of this run. */
 async function dropDatabases(url: string): Promise<void> {
+  for (const node of await findNodes(url)) await dropDatabasesOf(node);
+}
+
+async function dropDatabasesOf(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -188,12 +196,6 @@ export async function execute(url: string, statement: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-function withDatabase(url: string, name: string): string {
-  const changed = new URL(url);
-  changed.pathname = `/${name}`;
-  return changed.href;
 }
 
 function nameIn(url: string): string {

@@ -1,44 +1,11 @@
 import type { Knex } from 'knex';
-import type { Tables } from '../../../generated/tables.ts';
 import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
+import { isDistributed, perAccount } from '../../db/distributed.ts';
 import { runNamed } from '../../db/named-statement.ts';
-import type { RowOf } from '../../db/row.ts';
+import { insertOfAccount } from './account-insert.ts';
+import type { NewRow, OtherDelivery, StoredColumns, StoredDelivery, StoredRow } from './new-row.ts';
 
-/** An event to store, with its delivery. */
-export interface NewRow
-  extends RowOf<'delivery', 'account_id' | 'event_id' | 'created_at' | 'type' | 'subscription_id' | 'ordered'> {
-  readonly instanceId: number;
-  /** Body of the event as JSON in UTF-8. */
-  readonly payload: Buffer;
-  /** Record of the event as JSON, see `printRecord`. */
-  readonly record?: string | undefined;
-  /** Hash of the deduplication key; undefined without a key. Rows of one call have different keys. */
-  readonly keyHash: Buffer | undefined;
-  /**
-   * Value of the `traceparent` header (W3C Trace Context) under which the event was accepted; undefined if it is not
-   * traced.
-   */
-  readonly traceparent?: string | undefined;
-  /** Requested state. A delivery to a deactivated subscription is stored as `queued`. */
-  readonly state: RowOf<'delivery', 'state'>['state'];
-  /** Whether the endpoint gets the event because its filter could not be decided. */
-  readonly unfiltered?: boolean | undefined;
-  /** Deliveries of the same event to other subscriptions. */
-  readonly others?: readonly OtherDelivery[] | undefined;
-}
-
-/** A delivery of an event that has another one. */
-export type OtherDelivery = Pick<NewRow, 'subscriptionId' | 'ordered' | 'state' | 'unfiltered'>;
-
-export interface StoredDelivery {
-  readonly deliveryId: number;
-  readonly state: NewRow['state'];
-}
-
-export interface StoredRow extends StoredDelivery {
-  /** The other deliveries of the event, by subscription. Absent if it has none. */
-  readonly others?: ReadonlyMap<number, StoredDelivery>;
-}
+export type { NewRow, OtherDelivery, StoredDelivery, StoredRow };
 
 /** An event of which only its key is stored. */
 export interface KeyedEvent {
@@ -54,7 +21,8 @@ export function createAcceptStore(knex: Knex) {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
     /**
-     * Inserts keys, events and deliveries by one statement, so that all of them are committed or none.
+     * Inserts keys, events and deliveries by one statement, or by one transaction on a distributed database, so that all of them are
+     * committed or none.
      * @returns the stored rows by event id, without rows whose key was seen before
      */
     insert: async (
@@ -65,6 +33,10 @@ export function createAcceptStore(knex: Knex) {
       const keyed = rows.some(({ keyHash }) => keyHash !== undefined);
       const traced = rows.some(({ traceparent }) => traceparent !== undefined);
       const fanned = rows.some(({ others, unfiltered }) => others !== undefined || unfiltered === true);
+      if (await isDistributed(knex)) {
+        const ofAccounts = await perAccount(knex, rows, (via, ofOne) => insertOfAccount(via, ofOne, owner, now));
+        return toStored(rows, ofAccounts.flat(), fanned);
+      }
       const { rows: stored } = await runNamed<StoredColumns>(
         knex,
         INSERTS[fanned ? 'fanned' : 'single'][keyed ? 'keyed' : 'plain'][traced ? 'traced' : 'untraced'],
@@ -77,8 +49,7 @@ export function createAcceptStore(knex: Knex) {
           now,
         ],
       );
-      if (fanned) return storedOf(rows, stored);
-      return new Map(stored.map(({ event_id, id, state }) => [event_id, { deliveryId: id, state }]));
+      return toStored(rows, stored, fanned);
     },
 
     /**
@@ -94,10 +65,14 @@ export function createAcceptStore(knex: Knex) {
       }
       const keyed = events.filter(({ eventId }) => [...known.values()].includes(eventId));
       if (keyed.length === 0) return isNew;
-      const { rows } = await runNamed<{ account_id: number; key: string }>(knex, INSERT_KEYS, [
-        arrayLiteral(keyed.map(({ accountId }) => accountId)),
-        arrayLiteral(keyed.map(({ keyHash }) => keyHash && `\\x${keyHash.toString('hex')}`)),
-      ]);
+      const stored = await perAccount(knex, keyed, async (via, ofOne) => {
+        const { rows } = await runNamed<{ account_id: number; key: string }>(via, INSERT_KEYS, [
+          arrayLiteral(ofOne.map(({ accountId }) => accountId)),
+          arrayLiteral(ofOne.map(({ keyHash }) => keyHash && `\\x${keyHash.toString('hex')}`)),
+        ]);
+        return rows;
+      });
+      const rows = stored.flat();
       return [...isNew, ...rows.flatMap(({ account_id, key }) => known.get(`${account_id}:${key}`) ?? [])];
     },
   };
@@ -118,8 +93,6 @@ function columnsOf(rows: readonly NewRow[]): (string | Buffer)[] {
   ];
 }
 
-type StoredColumns = Pick<Tables['delivery'], 'event_id' | 'id' | 'state' | 'subscription_id'>;
-
 /** Returns the columns of all deliveries, those of an event behind each other. */
 function targetsOf(rows: readonly NewRow[]): string[] {
   const targets = rows.flatMap((row) => [row, ...(row.others ?? [])].map((target) => ({ ...target, of: row.eventId })));
@@ -130,6 +103,15 @@ function targetsOf(rows: readonly NewRow[]): string[] {
     arrayLiteral(targets.map(({ unfiltered = false }) => unfiltered)),
     arrayLiteral(targets.map(({ state }) => state)),
   ];
+}
+
+function toStored(
+  rows: readonly NewRow[],
+  stored: readonly StoredColumns[],
+  fanned: boolean,
+): ReadonlyMap<string, StoredRow> {
+  if (fanned) return storedOf(rows, stored);
+  return new Map(stored.map(({ event_id, id, state }) => [event_id, { deliveryId: id, state }]));
 }
 
 /** Returns the deliveries by event: that of the row itself, and beside it the others. */

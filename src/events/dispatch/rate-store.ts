@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
-import type { RowOf } from '../../db/row.ts';
+import { isDistributed, perAccount } from '../../db/distributed.ts';
+import { firstOf, type RowOf } from '../../db/row.ts';
 
 /** A request for times at which a subscription with a rate may be pushed to. */
 export interface RateRequest extends RowOf<'delivery', 'account_id' | 'subscription_id'> {
@@ -27,6 +28,10 @@ export function createRateStore(knex: Knex) {
      * @returns the reserved times, without subscriptions that have no rate any more
      */
     reserve: async (requests: readonly RateRequest[]): Promise<readonly ReservedTimes[]> => {
+      if (await isDistributed(knex)) {
+        const reserved = await perAccount(knex, requests, reserveOfAccount);
+        return reserved.flat();
+      }
       const { rows } = await knex.raw<{ rows: ReservedTimes[] }>(RESERVE, [
         requests.map(({ accountId }) => accountId),
         requests.map(({ subscriptionId }) => subscriptionId),
@@ -64,3 +69,53 @@ const RESERVE = `
   select q.subscription_id, 0, 0, 0 from requested q
   join subscription s on s.account_id = q.account_id and s.id = q.subscription_id
   where s.state <> 'active'`;
+
+interface RateRow {
+  readonly subscriptionId: number;
+  readonly spacingMs: number | null;
+  readonly nextAtMs: number;
+}
+
+/**
+ * Reserves times of one account on a distributed database, which doesn't read its clock within an update. The clock is the coordinator's, because
+ * those of the nodes may differ.
+ */
+function reserveOfAccount(knex: Knex, requests: readonly RateRequest[]): Promise<readonly ReservedTimes[]> {
+  const reserve = async (via: Knex): Promise<readonly ReservedTimes[]> => {
+    const [accountId] = requests.map((request) => request.accountId);
+    const { rows } = await via.raw<{ rows: RateRow[] }>(LOCK_RATES, [
+      accountId ?? null,
+      accountId ?? null,
+      requests.map(({ subscriptionId }) => subscriptionId),
+    ]);
+    const { rows: clocks } = await via.raw<{ rows: { nowMs: number }[] }>(
+      'select 1000 * extract(epoch from clock_timestamp())::float8 as "nowMs"',
+    );
+    const { nowMs } = firstOf(clocks);
+    const reserved: ReservedTimes[] = [];
+    for (const { subscriptionId, spacingMs, nextAtMs } of rows) {
+      const count = requests.find((request) => request.subscriptionId === subscriptionId)?.count ?? 0;
+      if (spacingMs === null) {
+        reserved.push({ subscriptionId, count: 0, spacingMs: 0, delayMs: 0 });
+        continue;
+      }
+      const firstMs = Math.max(nextAtMs, nowMs);
+      await via('endpoint_rate')
+        .where({ account_id: accountId, subscription_id: subscriptionId })
+        .update({ next_at: via.raw('to_timestamp(?::float8)', [(firstMs + count * spacingMs) / 1000]) });
+      reserved.push({ subscriptionId, count, spacingMs, delayMs: firstMs - nowMs });
+    }
+    return reserved;
+  };
+  return knex.isTransaction ? reserve(knex) : knex.transaction(reserve);
+}
+
+// No spacing: nothing may be sent to a subscription that is not active.
+const LOCK_RATES = `
+  select r.subscription_id as "subscriptionId", 1000 * extract(epoch from r.next_at)::float8 as "nextAtMs",
+    case when s.state = 'active' then 1000 / s.max_per_second end as "spacingMs"
+  from endpoint_rate r join subscription s on s.account_id = r.account_id and s.id = r.subscription_id
+  where r.account_id = ? and s.account_id = ? and r.subscription_id = any(?::bigint[])
+    and (s.state <> 'active' or s.max_per_second is not null)
+  order by r.subscription_id
+  for update of r`;

@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
+import type { Tables } from '../../../generated/tables.ts';
 import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
+import { isDistributed, isOfAccount, perAccount } from '../../db/distributed.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
 
 /** Key and owner of a lease. A process that lost the lease matches no row. */
@@ -48,12 +50,18 @@ export type OutcomeStore = ReturnType<typeof createOutcomeStore>;
  */
 export function createOutcomeStore(knex: Knex, batchRows = 5000) {
   return {
-    /** Writes all outcomes with one statement. Rows whose fence no longer matches stay as they are. */
+    /** Writes all outcomes with one statement, or one transaction on a distributed database. Rows whose fence no longer matches stay as they are. */
     write: async (outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> => {
-      const allDelivered = outcomes.every(({ kind }) => kind === 'delivered');
-      const statement = allDelivered ? WRITE_DELIVERED : WRITE;
-      const { rows } = await knex.raw<{ rows: WrittenOutcomes[] }>(statement, columnsOf(outcomes));
-      return firstOf(rows);
+      const written = await perAccount(
+        knex,
+        outcomes.map((outcome) => ({ outcome, accountId: outcome.lease.accountId })),
+        (via, ofOne, accountId) => {
+          const ofAccount = ofOne.map(({ outcome }) => outcome);
+          return accountId === undefined ? writeAll(via, ofAccount) : writeOfAccount(via, ofAccount, accountId);
+        },
+      );
+      const sumOf = (state: keyof WrittenOutcomes) => written.reduce((sum, counts) => sum + counts[state], 0);
+      return { delivered: sumOf('delivered'), waiting: sumOf('waiting'), queued: sumOf('queued') };
     },
 
     /**
@@ -68,8 +76,11 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
         const { accountId, subscriptionId } = row.lease;
         // Before the shared lock of the statement below. Two transactions that both upgrade that lock would block each other.
         await trx('subscription').select('id').where({ account_id: accountId, id: subscriptionId }).forNoKeyUpdate();
-        const { rows } = await trx.raw<{ rows: WrittenOutcomes[] }>(WRITE, columnsOf([{ ...row, kind: 'failed' }]));
-        if (firstOf(rows).queued === 0) return false;
+        const failed = [{ ...row, kind: 'failed' }] as const;
+        const { queued } = (await isDistributed(trx))
+          ? await writeOfAccount(trx, failed, accountId)
+          : await writeAll(trx, failed);
+        if (queued === 0) return false;
         await within(trx);
         return true;
       }),
@@ -79,6 +90,36 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
       while ((await queueWaiting(knex, { accountId, subscriptionId }, batchRows)) > 0);
     },
   };
+}
+
+async function writeAll(via: Knex, outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> {
+  const allDelivered = outcomes.every(({ kind }) => kind === 'delivered');
+  const { rows } = await via.raw<{ rows: WrittenOutcomes[] }>(
+    allDelivered ? WRITE_DELIVERED : WRITE,
+    columnsOf(outcomes),
+  );
+  return firstOf(rows);
+}
+
+type EndedRow = Pick<Tables['delivery'], 'state'> & { readonly kind: OutcomeRow['kind'] };
+
+/**
+ * Writes outcomes of one account on a distributed database, in one transaction. Each statement goes to the node of the account. A statement
+ * that also inserts would read the changed rows back through the coordinator.
+ */
+function writeOfAccount(knex: Knex, outcomes: readonly OutcomeRow[], accountId: number): Promise<WrittenOutcomes> {
+  const writeRows = async (via: Knex): Promise<WrittenOutcomes> => {
+    const { rows } = await via.raw<{ rows: EndedRow[] }>(change(accountId), columnsOf(outcomes));
+    const attempts = rows.filter(({ kind }) => kind !== 'released').map(({ kind, state, ...attempt }) => attempt);
+    if (attempts.length > 0) await via('delivery_attempt').insert(attempts);
+    const kept = rows.filter(({ kind }) => kind !== 'delivered');
+    return {
+      delivered: rows.length - kept.length,
+      waiting: kept.filter(({ state }) => state === 'waiting').length,
+      queued: kept.filter(({ state }) => state === 'queued').length,
+    };
+  };
+  return knex.isTransaction ? writeRows(knex) : knex.transaction(writeRows);
 }
 
 /**
@@ -101,11 +142,11 @@ export async function queueWaiting(
      chosen as materialized (
        select d.account_id, d.id from asleep a
        join delivery d on d.account_id = a.account_id and d.subscription_id = a.id
-       where d.subscription_id = :subscriptionId and d.state = 'waiting'
+       where d.account_id = :accountId and d.subscription_id = :subscriptionId and d.state = 'waiting'
        limit :limit for update of d
      )
      update delivery d set state = 'queued', due = null, updated_at = now()
-     from chosen c where d.account_id = c.account_id and d.id = c.id`,
+     from chosen c where d.account_id = :accountId and d.id = c.id`,
     { accountId, subscriptionId, limit },
   );
   return rowCount;
@@ -155,10 +196,10 @@ const INPUT = `input as materialized (
     )
   )`;
 
-const GONE = `gone as (
+const gone = (accountId?: number) => `gone as (
     delete from delivery d using input i
     where i.kind = 'delivered' and d.account_id = i.account_id and d.id = i.id
-      and ${isHeldBy('i')}
+      and ${isHeldBy('i')} ${isOfAccount('d', accountId)}
     returning d.*
   )`;
 
@@ -180,20 +221,18 @@ const historyOf = (ended: string) => `history as (
  */
 const WRITE_DELIVERED = `
   with ${INPUT},
-  ${GONE},
+  ${gone()},
   ${historyOf('gone')}
   select (select count(*)::int from gone) as delivered, 0 as waiting, 0 as queued`;
 
 /**
- * A failure reads its subscription under a shared lock, so that a deactivation either sees the waiting row, or is seen here. `delivery` is
- * the row after the change, or before its deletion.
+ * A failure reads its subscription under a shared lock, so that a deactivation either sees the waiting row, or is seen here. `kept` has the
+ * rows after the change.
  */
-const WRITE = `
-  with ${INPUT},
-  ${GONE},
-  locked as materialized (
+const kept = (accountId?: number) => `locked as materialized (
     select s.account_id, s.id, s.state from subscription s
     where (s.account_id, s.id) in (select account_id, subscription_id from input where kind <> 'delivered')
+      ${isOfAccount('s', accountId)}
     order by s.account_id, s.id
     for share
   ),
@@ -214,10 +253,27 @@ const WRITE = `
       updated_at = now()
     from judged j
     where d.account_id = j.account_id and d.id = j.id
-      and ${isHeldBy('j')}
+      and ${isHeldBy('j')} ${isOfAccount('d', accountId)}
     returning d.*
-  ),
+  )`;
+
+const WRITE = `
+  with ${INPUT},
+  ${gone()},
+  ${kept()},
   ${historyOf('(select * from gone union all select * from kept)')}
   select (select count(*)::int from gone) as delivered,
     (select count(*)::int from kept where state = 'waiting') as waiting,
     (select count(*)::int from kept where state = 'queued') as queued`;
+
+/** Times are texts, because a date of JavaScript has milliseconds only. */
+const change = (accountId: number) => `
+  with ${INPUT},
+  ${gone(accountId)},
+  ${kept(accountId)}
+  select i.kind, d.state, d.account_id, d.id as delivery_id, i.attempts + 1 as attempt,
+    i.attempted_at::text as attempted_at, i.kind = 'delivered' as delivered, i.duration_ms, i.status_code, i.error,
+    i.answer, i.request_headers::text as request_headers, d.subscription_id, d.event_id, d.event_at::text as event_at,
+    d.instance_id, d.type, d.unfiltered, d.created_at::text as delivery_created_at
+  from input i
+  join (select * from gone union all select * from kept) d on d.account_id = i.account_id and d.id = i.id`;

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isDistributed, isOfAccount, perAccount } from '../../db/distributed.ts';
 import type { ColumnsOf, RowOf } from '../../db/row.ts';
 
 type DeliveryKey = RowOf<'delivery', 'account_id' | 'id'>;
@@ -30,6 +31,7 @@ export function createOwnerStore(knex: Knex) {
      * @returns number of released deliveries
      */
     takeOver: async (now: Date, limit: number): Promise<number> => {
+      if (await isDistributed(knex)) return takeOverPerAccount(knex, now, limit);
       const { rowCount } = await knex.raw<{ rowCount: number }>(TAKE_OVER, [now, limit]);
       return rowCount;
     },
@@ -46,14 +48,16 @@ export function createOwnerStore(knex: Knex) {
      * @returns number of deliveries that it still held
      */
     giveBack: async (owner: string, deliveries: readonly DeliveryKey[], now: Date): Promise<number> => {
-      const accountIds = deliveries.map(({ accountId }) => accountId);
-      const { rowCount } = await knex.raw<{ rowCount: number }>(GIVE_BACK, [
-        now,
-        accountIds,
-        deliveries.map(({ id }) => id),
-        owner,
-      ]);
-      return rowCount;
+      const counts = await perAccount(knex, deliveries, async (via, ofOne, accountId) => {
+        const { rowCount } = await via.raw<{ rowCount: number }>(giveBack(accountId), [
+          now,
+          ofOne.map((delivery) => delivery.accountId),
+          ofOne.map(({ id }) => id),
+          owner,
+        ]);
+        return rowCount;
+      });
+      return counts.reduce((sum, count) => sum + count, 0);
     },
   };
 }
@@ -62,12 +66,14 @@ export function createOwnerStore(knex: Knex) {
  * Reads between the ids of living owners, where only dead ones have rows, so that the many short-lived entries of the living are never
  * read. Both ends of the id space count as living, because no owner gets them.
  */
-const TAKE_OVER = `
+const GAPS = `
   with living as (
     select id from event_owner
     union all values ('00000000-0000-0000-0000-000000000000'::uuid), ('ffffffff-ffff-ffff-ffff-ffffffffffff')
   ),
-  gap as (select id as low, lead(id) over (order by id) as high from living)
+  gap as (select id as low, lead(id) over (order by id) as high from living)`;
+
+const TAKE_OVER = `${GAPS}
   update delivery d set state = 'waiting', owner = null, due = ?, updated_at = now()
   where d.state = 'delivering' and d.ctid = any(array(
     select orphan.place from gap
@@ -80,7 +86,39 @@ const TAKE_OVER = `
     where gap.high is not null
   ))`;
 
-const GIVE_BACK = `
+/** A distributed database locks rows of one account at a time only. This finds the accounts first, without a lock. */
+async function takeOverPerAccount(knex: Knex, now: Date, limit: number): Promise<number> {
+  const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'account_id'>[] }>(ACCOUNTS_OF_ORPHANS, [limit]);
+  let released = 0;
+  for (const { accountId } of rows) {
+    if (released >= limit) break;
+    const { rowCount } = await knex.raw<{ rowCount: number }>(TAKE_OVER_OF_ACCOUNT, [
+      now,
+      accountId,
+      accountId,
+      limit - released,
+    ]);
+    released += rowCount;
+  }
+  return released;
+}
+
+const ACCOUNTS_OF_ORPHANS = `${GAPS}
+  select distinct o.account_id as "accountId" from delivery o
+  join gap on o.owner > gap.low and o.owner < gap.high
+  where o.state = 'delivering'
+  limit ?`;
+
+const TAKE_OVER_OF_ACCOUNT = `
+  update delivery d set state = 'waiting', owner = null, due = ?, updated_at = now()
+  where d.account_id = ? and d.state = 'delivering' and d.ctid = any(array(
+    select o.ctid from delivery o
+    where o.account_id = ? and o.state = 'delivering' and not exists (select from event_owner where id = o.owner)
+    limit ?
+    for update skip locked
+  ))`;
+
+const giveBack = (accountId: number | undefined) => `
   update delivery d set state = 'waiting', owner = null, due = ?, updated_at = now()
   from unnest(?::bigint[], ?::bigint[]) as g(account_id, id)
-  where d.account_id = g.account_id and d.id = g.id and d.state = 'delivering' and d.owner = ?`;
+  where d.account_id = g.account_id and d.id = g.id and d.state = 'delivering' and d.owner = ? ${isOfAccount('d', accountId)}`;

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isDistributed, isOfAccount, perAccount } from '../../db/distributed.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
 
 /** A subscription with deliveries that are due. */
@@ -10,7 +11,7 @@ export interface DueEndpoint extends RowOf<'delivery', 'account_id' | 'subscript
 }
 
 /** Number of deliveries of a subscription that may be claimed. */
-export interface Share extends RowOf<'delivery', 'subscription_id' | 'is_retry'> {
+export interface Share extends RowOf<'delivery', 'account_id' | 'subscription_id' | 'is_retry'> {
   readonly limit: number;
 }
 
@@ -60,7 +61,9 @@ export function createClaimStore(knex: Knex) {
      * one subscription to the next in the index, however many deliveries each has.
      */
     endpoints: async (afterId: number, visits: number, now: Date): Promise<readonly DueEndpoint[]> => {
-      const { rows } = await knex.raw<{ rows: DueEndpoint[] }>(ENDPOINTS, [afterId, visits, now, now]);
+      const { rows } = (await isDistributed(knex))
+        ? await knex.raw<{ rows: DueEndpoint[] }>(DISTRIBUTED_ENDPOINTS, [now, now, afterId, visits])
+        : await knex.raw<{ rows: DueEndpoint[] }>(ENDPOINTS, [afterId, visits, now, now]);
       return rows;
     },
 
@@ -69,20 +72,24 @@ export function createClaimStore(knex: Knex) {
      * that was declared dead.
      */
     claim: async (shares: readonly Share[], { owner, now }: ClaimInput): Promise<readonly ClaimedRow[]> => {
-      const { rows } = await knex.raw<{ rows: ClaimedRow[] }>(CLAIM, [
-        owner,
-        owner,
-        shares.map(({ subscriptionId }) => subscriptionId),
-        shares.map(({ isRetry }) => isRetry),
-        shares.map(({ limit }) => limit),
-        now,
-      ]);
-      return sortedById(rows);
+      const claimed = await perAccount(knex, shares, async (via, ofOne, accountId) => {
+        const { rows } = await via.raw<{ rows: ClaimedRow[] }>(claim(accountId), [
+          owner,
+          owner,
+          ofOne.map(({ subscriptionId }) => subscriptionId),
+          ofOne.map(({ isRetry }) => isRetry),
+          ofOne.map(({ limit }) => limit),
+          now,
+        ]);
+        return rows;
+      });
+      return sortedById(claimed.flat());
     },
 
     /** Returns the first delivery of up to `visits` ordered subscriptions above the cursor. */
     orderedHeads: async (afterId: number, visits: number): Promise<readonly OrderedHead[]> => {
-      const { rows } = await knex.raw<{ rows: OrderedHead[] }>(ORDERED_HEADS, [afterId, visits]);
+      const statement = (await isDistributed(knex)) ? DISTRIBUTED_HEADS : ORDERED_HEADS;
+      const { rows } = await knex.raw<{ rows: OrderedHead[] }>(statement, [afterId, visits]);
       return rows;
     },
 
@@ -94,25 +101,30 @@ export function createClaimStore(knex: Knex) {
       heads: readonly Pick<OrderedHead, 'accountId' | 'id'>[],
       { owner, now }: ClaimInput,
     ): Promise<readonly ClaimedRow[]> => {
-      const { rows } = await knex.raw<{ rows: ClaimedRow[] }>(CLAIM_HEADS, [
-        heads.map(({ accountId }) => accountId),
-        heads.map(({ id }) => id),
-        now,
-        owner,
-      ]);
-      return rows;
+      const claimed = await perAccount(knex, heads, async (via, ofOne, accountId) => {
+        const { rows } = await via.raw<{ rows: ClaimedRow[] }>(claimHeads(accountId), [
+          ofOne.map((head) => head.accountId),
+          ofOne.map(({ id }) => id),
+          now,
+          owner,
+        ]);
+        return rows;
+      });
+      return claimed.flat();
     },
 
     /**
      * Reads bodies in the given order until they exceed `maxBytes`, but at least one. The result lacks the others, and deliveries without
-     * an event.
+     * an event. On a distributed database, it also lacks deliveries of other accounts than the first.
      */
     payloads: async (claimed: readonly ClaimedRow[], maxBytes: number): Promise<ReadonlyMap<number, StoredBody>> => {
-      const { rows } = await knex.raw<{ rows: (RowOf<'delivery', 'id'> & StoredBody)[] }>(PAYLOADS, [
-        claimed.map(({ accountId }) => accountId),
-        claimed.map(({ id }) => id),
-        claimed.map(({ eventId }) => eventId),
-        claimed.map(({ eventAt }) => eventAt.toISOString()),
+      const onlyOf = (await isDistributed(knex)) ? claimed[0]?.accountId : undefined;
+      const read = onlyOf === undefined ? claimed : claimed.filter(({ accountId }) => accountId === onlyOf);
+      const { rows } = await knex.raw<{ rows: (RowOf<'delivery', 'id'> & StoredBody)[] }>(payloads(onlyOf), [
+        read.map(({ accountId }) => accountId),
+        read.map(({ id }) => id),
+        read.map(({ eventId }) => eventId),
+        read.map(({ eventAt }) => eventAt.toISOString()),
         maxBytes,
       ]);
       return new Map(rows.map(({ id, ...body }) => [id, body]));
@@ -136,13 +148,16 @@ export function createClaimStore(knex: Knex) {
       lanes: readonly { readonly accountId: number; readonly subscriptionId: number }[],
       now: Date,
     ): Promise<number> => {
-      const { rowCount } = await knex.raw<{ rowCount: number }>(UNPARK, [
-        now,
-        lanes.map(({ accountId }) => accountId),
-        lanes.map(({ subscriptionId }) => subscriptionId),
-        now,
-      ]);
-      return rowCount;
+      const counts = await perAccount(knex, lanes, async (via, ofOne, accountId) => {
+        const { rowCount } = await via.raw<{ rowCount: number }>(unpark(accountId), [
+          now,
+          ofOne.map((lane) => lane.accountId),
+          ofOne.map(({ subscriptionId }) => subscriptionId),
+          now,
+        ]);
+        return rowCount;
+      });
+      return counts.reduce((sum, count) => sum + count, 0);
     },
   };
 }
@@ -152,17 +167,17 @@ function sortedById(rows: readonly ClaimedRow[]): readonly ClaimedRow[] {
   return rows.toSorted((left, right) => left.id - right.id);
 }
 
-const CLAIMED = `d.account_id as "accountId", d.id, d.subscription_id as "subscriptionId", d.event_id as "eventId",
+const claimedOf = (
+  accountId: number | undefined,
+) => `d.account_id as "accountId", d.id, d.subscription_id as "subscriptionId", d.event_id as "eventId",
   d.event_at as "eventAt", d.instance_id as "instanceId", d.ordered, d.attempts, d.retries,
-  d.first_failed_at as "firstFailedAt", d.unfiltered, ${urlOf('d')} as url, ${ofSubscription('max_per_second', 'd')} as "maxPerSecond"`;
+  d.first_failed_at as "firstFailedAt", d.unfiltered, ${ofSubscription('url', 'd', accountId)} as url,
+  ${ofSubscription('max_per_second', 'd', accountId)} as "maxPerSecond"`;
 
 /** A sub-select, so that it is looked up by its key whatever else is joined. */
-function ofSubscription(column: 'url' | 'max_per_second', row: string): string {
-  return `(select s.${column} from subscription s where s.account_id = ${row}.account_id and s.id = ${row}.subscription_id)`;
-}
-
-function urlOf(row: string): string {
-  return ofSubscription('url', row);
+function ofSubscription(column: 'url' | 'max_per_second', row: string, accountId?: number): string {
+  return `(select s.${column} from subscription s
+    where s.account_id = ${row}.account_id and s.id = ${row}.subscription_id ${isOfAccount('s', accountId)})`;
 }
 
 /** Replaces a skip scan, which PostgreSQL has only from version 18: a recursion that reads the next subscription each time. */
@@ -186,25 +201,43 @@ const isDue = (isRetry: boolean) => `coalesce((
   ), false)`;
 
 const ENDPOINTS = `${hop("state = 'waiting'")}
-  select account_id as "accountId", subscription_id as "subscriptionId", ${urlOf('endpoint')} as url, ${isDue(false)} as "dueFirsts", ${isDue(true)} as "dueRetries"
+  select account_id as "accountId", subscription_id as "subscriptionId", ${ofSubscription('url', 'endpoint')} as url, ${isDue(false)} as "dueFirsts", ${isDue(true)} as "dueRetries"
   from endpoint`;
 
+const hasWaiting = (condition: string) => `exists (
+    select from delivery d
+    where d.account_id = s.account_id and d.subscription_id = s.id and d.state = 'waiting' ${condition}
+  )`;
+
+/**
+ * The same without a recursion, which a distributed database refuses over several nodes. Each subscription costs one look into the index. A
+ * subscription is only removed after its deliveries.
+ */
+const DISTRIBUTED_ENDPOINTS = `
+  select s.account_id as "accountId", s.id as "subscriptionId", s.url,
+    ${hasWaiting('and d.ordered = false and d.is_retry = false and d.due <= ?')} as "dueFirsts",
+    ${hasWaiting('and d.ordered = false and d.is_retry = true and d.due <= ?')} as "dueRetries"
+  from subscription s
+  where s.id > ? and ${hasWaiting('')}
+  order by s.id limit ?`;
+
 // An array of places in the table, as the planner knows no better way to them than going there; a join by key might read all of a large table.
-const CLAIM = `
+const claim = (accountId: number | undefined) => `
   update delivery d set state = 'delivering', owner = ?, due = null, updated_at = now()
-  where exists (select from event_owner where id = ?) and d.state = 'waiting' and d.ctid = any(array(
+  where exists (select from event_owner where id = ?) and d.state = 'waiting' ${isOfAccount('d', accountId)}
+  and d.ctid = any(array(
     select p.place
     from unnest(?::bigint[], ?::boolean[], ?::int[]) as share(subscription_id, is_retry, room)
     cross join lateral (
       select w.ctid as place from delivery w
       where w.state = 'waiting' and w.subscription_id = share.subscription_id and w.ordered = false
-        and w.is_retry = share.is_retry and w.due <= ?
+        and w.is_retry = share.is_retry and w.due <= ? ${isOfAccount('w', accountId)}
       order by w.due, w.id
       limit share.room
       for update skip locked
     ) p
   ))
-  returning ${CLAIMED}`;
+  returning ${claimedOf(accountId)}`;
 
 const ORDERED_HEADS = `${hop("ordered and state <> 'queued'")}
   select head.* from endpoint
@@ -214,27 +247,39 @@ const ORDERED_HEADS = `${hop("ordered and state <> 'queued'")}
     order by d.id limit 1
   ) head`;
 
-const CLAIM_HEADS = `
+const DISTRIBUTED_HEADS = `
+  select head.* from subscription s
+  cross join lateral (
+    select d.subscription_id as "subscriptionId", d.account_id as "accountId", d.id, d.state, d.due from delivery d
+    where d.account_id = s.account_id and d.subscription_id = s.id and d.ordered and d.state <> 'queued'
+    order by d.id limit 1
+  ) head
+  where s.id > ?
+  order by s.id limit ?`;
+
+const claimHeads = (accountId: number | undefined) => `
   update delivery d set state = 'delivering', owner = head.owner, due = null, updated_at = now()
   from (
     select h.account_id, h.id, own.now, own.owner
     from unnest(?::bigint[], ?::bigint[]) as h(account_id, id), (select ?::timestamptz as now, id as owner from event_owner where id = ?) own
   ) head
   where d.account_id = head.account_id and d.id = head.id and d.ordered and d.state = 'waiting' and d.due <= head.now
+    ${isOfAccount('d', accountId)}
     and not exists (
       select from delivery older
       where older.ordered and older.state <> 'queued' and older.subscription_id = d.subscription_id
-        and (older.id < d.id or older.state = 'delivering')
+        and (older.id < d.id or older.state = 'delivering') ${isOfAccount('older', accountId)}
     )
-  returning ${CLAIMED}`;
+  returning ${claimedOf(accountId)}`;
 
-const PAYLOADS = `
+const payloads = (accountId: number | undefined) => `
   select sized.id, sized.payload, sized.traceparent from (
     select c.id, e.payload, e.traceparent, c.ordinality,
       sum(octet_length(e.payload)) over (order by c.ordinality) as running_bytes
     from unnest(?::bigint[], ?::bigint[], ?::uuid[], ?::timestamptz[])
       with ordinality as c(account_id, id, event_id, event_at, ordinality)
     join event e on e.account_id = c.account_id and e.id = c.event_id and e.created_at = c.event_at
+      ${isOfAccount('e', accountId)}
   ) sized
   where sized.running_bytes <= ?::bigint or sized.ordinality = 1`;
 
@@ -242,15 +287,15 @@ const NEXT_DUE = `select min(due) as due from delivery where state = 'waiting' a
 
 const OLDEST_DUE = `select min(due) as due from delivery where state = 'waiting' and not ordered`;
 
-const UNPARK = `
+const unpark = (accountId: number | undefined) => `
   update delivery d set due = ?, updated_at = now()
-  where d.state = 'waiting' and d.ctid = any(array(
+  where d.state = 'waiting' ${isOfAccount('d', accountId)} and d.ctid = any(array(
     select p.place
     from unnest(?::bigint[], ?::bigint[]) as lane(account_id, subscription_id)
     cross join lateral (
       select w.ctid as place from delivery w
       where w.state = 'waiting' and w.subscription_id = lane.subscription_id and w.ordered = false
-        and w.is_retry = false and w.due > ? and w.account_id = lane.account_id
+        and w.is_retry = false and w.due > ? and w.account_id = lane.account_id ${isOfAccount('w', accountId)}
       for update skip locked
     ) p
   ))`;

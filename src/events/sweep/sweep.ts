@@ -106,8 +106,8 @@ function sharesOf({ room, clock }: SweepPorts, endpoint: DueEndpoint, limit: num
   const { accountId, subscriptionId, url, dueFirsts, dueRetries } = endpoint;
   const most = room.sweepRoom({ accountId, subscriptionId, host: hostOf(url ?? '') }, clock.now());
   const grant = (isDue: boolean, count: number) => (isDue ? budget(accountId, Math.min(count, limit)) : 0);
-  const retries = { subscriptionId, isRetry: true, limit: grant(dueRetries, most.retries) };
-  const firsts = { subscriptionId, isRetry: false, limit: grant(dueFirsts, most.firsts) };
+  const retries = { accountId, subscriptionId, isRetry: true, limit: grant(dueRetries, most.retries) };
+  const firsts = { accountId, subscriptionId, isRetry: false, limit: grant(dueFirsts, most.firsts) };
   return [retries, firsts].filter((share) => share.limit > 0);
 }
 

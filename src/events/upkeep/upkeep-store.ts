@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isDistributed } from '../../db/distributed.ts';
 
 /** Returns the days before `day` that have events to deliver. */
 export async function listDaysToKeep(knex: Knex, day: string): Promise<string[]> {
@@ -30,10 +31,35 @@ export type PurgedTable = keyof typeof OLD_ROWS;
  * @returns the number of deleted rows
  */
 export async function purgeBatch(knex: Knex, table: PurgedTable, before: Date, limit: number): Promise<number> {
+  if (await isDistributed(knex)) return purgeOnNodes(knex, table, before);
   const { rowCount } = await knex.raw<{ rowCount: number }>(
     `delete from ${table} where ctid = any (array(
        select ctid from ${table} where ${OLD_ROWS[table]} limit :limit for update skip locked))`,
     { before, limit },
   );
   return rowCount;
+}
+
+/** Maximum time to delete the old rows of one table on all nodes. */
+const PURGE_TIMEOUT = '10min';
+
+/** Deletes all older rows at once: the nodes of a distributed database do it side by side, and know no common limit. */
+async function purgeOnNodes(knex: Knex, table: PurgedTable, before: Date): Promise<number> {
+  if (table === 'event_owner') return purgeOwners(knex, before);
+  return knex.transaction(async (trx) => {
+    await trx.raw(`set local statement_timeout = '${PURGE_TIMEOUT}'`);
+    const { rowCount } = await trx.raw<{ rowCount: number }>(`delete from ${table} where ${OLD_ROWS[table]}`, {
+      before,
+    });
+    return rowCount;
+  });
+}
+
+/** Every node has a copy of the owners, and a part of the deliveries. */
+async function purgeOwners(knex: Knex, before: Date): Promise<number> {
+  const held = knex('delivery').distinct('owner').where({ state: 'delivering' });
+  const rows = await knex('event_owner').select('id').where('heartbeat_at', '<', before);
+  const holders = new Set((await held).map(({ owner }) => owner));
+  const ids = rows.map(({ id }) => id).filter((id) => !holders.has(id));
+  return knex('event_owner').whereIn('id', ids).where('heartbeat_at', '<', before).delete();
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isDistributed } from '../../db/distributed.ts';
 import type { RowOf } from '../../db/row.ts';
 import type { InstanceKey } from '../../instances/instance.ts';
 
@@ -28,16 +29,45 @@ const COLUMNS = `account_id as "accountId", instance_id as "instanceId", version
   failures,
   renew_at as "renewAt"`;
 
+interface ClaimOptions {
+  readonly limit: number;
+  readonly now: Date;
+  readonly leaseUntil: Date;
+}
+
 export function createRegistrationStore(knex: Knex) {
+  /** A distributed database locks rows of one account at a time only, so the due ones are found first, without a lock. */
+  async function claimByRow({ limit, now, leaseUntil }: ClaimOptions): Promise<RegistrationRow[]> {
+    const { rows: due } = await knex.raw<{ rows: RowOf<'webhook_registration', 'account_id' | 'instance_id'>[] }>(
+      `select account_id as "accountId", instance_id as "instanceId" from webhook_registration
+       where due <= ? and (lease_until is null or lease_until <= ?)
+         and not exists (select from account where id = account_id and deleted_at is not null)
+       order by due limit ?`,
+      [now, now, limit],
+    );
+    const claimed: RegistrationRow[] = [];
+    for (const { accountId, instanceId } of due) {
+      const { rows } = await knex.raw<{ rows: RegistrationRow[] }>(
+        `update webhook_registration set lease_until = ?
+         where account_id = ? and instance_id = ? and due <= ? and (lease_until is null or lease_until <= ?)
+         returning ${COLUMNS}`,
+        [leaseUntil, accountId, instanceId, now, now],
+      );
+      claimed.push(...rows);
+    }
+    return claimed;
+  }
+
   return {
     /** Notes that a registration must be checked. A missing registration is noted only if one is wanted. */
     note: async (via: Knex, { accountId, id }: InstanceKey, isWanted: boolean): Promise<void> => {
-      const again = 'version = webhook_registration.version + 1, due = now(), failures = 0, updated_at = now()';
+      const again = (time: string) =>
+        `version = webhook_registration.version + 1, due = ${time}, failures = 0, updated_at = ${time}`;
       await via.raw(
         isWanted
           ? `insert into webhook_registration (account_id, instance_id) values (?, ?)
-             on conflict (account_id, instance_id) do update set ${again}`
-          : `update webhook_registration set ${again} where account_id = ? and instance_id = ?`,
+             on conflict (account_id, instance_id) do update set ${again('excluded.updated_at')}`
+          : `update webhook_registration set ${again('now()')} where account_id = ? and instance_id = ?`,
         [accountId, id],
       );
     },
@@ -54,10 +84,8 @@ export function createRegistrationStore(knex: Knex) {
      * Claims due registrations, the oldest first, for one process and a limited time; or a single one. Those of a deleted account are
      * removed with it.
      */
-    claim: async (
-      { limit, now, leaseUntil }: { readonly limit: number; readonly now: Date; readonly leaseUntil: Date },
-      one?: InstanceKey,
-    ): Promise<RegistrationRow[]> => {
+    claim: async ({ limit, now, leaseUntil }: ClaimOptions, one?: InstanceKey): Promise<RegistrationRow[]> => {
+      if (one === undefined && (await isDistributed(knex))) return claimByRow({ limit, now, leaseUntil });
       const { rows } = await knex.raw<{ rows: RegistrationRow[] }>(
         `update webhook_registration set lease_until = ?
          from (
@@ -67,9 +95,11 @@ export function createRegistrationStore(knex: Knex) {
              ${one === undefined ? '' : 'and account_id = ? and instance_id = ?'}
            order by due limit ? for update skip locked
          ) claimed
-         where account_id = of_account and instance_id = of_instance
+         where account_id = of_account and instance_id = of_instance ${one === undefined ? '' : 'and account_id = ?'}
          returning ${COLUMNS}`,
-        [leaseUntil, now, now, ...(one === undefined ? [] : [one.accountId, one.id]), limit],
+        one === undefined
+          ? [leaseUntil, now, now, limit]
+          : [leaseUntil, now, now, one.accountId, one.id, limit, one.accountId],
       );
       return rows;
     },

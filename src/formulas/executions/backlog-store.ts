@@ -9,7 +9,7 @@ export function createBacklogStore(knex: Knex) {
     countDue: async (now: Date): Promise<number> => {
       const { rows } = await knex.raw<{ rows: { count: number }[] }>(
         `select count(*)::integer as count from (
-           select from formula_run where due <= ? and (lease_until is null or lease_until <= ?) limit ?) as waiting`,
+           select 1 from formula_run where due <= ? and (lease_until is null or lease_until <= ?) limit ?) as waiting`,
         [now, now, MOST_COUNTED],
       );
       return rows[0]?.count ?? 0;

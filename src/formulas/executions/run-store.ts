@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../../db/array-literal.ts';
+import { isDistributed, isOfAccount } from '../../db/distributed.ts';
 import { runNamed } from '../../db/named-statement.ts';
+import { claimPerAccount, commitPerAccount, startPerAccount } from './account-runs.ts';
 import type {
   ClaimedRun,
   EndStatus,
@@ -79,6 +81,10 @@ export function createRunStore(knex: Knex) {
         awaited: execution.isAwaited ?? false,
         refusal: execution.refusal ?? null,
       }));
+      if (await isDistributed(via)) {
+        const byPlace = await startPerAccount(via, rows);
+        return executions.map((_, place) => byPlace.get(place) ?? 0);
+      }
       const { rows: stored } = await runNamed<{ place: number; id: number }>(via, START, [JSON.stringify(rows)]);
       const ids = new Map(stored.map(({ place, id }) => [place, id]));
       return executions.map((_, place) => ids.get(place) ?? 0);
@@ -86,6 +92,10 @@ export function createRunStore(knex: Knex) {
 
     /** Claims runs that are due, the longest due first, at most `share` per account. */
     claim: async ({ now, leaseUntil, limit, share, except }: ClaimRequest): Promise<readonly ClaimedRun[]> => {
+      if (await isDistributed(knex)) {
+        const claim = { now, leaseUntil, limit, share, except, candidates: limit * CANDIDATES };
+        return claimPerAccount(knex, claim, returned);
+      }
       const { rows } = await runNamed<ClaimedRun>(knex, CLAIM, [
         now,
         now,
@@ -134,15 +144,24 @@ export function createRunStore(knex: Knex) {
     },
 
     /**
-     * Stores steps and positions of several runs in one statement.
+     * Stores steps and positions of several runs in one statement, or one transaction on a distributed database.
      * @returns the runs that this process still held, by lease, with whether they were cancelled; of the others nothing is stored
      */
     commit: async (commits: readonly RunCommit[]): Promise<ReadonlyMap<string, { readonly isCancelled: boolean }>> => {
-      const { rows } = await runNamed<{ lease: string; isCancelled: boolean }>(knex, COMMIT, [
-        JSON.stringify(commits.map(toUnit)),
-        JSON.stringify(commits.flatMap(toRows)),
-        JSON.stringify(commits.flatMap(toMails)),
-      ]);
+      const parts = {
+        units: commits.map(toUnit),
+        steps: commits.flatMap(toRows),
+        mails: commits.flatMap(toMails),
+      };
+      const rows = (await isDistributed(knex))
+        ? await commitPerAccount(knex, parts)
+        : (
+            await runNamed<{ lease: string; isCancelled: boolean }>(knex, COMMIT, [
+              JSON.stringify(parts.units),
+              JSON.stringify(parts.steps),
+              JSON.stringify(parts.mails),
+            ])
+          ).rows;
       return new Map(rows.map(({ lease, isCancelled }) => [lease, { isCancelled }]));
     },
 
@@ -235,6 +254,16 @@ const START = {
   select place, id from input`,
 } as const;
 
+const returned = (
+  accountId?: number,
+) => `r.account_id as "accountId", r.id, r.execution_at as "executionAt", r.formula_instance_id as "formulaInstanceId", r.lease,
+    r.steps, r.position, r.is_cancelled as "isCancelled", r.awaited as "isAwaited",
+    (select case when pg_column_size(e.trigger) > ${CLAIMED_INPUT_BYTES} then json_build_object('bytes', octet_length(e.trigger::text))
+        else json_build_object('formula', json_build_object('accountId', e.formula_account_id, 'id', e.formula_id),
+          'version', e.formula_version, 'trigger', e.trigger, 'attempt', e.attempt, 'chain', e.chain) end
+      from formula_execution e
+      where e.account_id = r.account_id and e.created_at = r.execution_at and e.id = r.id ${isOfAccount('e', accountId)}) as input`;
+
 // Single-threaded instances have many runs that are due and must wait: only the oldest of each is looked at, by steps over the index.
 const CLAIM = {
   name: 'claim-runs',
@@ -268,13 +297,7 @@ const CLAIM = {
   chosen as (select * from ranked where place <= ? order by place, due limit ?)
   update formula_run r set lease = gen_random_uuid(), lease_until = ?
   from chosen c where r.account_id = c.account_id and r.id = c.id
-  returning r.account_id as "accountId", r.id, r.execution_at as "executionAt", r.formula_instance_id as "formulaInstanceId", r.lease,
-    r.steps, r.position, r.is_cancelled as "isCancelled", r.awaited as "isAwaited",
-    (select case when pg_column_size(e.trigger) > ${CLAIMED_INPUT_BYTES} then json_build_object('bytes', octet_length(e.trigger::text))
-        else json_build_object('formula', json_build_object('accountId', e.formula_account_id, 'id', e.formula_id),
-          'version', e.formula_version, 'trigger', e.trigger, 'attempt', e.attempt, 'chain', e.chain) end
-      from formula_execution e
-      where e.account_id = r.account_id and e.created_at = r.execution_at and e.id = r.id) as input`,
+  returning ${returned()}`,
 } as const;
 
 const RENEW = `
@@ -359,7 +382,7 @@ const COMMIT = {
 // Refused executions end in the moment of their start.
 const COUNT_STARTS = `
   select count(*)::integer as count from (
-    select from formula_execution
+    select 1 from formula_execution
     where account_id = ? and created_at > ? and formula_instance_id = ? and not (status = 'failed' and updated_at = created_at)
     limit ?) as started`;
 

@@ -155,8 +155,13 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
   const passTime = async (ms: number) => {
     offsetMs += ms;
     const columns = ['access_expires_at', 'refresh_at', 'retry_at', 'lease_until'];
-    const changes = columns.map((column) => `${column} = ${column} - ${ms} * interval '1 millisecond'`);
-    await database.knex.raw(`update oauth_token set ${changes.join(', ')}`);
+    const earlier = columns.map((column) => `(${column} - ${ms} * interval '1 millisecond')::text as ${column}`);
+    // In two steps, because a distributed database calculates with times in a query only.
+    const { rows } = await database.knex.raw<{ rows: { account_id: number; instance_id: number }[] }>(
+      `select account_id, instance_id, ${earlier.join(', ')} from oauth_token`,
+    );
+    for (const { account_id, instance_id, ...times } of rows)
+      await database.knex('oauth_token').where({ account_id, instance_id }).update(times);
   };
 
   /** An instance with tokens. */

@@ -131,7 +131,7 @@ export function createProxyStore(knex: Knex) {
       await knex('oauth_proxy_target')
         .insert({ account_id: proxy.accountId, proxy_id: proxy.id, url_hash: urlHash })
         .onConflict(['account_id', 'proxy_id', 'url_hash'])
-        .merge({ created_at: knex.fn.now() });
+        .merge({ created_at: knex.raw('excluded.created_at') });
     },
 
     /** Finds the rules for a browser, which has only the key of the proxy. */

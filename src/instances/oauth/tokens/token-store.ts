@@ -68,7 +68,7 @@ export function createTokenStore(knex: Knex) {
          on conflict (account_id, instance_id) do update set
            tokens = excluded.tokens, access_expires_at = excluded.access_expires_at, refresh_at = excluded.refresh_at,
            generation = oauth_token.generation + 1, ${FREE_LEASE}, interrupted = false, failures = 0,
-           retry_at = null, ${NOT_REFUSED}, updated_at = now()
+           retry_at = null, ${NOT_REFUSED}, updated_at = excluded.updated_at
          returning generation`,
         [accountId, id, fresh.tokens, fresh.expiresInMs, fresh.refreshInMs],
       );
@@ -85,11 +85,14 @@ export function createTokenStore(knex: Knex) {
       leaseMs: number,
     ): Promise<TokenRow | undefined> => {
       const { rows } = await knex.raw<{ rows: TokenRow[] }>(
-        `update oauth_token set lease_id = ?, lease_until = ${AT}, interrupted = interrupted or lease_id is not null,
-           updated_at = now()
-         where account_id = ? and instance_id = ? and generation = ? and refused_reason is null
-           and (lease_until is null or lease_until <= now()) and (retry_at is null or retry_at <= now())
-         returning ${COLUMNS}`,
+        `with taken as (
+           update oauth_token set lease_id = ?, lease_until = ${AT}, interrupted = interrupted or lease_id is not null,
+             updated_at = now()
+           where account_id = ? and instance_id = ? and generation = ? and refused_reason is null
+             and (lease_until is null or lease_until <= now()) and (retry_at is null or retry_at <= now())
+           returning *
+         )
+         select ${COLUMNS} from taken`,
         [leaseId, leaseMs, accountId, id, generation],
       );
       return rows[0];
@@ -119,7 +122,7 @@ export function createTokenStore(knex: Knex) {
            select account_id, instance_id, refused_reason from oauth_token
            where account_id = ? and instance_id = ? for update
          ) as before
-         where token.account_id = before.account_id and token.instance_id = before.instance_id
+         where token.account_id = ? and token.instance_id = ? and token.instance_id = before.instance_id
            and (token.generation = ? or token.lease_id = ?::uuid)
          returning token.generation, before.refused_reason is not null as "wasRefused"`,
         [
@@ -129,6 +132,8 @@ export function createTokenStore(knex: Knex) {
           leaseId,
           leaseId,
           leaseId,
+          accountId,
+          id,
           accountId,
           id,
           generation,
