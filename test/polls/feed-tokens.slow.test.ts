@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import {
   type ChangesInput,
   type ChangesPage,
@@ -108,7 +109,7 @@ describe('a feed that continues from a token', () => {
     const wanted = [{ resource: 'entries', intervalMs: 60_000 }];
     const now = new Date(NOW_MS);
     await store.sync({ accountId: 1, instanceId, settingsVersion: 1, wanted, isRunning: true, now });
-    const resources = composeResources({ clock: { now: () => NOW_MS } as never, keys: {} as never }, {
+    const resources = composeResources({ clock: { ...SYSTEM_CLOCK, now: () => NOW_MS }, keys: {} as never }, {
       client: {
         execute: async (operation: { run: (...input: unknown[]) => unknown }, input: unknown) =>
           operation.run({}, input),
