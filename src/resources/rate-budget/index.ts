@@ -73,6 +73,10 @@ export function createRateBudgets({ clock, sharing, counts = NO_COUNTS }: RateBu
     /** Returns the rate limit of an instance, as it was last reported to any process, until it is renewed. */
     find: (key: BudgetKey): TimedRateLimit | undefined => findBudget(key)?.find(),
     countHeld: () => renewals?.countHeld() ?? { shared: 0, alone: 0 },
-    stop: async (): Promise<void> => renewals?.stop(),
+    /** Ends all timers, and returns all shares. */
+    stop: async (): Promise<void> => {
+      for (const budget of kept.values()) budget.close();
+      await renewals?.stop();
+    },
   };
 }

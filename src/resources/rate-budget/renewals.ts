@@ -72,7 +72,7 @@ export function createRenewals(ports: RenewalPorts) {
     runsAtMs = atMs;
     // It does not belong to the request that happened to start it.
     inBackground(() => {
-      endRun = clock.after(Math.ceil(atMs - clock.steady()), start);
+      endRun = clock.after(Math.max(0, Math.ceil(atMs - clock.steady())), start);
     });
   }
 

@@ -73,6 +73,28 @@ describe('processes that share a rate limit', () => {
     expect(provider.current().refused).to.equal(0);
   });
 
+  it('give one that was frozen beyond its lease no more than one that has just begun', async () => {
+    const cluster = createCluster();
+    const provider = createProvider(cluster.clock, { limit: 1_000, windowMs: 3_600_000 });
+    const [one, other] = [cluster.start(), cluster.start()];
+    const call = () => {
+      one.call(provider, 'caller', 'one');
+      other.call(provider, 'caller', 'other');
+    };
+    await run(cluster, 3_000, { perSecond: 20, call });
+    one.freeze();
+    await run(cluster, 10_000, { perSecond: 20, call: () => other.call(provider, 'caller', 'other') });
+    one.thaw();
+    expect(one.budgets.countHeld()).to.deep.equal({ shared: 0, alone: 0 });
+    const before = one.counts.waited;
+    for (let sent = 0; sent < 100; sent++) one.call(provider, 'caller', 'one');
+    // A thirty-second of what it knew, at most.
+    expect(one.counts.waited - before).to.be.at.least(100 - Math.floor(1_000 / 32));
+    await run(cluster, 1_000);
+    expect(one.budgets.countHeld()).to.deep.equal({ shared: 1, alone: 0 });
+    expect(provider.current().sentBy.get('one')).to.equal(160);
+  });
+
   it('use the share of one that has no more calls within three seconds', async () => {
     const cluster = createCluster();
     const provider = createProvider(cluster.clock, { limit: 400, windowMs: 3_600_000 });

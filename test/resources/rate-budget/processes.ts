@@ -102,9 +102,10 @@ export function createCluster() {
       failed: 0,
     };
     let isFrozen = false;
+    const late: (() => void)[] = [];
     const budgets = createRateBudgets({
-      // A frozen process does nothing: its timers end when it goes on.
-      clock: { ...clock, after: (ms, call) => clock.after(ms, () => !isFrozen && call()) },
+      // A frozen process does nothing: its timers end when it continues.
+      clock: { ...clock, after: (ms, call) => clock.after(ms, () => (isFrozen ? void late.push(call) : call())) },
       sharing: {
         store,
         log: silentLog,
@@ -142,6 +143,13 @@ export function createCluster() {
       budgets,
       gate,
       counts,
+      freeze: () => {
+        isFrozen = true;
+      },
+      thaw: () => {
+        isFrozen = false;
+        for (const call of late.splice(0)) call();
+      },
       /** Ends the process without a word. */
       kill: () => {
         isFrozen = true;
