@@ -118,11 +118,11 @@ interface Waiter {
 const UNTOLD_RESET_SECONDS = 60;
 /** A process without a lease may send this part of what it knows to remain, in the time of one lease. */
 const UNLEASED_PART = 1 / 32;
-/** Renewals of one budget are at least this far apart, unless others wait for it. */
 /** Background work tries again after this time at the latest. */
 const LONGEST_RETRY_SECONDS = 3_600;
 /** A refusal is reported to other processes if it ends this much later than the last one. */
 const LEAST_NEWS_MS = 1_000;
+/** Renewals of one budget are at least this far apart, unless others wait for it. */
 const LEAST_RENEWAL_MS = 200;
 
 export type Budget = ReturnType<typeof createBudget>;

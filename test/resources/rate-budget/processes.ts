@@ -178,7 +178,12 @@ export function createCluster() {
         if (work !== 'caller') trace.work = work;
         const waiting = withTrace({ trace, span: undefined }, () => gate.take(new AbortController().signal));
         if (waiting === undefined) send();
-        else waiting.then(send, () => done(false));
+        // Background work that finds no share is told when to come again.
+        else
+          waiting.then(
+            send,
+            ({ retryAfterSeconds = 1 }) => void clock.after(retryAfterSeconds * 1000, () => done(false)),
+          );
       },
       isEnded: () => isFrozen,
     };

@@ -23,7 +23,7 @@ const scenario = fc.record({
   latencyMs: fc.integer({ min: 5, max: 400 }),
   processes: fc.integer({ min: 2, max: 5 }),
   workers: fc.integer({ min: 0, max: 6 }),
-  callsPerSecond: fc.integer({ min: 0, max: 20 }),
+  callsPerSecond: fc.integer({ min: 0, max: 40 }),
   events: fc.array(event, { maxLength: 4 }),
 });
 
@@ -70,7 +70,7 @@ describe('a rate limit that processes share', () => {
           expect(calls, 'calls of a window').to.be.at.most(limit + without);
         }
       }),
-      { seed: 1, numRuns: runs(60) },
+      { seed: 1, numRuns: runs(150) },
     );
   });
 });
