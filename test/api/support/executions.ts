@@ -27,7 +27,7 @@ export async function prepareExecutions(service: Service, id: string): Promise<v
       formula_execution_id: EXECUTION_ID,
       formula_step_id: TRIGGER_ID,
     }))
-      await knex.raw(`alter sequence ?? restart with ${first}`, [name]);
+      await knex.raw('select setval(?::text::regclass, ?::bigint, false)', [name, first]);
   });
   const post = async (path: string, body: unknown) => {
     const response = await service.call(path, { method: 'POST', body });

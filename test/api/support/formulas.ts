@@ -25,7 +25,7 @@ export async function prepareFormulas(service: Service, id: string): Promise<voi
   if (operation?.tag !== 'formulas' || operation.path === '/formulas') return;
   await withDatabase(service, async (knex) => {
     for (const table of TABLES) await knex(table).delete();
-    for (const name of SEQUENCES) await knex.raw('alter sequence ?? restart', [name]);
+    for (const name of SEQUENCES) await knex.raw('select setval(?::text::regclass, 1, false)', [name]);
   });
   const ask = async (at: string, call: ApiCall) => {
     const { status, body } = await service.call(at, call);
