@@ -159,6 +159,13 @@ export function createChecker(
         noteEnd('lost');
         return finish(giveBack(check, startedMs));
       }
+      // It is this service that has no room, or the rest of the rate limit is for callers.
+      if (isAppError(error, 'OVERLOADED')) {
+        activity.end({ isReported: false });
+        noteEnd('waited');
+        const afterMs = (error.retryAfterSeconds ?? 1) * 1000;
+        return finish(resultOf(check, startedMs, { afterMs, isWait: true }));
+      }
       activity.within(() => log.warn({ err: error, accountId, instanceId }, 'a check of watched objects failed'));
       activity.end({ isReported: true, fault: activity.faultOf(error) });
       noteEnd('failed');
