@@ -11,13 +11,18 @@ import ts from 'typescript';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** What the core makes and connectors read. The parameters of the functions that a connector declares are of that sort too. */
+/**
+ * What the core makes and connectors read. The parameters of the functions that a connector declares are of that sort too. A description of a
+ * file comes back to the connector.
+ */
 const TOLD: ReadonlySet<string> = new Set([
   'ChangesInput',
   'ConditionParts',
   'ConnectorContext',
   'CreateInput',
   'DiscoveryContext',
+  'FileDescription',
+  'FileKey',
   'IngestRows',
   'IngestStart',
   'Known',

@@ -4,7 +4,7 @@ import { can } from './can.ts';
 import { type Inputs, inputs } from './inputs.ts';
 import { type Json, json } from './json.ts';
 import { type ListQuery, list } from './list.ts';
-import type { Paging } from './paging.ts';
+import type { LinkPaging, Paging } from './paging.ts';
 
 /** A description of records that the provider finds by the record that they belong to and their own id, such as comments of an issue. */
 export interface PartsOptions {
@@ -29,7 +29,7 @@ export interface PartsOptions {
   readonly removeQuery?: ProviderRequest['query'];
   /** The member of a list with its rows. */
   readonly rows: string;
-  readonly paging: Exclude<Paging, { readonly kind: 'link' }>;
+  readonly paging: Exclude<Paging, LinkPaging>;
   /** The method of a change. */
   readonly change: 'PUT' | 'PATCH';
 }
