@@ -25,9 +25,10 @@ const FILES = [
 /**
  * What the blocks of each language are. Those of `bash` are pasted into a shell beside a running service, in
  * test/readme.program.test.ts and test/tutorials.program.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `html` in test/console; `json` in the tests of the guide. Those of the
- * clients stand in their own READMEs, whose examples `sdk/<language>/check` runs.
+ * clients stand in their own READMEs, whose examples `sdk/<language>/check` runs. `sql` is for a PostgreSQL with Citus: `.ci/with-citus` adds
+ * nodes by the same functions, and no test moves shards.
  */
-const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', 'java', 'go', 'perl'];
+const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', 'java', 'go', 'perl', 'sql'];
 
 /** The files that have commands for operators, and how many. */
 const COMMANDS = {
