@@ -159,7 +159,8 @@ export async function exchange(
   const chosen = getsCredentials(prepared, url) ? outgoing.headers : outgoing.headersWithoutAuth();
   const headers = headersTo(binding, chosen, url);
   const beforeMs = ports.clock.steady();
-  const waiting = passGate(call);
+  call.signal.throwIfAborted();
+  const waiting = call.gate?.take(call.signal);
   if (waiting !== undefined) await waiting;
   // The time-out is that of the provider.
   const deadlineMs = prepared.deadlineMs + (waiting === undefined ? 0 : ports.clock.steady() - beforeMs);
@@ -199,7 +200,9 @@ export async function exchange(
     const said = call.connector.classify?.(read.response);
     const location = redirectOf(prepared, read, said);
     if (location !== undefined) return { kind: 'redirected', location };
-    return noteRefusal(call, judge(ports.clock, prepared, read, { said, url }), sent);
+    const verdict = judge(ports.clock, prepared, read, { said, url });
+    if (verdict.kind === 'failed') noteRefusal(call, verdict, sent);
+    return verdict;
   } catch (error) {
     call.signal.throwIfAborted();
     if (!isEgressError(error)) throw error;
@@ -208,16 +211,6 @@ export async function exchange(
     hold.give(taken);
     call.gate?.ended();
   }
-}
-
-/**
- * Counts a request against the rate limit.
- * @returns a promise where the request has to wait
- * @throws the reason of the signal
- */
-export function passGate({ signal, gate }: ProviderCall): Promise<void> | undefined {
-  signal.throwIfAborted();
-  return gate?.take(signal);
 }
 
 /**
@@ -250,12 +243,13 @@ export function noteRateLimit(
   if (sent !== undefined) gate?.heard(sent, said);
 }
 
-/** Reports to the gate that the provider refused a request because of its rate limit. */
-export function noteRefusal({ gate }: ProviderCall, verdict: Verdict, sent: GatedRequest | undefined): Verdict {
-  if (verdict.kind === 'failed' && verdict.failed.error.code === 'PROVIDER_RATE_LIMITED' && sent !== undefined) {
-    gate?.refused(sent, verdict.failed.retryAfterMs);
-  }
-  return verdict;
+/** Reports to the gate that the provider refused a request, if that was because of its rate limit. */
+export function noteRefusal(
+  { gate }: ProviderCall,
+  { failed }: Extract<Verdict, { readonly kind: 'failed' }>,
+  sent: GatedRequest | undefined,
+): void {
+  if (failed.error.code === 'PROVIDER_RATE_LIMITED' && sent !== undefined) gate?.refused(sent, failed.retryAfterMs);
 }
 
 function undertakingOf({ binding, request, target }: PreparedRequest, url: URL) {

@@ -10,7 +10,6 @@ import {
   type ExchangePorts,
   noteRateLimit,
   type ProviderCall,
-  passGate,
 } from './exchange.ts';
 import { describeEgressError, isEgressError } from './failure.ts';
 import { sendReported } from './reporting.ts';
@@ -94,7 +93,8 @@ async function passOnce(
   const silenceMs = connector.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const toSimulator = simulator !== undefined;
   const sent = headersOf(binding, request, url);
-  const waiting = passGate(call);
+  call.signal.throwIfAborted();
+  const waiting = call.gate?.take(call.signal);
   if (waiting !== undefined) await waiting;
   const counted = countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers: sent, body }, redactor);

@@ -17,7 +17,6 @@ import {
   noteRateLimit,
   noteRefusal,
   type ProviderCall,
-  passGate,
   type Verdict,
 } from './exchange.ts';
 import { describeEgressError, isEgressError } from './failure.ts';
@@ -85,7 +84,8 @@ async function sendOnce(
     return true;
   };
   const headers = headersTo(binding, outgoing.headers, target);
-  const waiting = passGate(call);
+  call.signal.throwIfAborted();
+  const waiting = call.gate?.take(call.signal);
   if (waiting !== undefined) await waiting;
   const pieces = body.pieces();
   const counted = countRequest(call);
@@ -110,8 +110,8 @@ async function sendOnce(
     wire?.noteResponse(raw);
     const read = await readResponse({ hold, signal, noteMembers: call.noteMembers }, raw, outgoing.headers.accept);
     const said = connector.classify?.(read.response);
-    const judged = judge(ports.clock, { binding, outgoing, target }, read, { said, url: target });
-    const verdict = noteRefusal(call, judged, counted);
+    const verdict = judge(ports.clock, { binding, outgoing, target }, read, { said, url: target });
+    if (verdict.kind === 'failed') noteRefusal(call, verdict, counted);
     if (verdict.kind === 'responded' && !body.isWhole()) throw tooEarly(connector.name);
     return verdict;
   } catch (error) {

@@ -49,12 +49,12 @@ export function createRateBudgets({ clock, sharing, counts = NO_COUNTS }: RateBu
     isFailing: () => renewals?.isFailing() === true,
   };
 
-  function getBudget(key: BudgetKey): Budget {
-    const known = findBudget(key);
+  function getBudget({ accountId, id }: BudgetKey): Budget {
+    const name = `${accountId}:${id}`;
+    const known = kept.get(name);
     if (known !== undefined) return known;
-    const { accountId, id } = key;
     const budget = createBudget(ports, { accountId, id });
-    kept.set(`${accountId}:${id}`, budget);
+    kept.set(name, budget);
     return budget;
   }
 
