@@ -38,7 +38,7 @@ export async function startPerAccount(knex: Knex, rows: readonly StartRow[]): Pr
 
 async function insertStarted(via: Knex, started: readonly (StartRow & { readonly id: number })[]): Promise<void> {
   await via('formula_execution').insert(
-    started.map(({ place: _, refusal, awaited: __, trigger, ...row }) => ({
+    started.map(({ refusal, trigger, ...row }) => ({
       account_id: row.account_id,
       id: row.id,
       created_at: row.created_at,
@@ -131,7 +131,7 @@ export interface CommitMail {
   readonly due: Date;
 }
 
-/** What several runs of one process store. */
+/** The changes of several runs that one process holds, and the rows that they add. */
 export interface CommitParts {
   readonly units: readonly CommitUnit[];
   readonly steps: readonly CommitStep[];
@@ -264,12 +264,11 @@ async function findTroubled(via: Knex, accountId: number, ids: readonly number[]
   return new Set(rows.map(({ id }) => id));
 }
 
-const HOLD = `
-  with unit as materialized (
-    select * from json_to_recordset(?::json) as u(account_id bigint, id bigint, lease uuid, kind text, position json, due timestamptz,
-      steps integer)
-  ),
-  held as (
+/**
+ * Returns the parts of a statement that store the position of the leased runs of `unit`, and delete those that end. `account` is the account
+ * of a run in SQL.
+ */
+export const heldAndEnded = (account: '?' | 'u.account_id') => `held as (
     update formula_run r set
       position = u.position,
       steps = r.steps + u.steps,
@@ -277,14 +276,21 @@ const HOLD = `
       serial = r.serial and u.kind <> 'retry',
       lease = case when u.kind = 'go' then r.lease end,
       lease_until = case when u.kind = 'go' then r.lease_until end
-    from unit u where u.kind <> 'end' and r.account_id = ? and r.id = u.id and r.lease = u.lease
-    returning r.id, u.lease, r.is_cancelled, r.formula_instance_id, r.awaited
+    from unit u where u.kind <> 'end' and r.account_id = ${account} and r.id = u.id and r.lease = u.lease
+    returning r.account_id, r.id, u.lease, r.is_cancelled, r.formula_instance_id, r.awaited
   ),
   ended as (
     delete from formula_run r using unit u
-    where u.kind = 'end' and r.account_id = ? and r.id = u.id and r.lease = u.lease
-    returning r.id, u.lease, r.is_cancelled, r.formula_instance_id, r.awaited
-  )
+    where u.kind = 'end' and r.account_id = ${account} and r.id = u.id and r.lease = u.lease
+    returning r.account_id, r.id, u.lease, r.is_cancelled, r.formula_instance_id, r.awaited
+  )`;
+
+const HOLD = `
+  with unit as materialized (
+    select * from json_to_recordset(?::json) as u(account_id bigint, id bigint, lease uuid, kind text, position json, due timestamptz,
+      steps integer)
+  ),
+  ${heldAndEnded('?')}
   select id, lease, is_cancelled as "isCancelled", formula_instance_id as "formulaInstanceId", awaited
   from (select * from held union all select * from ended) ours`;
 

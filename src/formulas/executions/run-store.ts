@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../../db/array-literal.ts';
 import { isDistributed, isOfAccount } from '../../db/distributed.ts';
 import { runNamed } from '../../db/named-statement.ts';
-import { claimPerAccount, commitPerAccount, startPerAccount } from './account-runs.ts';
+import { claimPerAccount, commitPerAccount, heldAndEnded, startPerAccount } from './account-runs.ts';
 import type {
   ClaimedRun,
   EndStatus,
@@ -319,22 +319,7 @@ const COMMIT = {
       position json, due timestamptz, steps integer, status text, at timestamptz, forgets boolean,
       answer json, step_name text, message text)
   ),
-  held as (
-    update formula_run r set
-      position = u.position,
-      steps = r.steps + u.steps,
-      due = coalesce(u.due, r.due),
-      serial = r.serial and u.kind <> 'retry',
-      lease = case when u.kind = 'go' then r.lease end,
-      lease_until = case when u.kind = 'go' then r.lease_until end
-    from unit u where u.kind <> 'end' and r.account_id = u.account_id and r.id = u.id and r.lease = u.lease
-    returning r.account_id, r.id, u.lease, r.is_cancelled, r.formula_instance_id, r.awaited
-  ),
-  ended as (
-    delete from formula_run r using unit u
-    where u.kind = 'end' and r.account_id = u.account_id and r.id = u.id and r.lease = u.lease
-    returning r.account_id, r.id, u.lease, r.is_cancelled, r.formula_instance_id, r.awaited
-  ),
+  ${heldAndEnded('u.account_id')},
   ours as (select * from held union all select * from ended),
   stored as (
     insert into formula_step (account_id, execution_id, execution_at, ordinal, frame, step_name, status, is_fault, is_restarted,
