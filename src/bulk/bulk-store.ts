@@ -104,16 +104,11 @@ export const FILTERABLE_ROW_ERROR = filterable({
  * Creates the store of jobs and their files. Each statement names the account, except those of the workers, which work for all accounts.
  */
 export function createBulkStore(knex: Knex) {
-  async function claimPerAccount({ now, leaseUntil, limit, share, except }: JobClaim): Promise<readonly ClaimedJob[]> {
-    const { rows: due } = await knex.raw<{ rows: JobKey[] }>(FIND_DUE, [
-      now,
-      now,
-      [...except],
-      limit * 4,
-      now,
-      share,
-      limit,
-    ]);
+  async function claimPerAccount(
+    chosen: readonly Knex.RawBinding[],
+    { now, leaseUntil }: JobClaim,
+  ): Promise<readonly ClaimedJob[]> {
+    const { rows: due } = await knex.raw<{ rows: JobKey[] }>(FIND_DUE, [...chosen]);
     const claimed = await perAccount(knex, due, async (via, jobs, accountId) => {
       const { rows } = await via.raw<{ rows: ClaimedJob[] }>(CLAIM_OF_ACCOUNT, [
         leaseUntil,
@@ -230,18 +225,9 @@ export function createBulkStore(knex: Knex) {
     /** Claims due jobs: those of accounts with the fewest jobs in progress first, and per account the longest due first. */
     claim: async (claim: JobClaim): Promise<readonly ClaimedJob[]> => {
       const { now, leaseUntil, limit, share, except } = claim;
-      if (await isDistributed(knex)) return claimPerAccount(claim);
-      const { rows } = await knex.raw<{ rows: ClaimedJob[] }>(CLAIM, [
-        now,
-        now,
-        [...except],
-        limit * 4,
-        now,
-        share,
-        limit,
-        leaseUntil,
-        now,
-      ]);
+      const chosen = [now, now, [...except], limit * 4, now, share, limit];
+      if (await isDistributed(knex)) return claimPerAccount(chosen, claim);
+      const { rows } = await knex.raw<{ rows: ClaimedJob[] }>(CLAIM, [...chosen, leaseUntil, now]);
       return rows;
     },
 
