@@ -38,7 +38,7 @@ export function distributeDatabase({ url, log }: { readonly url: string; readonl
  * is not placed yet can have no foreign key to one that is.
  */
 export async function runOnDistributedSchema(trx: Knex, statements: readonly string[]): Promise<void> {
-  await beginChange(trx);
+  await trx.raw(SEQUENTIAL);
   for (const statement of statements) {
     await trx.raw(statement);
     const table = CREATED_TABLE.exec(statement)?.groups?.table;
@@ -53,7 +53,7 @@ const CREATED_TABLE = /^\s*create table (?:if not exists )?(?<table>\w+)\s*\((?!
 async function placeTables(trx: Knex): Promise<string[]> {
   const missing = await listMissing(trx);
   if (missing.length === 0) return [];
-  await beginChange(trx);
+  await trx.raw(SEQUENTIAL);
   const keys = (await listForeignKeys(trx)).filter(
     ({ table, referenced }) => missing.includes(table) || missing.includes(referenced),
   );
@@ -64,26 +64,16 @@ async function placeTables(trx: Knex): Promise<string[]> {
   return missing;
 }
 
-/** Each node uses one connection for all shards, because the changes of one transaction depend on one another. */
-async function beginChange(trx: Knex): Promise<void> {
-  await trx.raw(SEQUENTIAL);
-}
-
 /** Returns the tables that exist and are not placed, the first of accounts before the others. */
 async function listMissing(trx: Knex): Promise<string[]> {
   const existing = new Set(await listTables(trx));
   const placed = await listPlaced(trx);
-  const unknown = [...existing].filter((table) => DISTRIBUTION[table] === undefined && !isPlainTable(table));
+  const unknown = [...existing].filter((table) => DISTRIBUTION[table] === undefined);
   if (unknown.length > 0) throw new Error(`src/db/distribution.ts has no place for the tables ${unknown.join(', ')}`);
   const missing = Object.keys(DISTRIBUTION).filter(
     (table) => DISTRIBUTION[table]?.placement !== 'local' && existing.has(table) && !placed.has(table),
   );
   return missing.sort((one, other) => Number(other === FIRST_OF_ACCOUNTS) - Number(one === FIRST_OF_ACCOUNTS));
-}
-
-/** Views of the extension stand beside our tables. */
-function isPlainTable(table: string): boolean {
-  return table.startsWith('citus_');
 }
 
 async function placeWithRows(trx: Knex, table: string): Promise<void> {
