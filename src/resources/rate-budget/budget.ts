@@ -197,7 +197,7 @@ export function createBudget({ clock, options, measures, renew, tellRefusal, isF
     const own = held(nowMs);
     if (own === undefined) {
       if (!options.isShared || (isAsked && current(nowMs) === undefined)) return;
-      if (unleasedCalls(nowMs) >= 0) unleased.calls++;
+      unleased.calls = unleasedCalls(nowMs) + 1;
       measures.unleased(work);
     } else if (--own.left < 0 && !own.isAlone) measures.overdrawn(work);
   }

@@ -178,7 +178,7 @@ export function createCluster() {
         if (work !== 'caller') trace.work = work;
         const waiting = withTrace({ trace, span: undefined }, () => gate.take(new AbortController().signal));
         if (waiting === undefined) send();
-        // Background work that finds no share is told when to come again.
+        // The error of background work that finds no share says how long to wait.
         else
           waiting.then(
             send,

@@ -81,7 +81,7 @@ export function createConform(
   return (value, schema) => Object(conform(value, references.get(schema) ?? { $ref: REFERENCE + schema }, schema));
 }
 
-/** What a schema says of a value, without references. */
+/** The parts of a schema that a value is brought into. Its references are resolved. */
 interface Form {
   readonly schema: JsonSchema;
   readonly types: readonly unknown[];
