@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { expectAccessible } from './support/themes.ts';
 
 describeInBrowser('connect sessions in a browser', () => {
   const { service, newContext, open } = useBrowser();
@@ -27,10 +28,7 @@ describeInBrowser('connect sessions in a browser', () => {
     await page.getByRole('button', { name: 'Create the link' }).click();
     const url = (await page.getByRole('region', { name: 'Link' }).locator('code').textContent()) ?? '';
     expect(await page.locator('pre').textContent()).to.contain(url);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await violationsOf(page), colorScheme).to.deep.equal([]);
-    }
+    await expectAccessible(page);
 
     await page.getByRole('link', { name: 'Show the session' }).click();
     await page.getByText('open', { exact: true }).waitFor();

@@ -4,8 +4,9 @@ import { QUICK } from '../api/events/receiving.ts';
 import { BAMBOOHR } from '../api/support/simulated.ts';
 import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { until } from '../support/until.ts';
-import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { describeInBrowser, useBrowser } from './support/browser.ts';
 import { followLinks, MOST_LINKS } from './support/links.ts';
+import { expectAccessible } from './support/themes.ts';
 
 const HOSTILE = [
   ...['<img src=x onerror="globalThis.wasRun=1">', '"><script>globalThis.wasRun=1</script>'],
@@ -188,11 +189,7 @@ describeInBrowser('every page of the console', function everyPage() {
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
       if (text !== undefined) await page.getByText(text, { exact: false }).first().waitFor();
       for (const size of [NARROW, WIDEST, USUAL]) await isAsWideAs(page, size);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect(await violationsOf(page), colorScheme).to.deep.equal([]);
-      }
-      await page.emulateMedia({ colorScheme: 'light' });
+      await expectAccessible(page);
       expect(await page.evaluate('globalThis.wasRun')).to.equal(undefined);
     });
   }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { expectAccessible } from './support/themes.ts';
 
 describeInBrowser('the OAuth proxies of the console in a browser', () => {
   const { open, service } = useBrowser();
@@ -37,10 +38,7 @@ describeInBrowser('the OAuth proxies of the console in a browser', () => {
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('button', { name: 'Remove https://app.example.com/connected' }).click();
     await page.getByText('There are no application URLs yet.').waitFor();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      expect(await violationsOf(page), colorScheme).to.deep.equal([]);
-    }
+    await expectAccessible(page);
 
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Delete the proxy' }).click();

@@ -81,14 +81,21 @@ export function logIn(page: Page, url: string): Promise<void> {
   return logInToConsole(page, { origin: url, secrets });
 }
 
-/** What axe-core finds wrong with the page as it is now. */
-export async function violationsOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
+/** Rules of axe-core that read colors. What the others read is the same in light and dark. */
+export const RULES_OF_COLORS = ['color-contrast', 'link-in-text-block'];
+
+/** What axe-core finds wrong with the page as it is now, by all its rules or by some of them. */
+export async function violationsOf(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE);
+  return page.evaluate(async (only) => {
     // biome-ignore lint/suspicious/noExplicitAny: the script of axe-core puts itself there
-    const { violations } = await (globalThis as any).axe.run();
+    const { violations } = await (globalThis as any).axe.run({
+      // The checks of the others are run all the same, but need not be described.
+      resultTypes: ['violations'],
+      ...(only !== undefined && { runOnly: { type: 'rule', values: only } }),
+    });
     return violations.flatMap(({ id, nodes }: { id: string; nodes: readonly { html: string }[] }) =>
       nodes.map(({ html }) => `${id}: ${html}`),
     );
-  });
+  }, rules);
 }
