@@ -72,7 +72,7 @@ async function throughput(count: number): Promise<Figures> {
       where: `objectName = 'items' AND instance.id = ${index % INSTANCES.length} AND object.text LIKE 'x%'`,
     }));
     const callbackUrls = INSTANCES.map((id) => (count === 0 ? `${receiver.url}/callback-${id}` : null));
-    const setup = { databaseUrl: database.url, accountId: database.accountId, bodyBytes: BODY_BYTES, options: {} };
+    const setup = { databaseUrl: database.url, accountIds: database.accountIds, bodyBytes: BODY_BYTES, options: {} };
     const sender = await startSender({ ...setup, callbackUrls, endpoints });
     const saturate = (firstNumber: number, forSeconds: number) =>
       sender.saturate({

@@ -152,7 +152,7 @@ const [database, receiver] = await Promise.all([startLoadDatabase(), startReceiv
 try {
   const setup = {
     databaseUrl: database.url,
-    accountId: database.accountId,
+    accountIds: database.accountIds,
     bodyBytes: BODY_BYTES,
     options: {},
   };

@@ -1,6 +1,7 @@
 /**
  * Breaks the parts that the delivery of events depends on, and counts the events that arrive: `npm run chaos:events [-- --quick] [-- --only
  * crashes,…]`. Everything runs on loopback with its own database, and ends by itself. Exit code 1: a promise was broken.
+ * `.ci/with-citus <folder of PostgreSQL's programs> npm run chaos:events` does the same on a cluster, and kills its nodes.
  */
 import { parseArgs } from 'node:util';
 import { startLoadDatabase } from '../event-load/postgres.ts';
@@ -12,9 +13,12 @@ import type { Promised, Scenario } from './scenario.ts';
 
 const LIMIT_MS = { full: 15 * 60_000, quick: 120_000 };
 
+/** Number of accounts that publish, so that all nodes of a cluster have some. */
+const ACCOUNTS = 8;
+
 const FULL: Readonly<Record<string, Scenario>> = {
-  crashes: crashes({ kills: 20, restarts: 3, perSecond: 400, secondsBetween: 2 }),
-  endpoints: crashes({ kills: 10, restarts: 2, perSecond: 250, secondsBetween: 4, endpoints: 5 }),
+  crashes: crashes({ kills: 20, restarts: 3, freezes: 2, perSecond: 400, secondsBetween: 2 }),
+  endpoints: crashes({ kills: 10, restarts: 3, freezes: 2, perSecond: 250, secondsBetween: 4, endpoints: 5 }),
   outages: receiverOutages({ perSecond: 200, outages: 3, downSeconds: 3 }),
   hanging: hangingEndpoint({ perSecond: 200, seconds: 10, rounds: 3 }),
   backlog: dueRetries({ deliveries: 100_000, endpoints: 1_000, withinSeconds: 60 }),
@@ -22,8 +26,8 @@ const FULL: Readonly<Record<string, Scenario>> = {
 };
 
 const QUICK: Readonly<Record<string, Scenario>> = {
-  crashes: crashes({ kills: 2, restarts: 1, perSecond: 200, secondsBetween: 1.5 }),
-  endpoints: crashes({ kills: 2, restarts: 1, perSecond: 50, secondsBetween: 1.5, endpoints: 5 }),
+  crashes: crashes({ kills: 2, restarts: 1, freezes: 1, perSecond: 200, secondsBetween: 1.5 }),
+  endpoints: crashes({ kills: 2, restarts: 1, freezes: 0, perSecond: 50, secondsBetween: 1.5, endpoints: 5 }),
   outages: receiverOutages({ perSecond: 100, outages: 1, downSeconds: 1.5 }),
   hanging: hangingEndpoint({ perSecond: 100, seconds: 2, rounds: 1 }),
   backlog: dueRetries({ deliveries: 3_000, endpoints: 100, withinSeconds: 30 }),
@@ -41,7 +45,7 @@ const limit = setTimeout(() => {
 
 /** Runs a scenario with its own database and receiver, so that none depends on the leftovers of another. */
 async function run(name: string, scenario: Scenario): Promise<readonly Promised[]> {
-  const [database, receiver] = await Promise.all([startLoadDatabase(), startReceiver()]);
+  const [database, receiver] = await Promise.all([startLoadDatabase({ accounts: ACCOUNTS }), startReceiver()]);
   const startedAt = performance.now();
   try {
     return await scenario({ database, receiver });

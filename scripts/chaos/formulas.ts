@@ -172,7 +172,7 @@ for (let kill = 1; kill <= wanted.kills; kill++) {
   services[victim] = await start();
   if (restarted < wanted.restarts && kill % Math.ceil(wanted.kills / (wanted.restarts + 1)) === 0) {
     restarted += 1;
-    await database.crash();
+    await database.nodes[0]?.crash();
   }
 }
 isOver = true;

@@ -16,6 +16,8 @@ export interface Stage {
   readonly receiver: Receiver;
   /** Number of endpoints that want every event, beside the callback URLs. */
   readonly endpoints?: number;
+  /** The accounts that publish, in turn. Default: the first account. */
+  readonly accountIds?: readonly number[];
 }
 
 export type Scenario = (stage: Stage) => Promise<readonly Promised[]>;
@@ -54,12 +56,11 @@ async function countDeliveries(knex: Knex): Promise<number> {
 
 /** Starts a sender for these paths of the receiver. It adds the numbers of committed events to `committed`. */
 export function startEngine(
-  { database, receiver, endpoints = 0 }: Stage,
+  { database, receiver, endpoints = 0, accountIds = [database.accountId] }: Stage,
   paths: readonly string[],
   committed: Set<number> = new Set(),
   options: Partial<EngineOptions> = HASTY,
 ) {
-  const { url: databaseUrl, accountId } = database;
   const callbackUrls = paths.map((path) => receiver.url + path);
   const given = Array.from({ length: endpoints }, (_, index) => {
     const endpoint = { url: `${receiver.url}${pathOfEndpoint(index)}`, where: "objectName = 'items'" };
@@ -67,7 +68,7 @@ export function startEngine(
     return index === 0 ? { ...endpoint, maxPerSecond: 1_000 } : endpoint;
   });
   return startSender(
-    { databaseUrl, accountId, callbackUrls, endpoints: given, bodyBytes: 1024, options },
+    { databaseUrl: database.url, accountIds, callbackUrls, endpoints: given, bodyBytes: 1024, options },
     { onCommitted: (numbers) => numbers.forEach((number) => void committed.add(number)) },
   );
 }

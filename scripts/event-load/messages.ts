@@ -6,7 +6,8 @@ export const SETUP_VARIABLE = 'CAUSEWAY_EVENT_LOAD';
 
 export interface SenderSetup {
   readonly databaseUrl: string;
-  readonly accountId: number;
+  /** Instance n belongs to the account at index n, in turn. Endpoints belong to the first. */
+  readonly accountIds: readonly number[];
   /** The callback URL of instance n is at index n. Null: it has none. */
   readonly callbackUrls: readonly (string | null)[];
   /** The endpoints of the account. */

@@ -2,7 +2,9 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import pg from 'pg';
 import { findBinaries } from '../../embedded/binaries.ts';
 import { createCluster, SUPERUSER } from '../../embedded/cluster.ts';
 import {
@@ -16,28 +18,85 @@ import { ensureServerUser } from '../../embedded/server-user.ts';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { isRoot } from '../../src/db/data-dir.ts';
 import { openDatabase } from '../../src/db/database.ts';
+import { distributeDatabase } from '../../src/db/distribute.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { firstOf } from '../../src/db/row.ts';
 import { createEventPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
+import { openClusterServer } from './cluster.ts';
 
-/** A PostgreSQL server of its own for a measurement. It is as durable as in production, and restarts at the same place after a crash. */
-export interface LoadDatabase {
+/** A PostgreSQL server, or a node of a cluster. It restarts at the same place after a crash. */
+export interface LoadNode {
   readonly url: string;
-  readonly knex: Knex;
-  readonly accountId: number;
-  /** Ends the server at once, without flushing and without notice to clients. Resolves when it accepts connections again. */
-  readonly crash: () => Promise<void>;
-  readonly walBytes: () => Promise<number>;
-  /** Returns the CPU milliseconds of all processes of the server. */
-  readonly cpuMs: () => Promise<number>;
+  readonly pid: () => Promise<number>;
+  /**
+   * Ends the server at once, without flushing and without notice to clients. Resolves when it accepts connections again.
+   * @param downMs milliseconds for which it stays away
+   */
+  readonly crash: (downMs?: number) => Promise<void>;
+}
+
+/** A new and empty database. */
+export interface LoadServer {
+  readonly url: string;
+  /** Whether its tables will be split by account over several nodes. */
+  readonly isDistributed: boolean;
+  /** The servers of the database: the coordinator first. */
+  readonly nodes: readonly LoadNode[];
   readonly stop: () => Promise<void>;
+}
+
+/** The database of a measurement. */
+export interface LoadDatabase extends LoadServer {
+  readonly knex: Knex;
+  /** The first account. */
+  readonly accountId: number;
+  readonly accountIds: readonly number[];
+  /** Returns the bytes of log that all nodes have written. */
+  readonly walBytes: () => Promise<number>;
+  /** Returns the CPU milliseconds of all processes of the nodes. */
+  readonly cpuMs: () => Promise<number>;
+}
+
+export interface LoadDatabaseOptions {
+  /** Number of accounts. Default 1. */
+  readonly accounts?: number;
+  /** Whether a cluster is used as one PostgreSQL. Default false. */
+  readonly isPlain?: boolean;
 }
 
 const CLOCK_TICKS_PER_SECOND = 100;
 const log = createLogger({ level: 'fatal' });
 
-export async function startLoadDatabase(): Promise<LoadDatabase> {
+/**
+ * Creates a migrated database: on the cluster of `.ci/with-citus` if that started this command, otherwise on an embedded server of its own,
+ * which is as durable as in production.
+ */
+export async function startLoadDatabase(options: LoadDatabaseOptions = {}): Promise<LoadDatabase> {
+  const { accounts = 1, isPlain = false } = options;
+  const server = (await openClusterServer({ isPlain })) ?? (await startEmbeddedServer());
+  const { url, nodes } = server;
+  await migrateDatabase({ url, log });
+  if (server.isDistributed) await distributeDatabase({ url, log });
+  const database = openDatabase({ url, poolSize: 4, log });
+  const { knex } = database;
+  await createEventPartitions({ knex, log, clock: SYSTEM_CLOCK }, { retentionDays: 30 }).ensure();
+  const accountIds = await createAccounts(knex, accounts);
+  return {
+    ...server,
+    knex,
+    accountId: accountIds[0] ?? 0,
+    accountIds,
+    walBytes: () => sumOf(nodes, walBytesOf),
+    cpuMs: () => sumOf(nodes, async ({ pid }) => cpuMsOfServer(await pid())),
+    stop: async () => {
+      await database.close();
+      await server.stop();
+    },
+  };
+}
+
+async function startEmbeddedServer(): Promise<LoadServer> {
   const folder = await mkdtemp(join(tmpdir(), 'causeway-load-'));
   await chmod(folder, 0o711);
   const user = isRoot() ? await ensureServerUser(log) : undefined;
@@ -52,27 +111,21 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
   const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/postgres`;
-  await migrateDatabase({ url, log });
-  const database = openDatabase({ url, poolSize: 4, log });
-  const { knex } = database;
-  await createEventPartitions({ knex, log, clock: SYSTEM_CLOCK }, { retentionDays: 30 }).ensure();
-
-  return {
+  const node: LoadNode = {
     url,
-    knex,
-    accountId: await createAccount(knex),
-    crash: async () => {
+    pid: async () => server.pid,
+    crash: async (downMs = 0) => {
       signalProcess(server.pid, 'SIGQUIT');
       while ((await findRunningPostmaster(cluster.directory)) !== undefined);
+      await sleep(downMs);
       server = await startPostmaster(options);
     },
-    walBytes: async () => {
-      const { rows } = await knex.raw("select (pg_current_wal_lsn() - '0/0')::float8 as bytes");
-      return rows[0].bytes;
-    },
-    cpuMs: () => cpuMsOfServer(server.pid),
+  };
+  return {
+    url,
+    isDistributed: false,
+    nodes: [node],
     stop: async () => {
-      await database.close();
       await stopPostmaster(cluster.directory, server);
       process.off('exit', killAtExit);
       await rm(cluster.directory, { recursive: true, force: true });
@@ -81,12 +134,29 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
   };
 }
 
-async function createAccount(knex: Knex): Promise<number> {
-  const organizations = await knex('organization').insert({ name: 'load' }).returning('id');
-  const { id } = firstOf(organizations);
-  return firstOf(
-    await knex('account').insert({ organization_id: id, name: 'load', external_id: 'load' }).returning('id'),
-  ).id;
+async function createAccounts(knex: Knex, count: number): Promise<readonly number[]> {
+  const { id } = firstOf(await knex('organization').insert({ name: 'load' }).returning('id'));
+  const rows = Array.from({ length: count }, (_, index) => {
+    const name = index === 0 ? 'load' : `load ${index}`;
+    return { organization_id: id, name, external_id: name };
+  });
+  return (await knex('account').insert(rows).returning('id')).map((account) => account.id).sort((a, b) => a - b);
+}
+
+async function sumOf(nodes: readonly LoadNode[], read: (node: LoadNode) => Promise<number>): Promise<number> {
+  const values = await Promise.all(nodes.map(read));
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+async function walBytesOf({ url }: LoadNode): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query("select (pg_current_wal_lsn() - '0/0')::float8 as bytes");
+    return rows[0].bytes;
+  } finally {
+    await client.end();
+  }
 }
 
 /** Returns the CPU time of the server and its children, including those that ended (proc(5): utime, stime, cutime, cstime). */

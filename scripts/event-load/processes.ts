@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ChildMessage,
   type LoadOptions,
@@ -21,6 +22,8 @@ export interface Child<Command> {
   readonly url: string;
   readonly ask: <Result>(command: Command) => Promise<Result>;
   readonly kill: () => Promise<void>;
+  /** Stops the process for a time, as a machine does that is overloaded. */
+  readonly freeze: (ms: number) => Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
@@ -81,6 +84,11 @@ export async function start<Command>(
         child.once('exit', () => resolve());
         child.kill('SIGKILL');
       }),
+    freeze: async (ms) => {
+      child.kill('SIGSTOP');
+      await sleep(ms);
+      child.kill('SIGCONT');
+    },
   };
 }
 
@@ -117,5 +125,6 @@ export async function startSender(
     /** Stops gracefully, after everything is stored. */
     stop: () => child.ask<void>({ kind: 'stop' }),
     kill: child.kill,
+    freeze: child.freeze,
   };
 }

@@ -26,7 +26,7 @@ import {
   writeObjectId,
 } from './messages.ts';
 
-const { databaseUrl, accountId, callbackUrls, endpoints: given = [], bodyBytes, options } = readSetup<SenderSetup>();
+const { databaseUrl, accountIds, callbackUrls, endpoints: given = [], bodyBytes, options } = readSetup<SenderSetup>();
 /** The key is no secret, because the databases of measurements are deleted. */
 const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
 const COMMIT_REPORT_MS = 5;
@@ -86,7 +86,7 @@ const sources = new Map<number, EventSource>(
   callbackUrls.map((callbackUrl, instanceId) => [
     instanceId,
     {
-      accountId,
+      accountId: accountOf(instanceId),
       instanceId,
       instanceName: `Instance ${instanceId}`,
       tags: ['load'],
@@ -102,6 +102,10 @@ const sources = new Map<number, EventSource>(
 const object = { text: 'x'.repeat(Math.max(0, bodyBytes - 300)) };
 let committed: number[] = [];
 
+function accountOf(instanceId: number): number {
+  return accountIds[instanceId % accountIds.length] ?? 0;
+}
+
 async function findSource(_account: number, instanceId: number): Promise<EventSource | undefined> {
   return sources.get(instanceId);
 }
@@ -114,6 +118,7 @@ async function countingRequest(request: EgressRequest) {
 
 function toEvent(instanceId: number, number: number, scheduledMicros: number): NewEvent {
   const objectId = writeObjectId(number, scheduledMicros);
+  const accountId = accountOf(instanceId);
   return { accountId, instanceId, type: 'items.updated', objectName: 'items', objectId, object };
 }
 
@@ -200,13 +205,14 @@ async function saturate({ seconds, inFlight, until, ...rest }: SaturationOptions
 
 /** Creates the subscriptions, so that this work is in no measurement. */
 async function prepare(): Promise<void> {
-  for (const url of callbackUrls) if (url !== null) await subscriptions.ensure(accountId, url);
+  for (const [instanceId, url] of callbackUrls.entries())
+    if (url !== null) await subscriptions.ensure(accountOf(instanceId), url);
   if (given.length === 0) return;
   await knex.transaction(async (trx) => {
     // Several senders start at once, and one of them creates the endpoints of all.
     await trx.raw('select pg_advisory_xact_lock(20)');
     if ((await trx('endpoint').first('name')) !== undefined) return;
-    for (const endpoint of given) await endpoints.create(accountId, endpoint);
+    for (const endpoint of given) await endpoints.create(accountOf(0), endpoint);
   });
 }
 
