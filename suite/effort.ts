@@ -72,7 +72,7 @@ export const SMOKE: Effort = {
   followed: 1,
 };
 
-/** The effort of `npm run test:slow`. */
+/** Everything. `npm run test:slow` tries this much of the connectors in CONFORMANCE_OF, and of all connectors if CONFORMANCE=full. */
 export const FULL: Effort = {
   listings: Number.POSITIVE_INFINITY,
   filters: 150,
@@ -95,6 +95,18 @@ export const FULL: Effort = {
   followed: Number.POSITIVE_INFINITY,
 };
 
+/** The effort of `npm run test:slow`: each claim, each listing and each kind of query, with about half of the calls of `FULL`. */
+export const THOROUGH: Effort = {
+  ...FULL,
+  filters: 60,
+  filtersInAll: 360,
+  literalsPerClaim: 4,
+  literalsInAll: 350,
+  pagedListings: 2,
+  sortedFields: 5,
+  sortedFieldsInAll: 15,
+};
+
 const BOUNDLESS = {
   filtersInAll: Number.POSITIVE_INFINITY,
   literalsInAll: Number.POSITIVE_INFINITY,
@@ -103,15 +115,14 @@ const BOUNDLESS = {
 
 /**
  * Returns the effort for a connector. CONFORMANCE=smoke runs each check with few calls. CONFORMANCE=full runs everything, for the
- * connectors in CONFORMANCE_OF (their keys) if that is set. CONFORMANCE_RUNS sets the number of random filters. Their seed is then random,
+ * connectors in CONFORMANCE_OF (their keys) if that is set. CONFORMANCE=thorough runs everything for the connectors in CONFORMANCE_OF, and
+ * about half of it for all connectors if that is not set. CONFORMANCE_RUNS sets the number of random filters. Their seed is then random,
  * unless CONFORMANCE_SEED sets it.
  */
-export function readEffort(environment: Readonly<Record<string, string | undefined>>, connector: string): Effort {
-  const { CONFORMANCE, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
-  const least = CONFORMANCE === 'smoke' ? SMOKE : QUICK;
-  const effort = (CONFORMANCE === 'full' && isChosen(environment, connector)) || runs !== undefined ? FULL : least;
+export function readEffort(environment: Environment, connector: string): Effort {
+  const { CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
   return {
-    ...effort,
+    ...(runs === undefined ? effortOf(environment, connector) : FULL),
     ...(runs !== undefined && {
       filters: Number(runs),
       ...BOUNDLESS,
@@ -122,15 +133,33 @@ export function readEffort(environment: Readonly<Record<string, string | undefin
   };
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function effortOf(environment: Environment, connector: string): Effort {
+  const { CONFORMANCE: level, CONFORMANCE_OF: chosen } = environment;
+  if (level === 'smoke') return SMOKE;
+  if ((level !== 'full' && level !== 'thorough') || !isChosen(environment, connector)) return QUICK;
+  return level === 'full' || chosen !== undefined ? FULL : THOROUGH;
+}
+
 /** Returns whether CONFORMANCE_OF names a connector, or is not set. */
-export function isChosen(
-  { CONFORMANCE_OF: chosen }: Readonly<Record<string, string | undefined>>,
-  connector: string,
-): boolean {
+export function isChosen({ CONFORMANCE_OF: chosen }: Environment, connector: string): boolean {
   return chosen === undefined || chosen.split(',').includes(connector);
 }
 
-/** Returns the number of runs of a property test: a tenth in `npm test`, and all in `npm run test:slow` (test/properties.slow.test.ts). */
+/** The share of the runs of a property test that each level tries. */
+const SHARES: Readonly<Record<string, number>> = { full: 1, thorough: 0.3 };
+const LEAST_SHARE = 0.1;
+
+/**
+ * Returns the number of runs of a property test: a tenth in `npm test`, three tenths in `npm run test:slow` (test/properties.slow.test.ts),
+ * and all with CONFORMANCE=full.
+ */
 export function runs(count: number): number {
-  return process.env.CONFORMANCE === 'full' ? count : Math.ceil(count / 10);
+  return Math.ceil(count * (SHARES[process.env.CONFORMANCE ?? ''] ?? LEAST_SHARE));
+}
+
+/** Returns the seed of CONFORMANCE_SEED, or else the seed of the test, so that each run tries the same. */
+export function seedOr(seed: number): number {
+  return Number(process.env.CONFORMANCE_SEED ?? seed);
 }

@@ -1,6 +1,6 @@
 import type { Connector } from '#connector';
 import { CHECKS } from './checks.ts';
-import { FULL, readEffort } from './effort.ts';
+import { readEffort, THOROUGH } from './effort.ts';
 import { findUndeclared, measureObject } from './measure.ts';
 import type { CreateSimulator } from './served.ts';
 import { type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
@@ -9,7 +9,7 @@ import { connect } from './testing.ts';
 /** The suite that every connector must pass, as `#connector/suite`: tests for mocha. */
 
 export { CHECKS, type Check } from './checks.ts';
-export { type Effort, FULL, QUICK, SMOKE } from './effort.ts';
+export { type Effort, FULL, QUICK, SMOKE, THOROUGH } from './effort.ts';
 export { describeRecorded } from './recorded.ts';
 export type { CreateSimulator } from './served.ts';
 export { loggedIn, type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
@@ -34,10 +34,10 @@ export function describeSubject(
   checks = CHECKS,
 ): void {
   const effort = readEffort(process.env, name.split(' ')[0] ?? name);
-  const isQuick = effort.literalsPerClaim < FULL.literalsPerClaim;
+  const isQuick = effort.literalsPerClaim < THOROUGH.literalsPerClaim;
   describe(`${name} keeps what connectors promise`, function suite() {
     // A long time-out, because other work on the machine is no fault of the connector.
-    this.timeout(isQuick ? 120_000 : 900_000);
+    this.timeout(900_000);
     let subject: Subject;
     let stop: (() => Promise<void>) | undefined;
 

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PRIVILEGES, type Privilege, ROLE_KEYS, ROLES, type RoleKey } from '../../src/accounts/privileges.ts';
+import { runs } from '../../suite/effort.ts';
 import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp } from '../support/app.ts';
 import { authorizationOf, makeTenants } from './support/tenants.ts';
 
 /** MODEL_RUNS makes it more, MODEL_SEED something else. */
-const { MODEL_RUNS, MODEL_SEED, CONFORMANCE } = process.env;
-const RUNS = Number(MODEL_RUNS ?? (CONFORMANCE === 'full' ? 60 : 3));
+const { MODEL_RUNS, MODEL_SEED } = process.env;
+const RUNS = Number(MODEL_RUNS ?? runs(60));
 const SEED = MODEL_SEED === undefined ? {} : { seed: Number(MODEL_SEED) };
 
 const MOST_SECRETS = 20;

@@ -1,2 +1,2 @@
-/** Runs random formulas once more, with the effort that `CONFORMANCE=full` of `npm run test:slow` asks for. */
+/** Runs random formulas once more, with the effort that `CONFORMANCE` of `npm run test:slow` asks for. */
 import './model.test.ts';

@@ -5,7 +5,8 @@ import { arbitraryFormula } from './arbitrary-formulas.ts';
 import { useFormulaBench } from './bench.ts';
 
 const { FORMULA_RUNS, CONFORMANCE } = process.env;
-const RUNS = Number(FORMULA_RUNS ?? (CONFORMANCE === 'full' ? 300 : 12));
+const RUNS_AT: Readonly<Record<string, number>> = { full: 300, thorough: 100 };
+const RUNS = Number(FORMULA_RUNS ?? RUNS_AT[CONFORMANCE ?? ''] ?? 12);
 
 describe('executions of random formulas', function model() {
   this.timeout(1_200_000);

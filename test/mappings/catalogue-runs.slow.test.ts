@@ -4,7 +4,11 @@ import { OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { assertNone, catalogueOf, createTally, type RunEffort, runMapping } from './catalogue-runs.ts';
 import { startSimulated } from './simulated.ts';
 
-const EFFORT: RunEffort = { literals: 2, local: 1, sorted: 2, got: 3, paged: 40 };
+const IS_FULL = process.env.CONFORMANCE === 'full';
+/** Each field of each mapping is tried. Otherwise every second operator of it, so that two fields have all of them. */
+const EFFORT: RunEffort = IS_FULL
+  ? { literals: 2, local: 1, sorted: 2, got: 3, paged: 40 }
+  : { literals: 1, operatorsEach: 2, local: 1, sorted: 1, got: 2, paged: 20 };
 
 /** Objects that the demo accounts lack. */
 const ABSENT = ['salesforce leads'];
@@ -37,6 +41,6 @@ describe('the catalogue on the simulators', function runs() {
   it('was tried with filters that distinguish rows', () => {
     expect(mappings).to.equal(124);
     expect(tally.rows).to.be.greaterThan(4000);
-    expect(tally.decisive).to.be.greaterThan(10_000);
+    expect(tally.decisive).to.be.greaterThan(IS_FULL ? 10_000 : 2_500);
   });
 });

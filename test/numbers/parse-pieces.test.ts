@@ -115,7 +115,7 @@ describe('JSON that is parsed in pieces', () => {
   it('is refused with more than 2,000,000 members, and 100,000 of one object, before they are all parsed', () => {
     const members = (count: number) => `{${Array.from({ length: count }, (_, n) => `"${n}":0`)}}`;
     const list = (count: number) => `[${'0,'.repeat(count - 1)}0]`;
-    if (process.env.CONFORMANCE === 'full') expect(messageOf(list(2_000_000))).to.equal('');
+    if (process.env.CONFORMANCE !== 'smoke') expect(messageOf(list(2_000_000))).to.equal('');
     expect(messageOf(list(2_000_001))).to.equal('The provider returned JSON with more than 2000000 members.');
     expect(messageOf(`{"data":${members(100_000)}}`)).to.equal('');
     const tooMany = 'The provider returned an object with more than 100000 members.';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { runs } from '../../../suite/effort.ts';
+import { runs, seedOr } from '../../../suite/effort.ts';
 import { createCluster, createProvider } from './processes.ts';
 
 const STEP_MS = 20;
@@ -70,7 +70,7 @@ describe('a rate limit that processes share', () => {
           expect(calls, 'calls of a window').to.be.at.most(limit + without);
         }
       }),
-      { seed: 1, numRuns: runs(150) },
+      { seed: seedOr(1), numRuns: runs(500) },
     );
   });
 });
