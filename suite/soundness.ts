@@ -90,8 +90,6 @@ export interface ClaimEffort {
   /** Maximum number of declared operators, spread over all fields. */
   readonly claims: number;
   readonly literalsPerClaim: number;
-  /** The literals after the first one are chosen at random with this seed. Without it, each run tries the same. */
-  readonly literalSeed?: number;
 }
 
 /**
@@ -102,32 +100,21 @@ export interface ClaimEffort {
 export async function measureClaims(
   target: Target,
   listing: Listing,
-  { claims: most, literalsPerClaim, literalSeed }: ClaimEffort,
+  { claims: most, literalsPerClaim }: ClaimEffort,
 ): Promise<readonly string[]> {
   const claims = Object.entries(listing.object.fields).flatMap(([name, spec]) =>
     Object.entries(spec.filter ?? {}).map(([operator, exactness]): Claim => ({ name, spec, operator, exactness })),
   );
   const faults: string[] = [];
-  for (const [index, claim] of spread(claims, most).entries()) {
-    const seed = literalSeed === undefined ? undefined : literalSeed + index;
-    const chosenOf = (all: readonly Filter[]) =>
-      seed === undefined ? choose(all, literalsPerClaim) : chooseBy(seed, all, literalsPerClaim);
-    faults.push(...(await measureClaim(target, listing, claim, chosenOf)));
-  }
+  for (const claim of spread(claims, most))
+    faults.push(...(await measureClaim(target, listing, claim, literalsPerClaim)));
   return faults;
 }
 
-type Choice = (all: readonly Filter[]) => readonly Filter[];
-
-async function measureClaim(
-  target: Target,
-  listing: Listing,
-  claim: Claim,
-  chosenOf: Choice,
-): Promise<readonly string[]> {
+async function measureClaim(target: Target, listing: Listing, claim: Claim, most: number): Promise<readonly string[]> {
   const { name, spec, operator, exactness } = claim;
   const all = predicatesFor(operator, name, literalsFor(name, spec, listing.rows));
-  const chosen = new Set(chosenOf(all));
+  const chosen = new Set(choose(all, most));
   const faults: string[] = [];
   let pushed = 0;
   // A predicate that is decided without the provider proves nothing about its abilities, so others are tried until one is sent.
@@ -158,17 +145,6 @@ const FIRST = 3;
 export function choose<Item>(items: readonly Item[], most: number): readonly Item[] {
   const first = Math.min(FIRST, most);
   return [...items.slice(0, first), ...spread(items.slice(first), most - first)];
-}
-
-/** Returns the first item, which is the most likely to show a fault, and others at random. */
-export function chooseBy<Item>(seed: number, items: readonly Item[], most: number): readonly Item[] {
-  const [first, ...others] = items;
-  if (first === undefined || others.length < most) return items;
-  const [chosen = []] = fc.sample(fc.subarray(others, { minLength: most - 1, maxLength: most - 1 }), {
-    seed,
-    numRuns: 1,
-  });
-  return [first, ...chosen];
 }
 
 /** Returns a number of items from the whole list. */
