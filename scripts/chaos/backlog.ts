@@ -12,7 +12,8 @@ const FIRST_NUMBER = 800_000_000;
 /** An outage has ended and all deliveries are due at the same time. */
 export function dueRetries({ deliveries, endpoints, withinSeconds }: BacklogOptions): Scenario {
   return async (stage) => {
-    const { knex, accountId } = stage.database;
+    const { knex, accountIds } = stage.database;
+    const [accountId = 0] = accountIds;
     const paths = pathsOf('backlog', endpoints);
     const first = await startEngine(stage, paths);
     await first.stop();

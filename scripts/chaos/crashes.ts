@@ -49,7 +49,7 @@ export function crashes({
 }: CrashOptions): Scenario {
   return async (given) => {
     // Endpoints belong to one account.
-    const accountIds = endpoints > 0 ? [given.database.accountId] : given.database.accountIds;
+    const accountIds = endpoints > 0 ? given.database.accountIds.slice(0, 1) : given.database.accountIds;
     const stage = { ...given, endpoints, accountIds };
     const paths = pathsOf('crash', 20);
     const committed = new Set<number>();

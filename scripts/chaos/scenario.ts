@@ -56,7 +56,7 @@ async function countDeliveries(knex: Knex): Promise<number> {
 
 /** Starts a sender for these paths of the receiver. It adds the numbers of committed events to `committed`. */
 export function startEngine(
-  { database, receiver, endpoints = 0, accountIds = [database.accountId] }: Stage,
+  { database, receiver, endpoints = 0, accountIds = database.accountIds.slice(0, 1) }: Stage,
   paths: readonly string[],
   committed: Set<number> = new Set(),
   options: Partial<EngineOptions> = HASTY,

@@ -1,40 +1,33 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { findRunningPostmaster, signalProcess } from '../../embedded/postmaster.ts';
+import { findRunningPostmaster, type Postmaster, signalProcess } from '../../embedded/postmaster.ts';
 import { ensureServerUser, type ServerUser } from '../../embedded/server-user.ts';
 import { isRoot } from '../../src/db/data-dir.ts';
 import { createLogger } from '../../src/log.ts';
-import { execute } from '../../test/support/database.ts';
-import { createSharedDatabase, findNodes, inDatabase } from '../../test/support/nodes.ts';
+import { createSharedDatabase, findNodes, inDatabase, query } from '../../test/support/nodes.ts';
 import type { LoadNode, LoadServer } from './postgres.ts';
 
 const run = promisify(execFile);
 const START_MS = 30_000;
 const AGAIN_MS = 100;
 
-/**
- * Creates a database on the cluster that `.ci/with-citus` started for this command. Undefined: there is none.
- * @param isPlain whether the database is on the coordinator alone, as on a PostgreSQL without Citus
- */
-export async function openClusterServer({ isPlain }: { readonly isPlain: boolean }): Promise<LoadServer | undefined> {
+/** Creates a database on the cluster that `.ci/with-citus` started for this command. Undefined: there is none. */
+export async function openClusterServer(): Promise<LoadServer | undefined> {
   const { CITUS_BIN: bin, CITUS_DATA: data, TEST_DATABASE_URL: given } = process.env;
   if (!bin || !data || !given) return undefined;
-  const [coordinator, ...workers] = await findNodes(given);
+  const nodes = await findNodes(given);
   const name = `load_${randomBytes(4).toString('hex')}`;
-  if (isPlain) await execute(coordinator, `create database ${name} template template0`);
-  else await createSharedDatabase([coordinator, ...workers], name);
+  await createSharedDatabase(nodes, name);
   const user = isRoot() ? await ensureServerUser(createLogger({ level: 'fatal' })) : undefined;
-  const urls = isPlain ? [coordinator] : [coordinator, ...workers];
   return {
-    url: inDatabase(coordinator, name),
-    isDistributed: !isPlain,
-    nodes: urls.map((url) => createNode({ url, bin, data, user })),
+    url: inDatabase(nodes[0], name),
+    isDistributed: true,
+    nodes: nodes.map((url) => createNode({ url, bin, data, user })),
     stop: async () => {
-      for (const url of urls) await execute(url, `drop database ${name} with (force)`);
+      for (const url of nodes) await query(url, `drop database ${name} with (force)`);
     },
   };
 }
@@ -49,6 +42,12 @@ interface NodeOptions {
 function createNode({ url, bin, data, user }: NodeOptions): LoadNode {
   const { port } = new URL(url);
   const directory = join(data, port);
+
+  async function findServer(): Promise<Postmaster> {
+    const server = await findRunningPostmaster(directory);
+    if (server === undefined) throw new Error(`No PostgreSQL runs on port ${port}`);
+    return server;
+  }
 
   async function start(): Promise<void> {
     const arguments_ = ['-D', directory, '-w', '-l', join(data, `log.${port}`), 'start'];
@@ -66,11 +65,9 @@ function createNode({ url, bin, data, user }: NodeOptions): LoadNode {
 
   return {
     url,
-    pid: async () => Number.parseInt(await readFile(join(directory, 'postmaster.pid'), 'utf8'), 10),
+    pid: async () => (await findServer()).pid,
     crash: async (downMs = 0) => {
-      const server = await findRunningPostmaster(directory);
-      if (server === undefined) throw new Error(`No PostgreSQL runs on port ${port}`);
-      signalProcess(server.pid, 'SIGKILL');
+      signalProcess((await findServer()).pid, 'SIGKILL');
       await sleep(downMs);
       await start();
     },

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import pg from 'pg';
 import { findBinaries } from '../../embedded/binaries.ts';
 import { createCluster, SUPERUSER } from '../../embedded/cluster.ts';
 import {
@@ -23,6 +22,7 @@ import { migrateDatabase } from '../../src/db/migrate.ts';
 import { firstOf } from '../../src/db/row.ts';
 import { createEventPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
+import { query } from '../../test/support/nodes.ts';
 import { openClusterServer } from './cluster.ts';
 
 /** A PostgreSQL server, or a node of a cluster. It restarts at the same place after a crash. */
@@ -49,20 +49,11 @@ export interface LoadServer {
 /** The database of a measurement. */
 export interface LoadDatabase extends LoadServer {
   readonly knex: Knex;
-  /** The first account. */
-  readonly accountId: number;
   readonly accountIds: readonly number[];
   /** Returns the bytes of log that all nodes have written. */
   readonly walBytes: () => Promise<number>;
   /** Returns the CPU milliseconds of all processes of the nodes. */
   readonly cpuMs: () => Promise<number>;
-}
-
-export interface LoadDatabaseOptions {
-  /** Number of accounts. Default 1. */
-  readonly accounts?: number;
-  /** Whether a cluster is used as one PostgreSQL. Default false. */
-  readonly isPlain?: boolean;
 }
 
 const CLOCK_TICKS_PER_SECOND = 100;
@@ -72,9 +63,8 @@ const log = createLogger({ level: 'fatal' });
  * Creates a migrated database: on the cluster of `.ci/with-citus` if that started this command, otherwise on an embedded server of its own,
  * which is as durable as in production.
  */
-export async function startLoadDatabase(options: LoadDatabaseOptions = {}): Promise<LoadDatabase> {
-  const { accounts = 1, isPlain = false } = options;
-  const server = (await openClusterServer({ isPlain })) ?? (await startEmbeddedServer());
+export async function startLoadDatabase({ accounts = 1 } = {}): Promise<LoadDatabase> {
+  const server = (await openClusterServer()) ?? (await startEmbeddedServer());
   const { url, nodes } = server;
   await migrateDatabase({ url, log });
   if (server.isDistributed) await distributeDatabase({ url, log });
@@ -85,7 +75,6 @@ export async function startLoadDatabase(options: LoadDatabaseOptions = {}): Prom
   return {
     ...server,
     knex,
-    accountId: accountIds[0] ?? 0,
     accountIds,
     walBytes: () => sumOf(nodes, walBytesOf),
     cpuMs: () => sumOf(nodes, async ({ pid }) => cpuMsOfServer(await pid())),
@@ -149,14 +138,8 @@ async function sumOf(nodes: readonly LoadNode[], read: (node: LoadNode) => Promi
 }
 
 async function walBytesOf({ url }: LoadNode): Promise<number> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query("select (pg_current_wal_lsn() - '0/0')::float8 as bytes");
-    return rows[0].bytes;
-  } finally {
-    await client.end();
-  }
+  const rows = await query<{ bytes: number }>(url, "select (pg_current_wal_lsn() - '0/0')::float8 as bytes");
+  return firstOf(rows).bytes;
 }
 
 /** Returns the CPU time of the server and its children, including those that ended (proc(5): utime, stime, cutime, cstime). */

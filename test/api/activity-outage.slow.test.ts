@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type ApiAnswer, type StartedApp, startTestApp, useApp } from '../support/app.ts';
-import { execute } from '../support/database.ts';
+import { query } from '../support/nodes.ts';
 import { until } from '../support/until.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 import { countRows, withDatabase } from './support/tenants.ts';
@@ -52,12 +52,12 @@ describe('activity while the database', function outages() {
       const { pathname } = new URL(service.databaseUrl);
       const name = pathname.slice(1);
       const server = new URL('/postgres', service.databaseUrl).href;
-      await execute(server, `alter database ${name} with allow_connections false`);
-      await execute(server, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+      await query(server, `alter database ${name} with allow_connections false`);
+      await query(server, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
       try {
         await work();
       } finally {
-        await execute(server, `alter database ${name} with allow_connections true`);
+        await query(server, `alter database ${name} with allow_connections true`);
       }
     },
   })) {

@@ -9,8 +9,8 @@ import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { createLogger } from '../../src/log.ts';
 import { SYSTEM_RANDOM } from '../../src/platform.ts';
-import { copyDatabase, createTemporaryFolder, createTestDatabase, execute, silentLog } from './database.ts';
-import { isDistributedRun } from './nodes.ts';
+import { copyDatabase, createTemporaryFolder, createTestDatabase, silentLog } from './database.ts';
+import { isDistributedRun, query } from './nodes.ts';
 
 /** A response of the API. */
 export interface ApiAnswer {
@@ -250,7 +250,7 @@ async function startOnce(): Promise<string> {
   const app = await startApp({ config, database: { url }, log: silentLog, connectors: [] });
   await app.stop();
   await rm(dataDir, { recursive: true });
-  await execute(url, isDistributedRun ? TRUNCATE_TABLES : EMPTY_TABLES);
+  await query(url, isDistributedRun ? TRUNCATE_TABLES : EMPTY_TABLES);
   return url;
 }
 

@@ -12,7 +12,7 @@ import { distributeDatabase } from '../../src/db/distribute.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { firstOf } from '../../src/db/row.ts';
 import { createLogger } from '../../src/log.ts';
-import { copyOnNodes, createSharedDatabase, findNodes, inDatabase, isDistributedRun } from './nodes.ts';
+import { copyOnNodes, createSharedDatabase, findNodes, inDatabase, isDistributedRun, query } from './nodes.ts';
 
 export const silentLog = createLogger({ level: 'silent' });
 
@@ -102,7 +102,7 @@ export async function copyDatabase(copied: string): Promise<string> {
 export async function dropTestDatabase(url: string): Promise<void> {
   if (server === undefined) return;
   for (const node of await findNodes((await server).url))
-    await execute(node, `drop database if exists ${nameIn(url)} with (force)`);
+    await query(node, `drop database if exists ${nameIn(url)} with (force)`);
 }
 
 /** Returns the server of the run, or starts one for this process. */
@@ -185,17 +185,6 @@ export async function createTemporaryFolder(parent = tmpdir(), prefix = 'causewa
   const folder = await mkdtemp(join(parent, prefix));
   await chmod(folder, 0o711);
   return folder;
-}
-
-/** @internal Runs one statement on a connection of its own. The names in it are our own, so they need no quoting. */
-export async function execute(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
 
 function nameIn(url: string): string {

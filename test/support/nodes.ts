@@ -53,8 +53,8 @@ async function hasDatabase(node: string, name: string): Promise<boolean> {
   return (await query(node, `select from pg_database where datname = '${name}'`)).length > 0;
 }
 
-/** Runs one statement on a connection of its own. The names in it are our own, so they need no quoting. */
-async function query<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
+/** Runs one statement on a connection of its own, and returns its rows. The names in it are our own, so they need no quoting. */
+export async function query<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
