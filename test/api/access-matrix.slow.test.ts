@@ -23,7 +23,7 @@ import { authorizationOf, type Tenant } from './support/tenants.ts';
  * of the organization (sibling), or in another organization (stranger), and really is there: a 404 means "not yours".
  */
 
-const IS_FULL = ['thorough', 'full'].includes(process.env.CONFORMANCE ?? '');
+const IS_SLOW_RUN = ['thorough', 'full'].includes(process.env.CONFORMANCE ?? '');
 /** Another one comes first from run to run. */
 const FIRST_TURN = Number(process.env.CONFORMANCE_SEED ?? Date.now()) % 1000;
 
@@ -159,7 +159,7 @@ async function countStatements(databaseUrl: string, work: () => Promise<void>): 
 
 /** Everybody in the slow run, or else one by turns, so that over its ways each operation is tried by all. */
 function rolesOf(turn: number): readonly RoleName[] {
-  if (IS_FULL) return ROLE_NAMES;
+  if (IS_SLOW_RUN) return ROLE_NAMES;
   const role = ROLE_NAMES[(FIRST_TURN + turn) % ROLE_NAMES.length];
   return role === undefined ? [] : [role];
 }
@@ -180,7 +180,7 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     RATE_LIMIT_USER: 'off',
     RATE_LIMIT_ACCOUNT: 'off',
     // Checking each answer against the specification costs as much as all the rest.
-    NODE_ENV: IS_FULL ? 'test' : 'production',
+    NODE_ENV: IS_SLOW_RUN ? 'test' : 'production',
   });
   let places: Readonly<Record<PlaceName, Place>>;
   let callers: Readonly<Record<RoleName, Tenant>>;

@@ -93,12 +93,13 @@ export async function followLinks(context: BrowserContext, origin: string, paths
   }
 
   async function follow(link: Link): Promise<void> {
-    const { from, href } = link;
-    at = `${from} → ${href.slice(origin.length)}`;
+    const target = link.href.slice(origin.length);
+    const way = `${link.from} → ${target}`;
+    at = way;
     const place = await showPageOf(link);
-    at = `${from} → ${href.slice(origin.length)}`;
+    at = way;
     // A list that was renewed has it no more.
-    if (place < 0) return void (await visit(href.slice(origin.length)));
+    if (place < 0) return void (await visit(target));
     await page
       .locator(ANCHORS)
       .nth(place)
@@ -106,7 +107,7 @@ export async function followLinks(context: BrowserContext, origin: string, paths
         Object(anchor).removeAttribute('target');
         Object(anchor).click();
       });
-    await page.waitForURL((url) => url.href !== origin + from);
+    await page.waitForURL((url) => url.href !== origin + link.from);
     await settle();
   }
 
