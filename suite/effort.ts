@@ -148,6 +148,17 @@ export function isChosen({ CONFORMANCE_OF: chosen }: Environment, connector: str
   return chosen === undefined || chosen.split(',').includes(connector);
 }
 
+/**
+ * Returns whether a real server receives every literal: CONFORMANCE_OF names the connector, or CONFORMANCE_SEED is set, as .ci/run does
+ * with CONFORMANCE=full.
+ */
+export function hasEveryLiteral(
+  { CONFORMANCE_OF: chosen, CONFORMANCE_SEED: seed }: Environment,
+  connector: string,
+): boolean {
+  return seed !== undefined || chosen?.split(',').includes(connector) === true;
+}
+
 /** The share of the runs of a property test that each level tries. */
 const SHARES: Readonly<Record<string, number>> = { full: 1, thorough: 0.3 };
 const LEAST_SHARE = 0.1;

@@ -17,7 +17,6 @@ const LEVELS: readonly (readonly string[])[] = [
     'pace',
     'retry-after',
     'telemetry',
-    'turn-budget',
     'bounded',
   ],
   ['shared-errors'],

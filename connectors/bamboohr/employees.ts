@@ -71,7 +71,9 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
       ...rows,
       run: async ({ send, config }, input) => {
         const page = rows.read(await send(rows.request(input, config)), input);
-        return { ...page, records: await addEntries({ send, columns }, page.records, nativesOf(input)) };
+        const inTables = nativesOf(input).filter((native) => isInTable(columns, native));
+        if (inTables.length === 0) return page;
+        return { ...page, records: await addEntries({ send, columns }, page.records, inTables) };
       },
     },
     get: { run: ({ send }, input) => getEmployee({ send, columns }, input.id, nativesOf(input)) },
@@ -159,7 +161,6 @@ async function addEntries(
   natives: readonly string[],
 ): Promise<readonly Json[]> {
   const owners = json.objects(records, 'the rows');
-  if (!natives.some((native) => isInTable(ports.columns, native))) return owners;
   const entries = new Map(owners.map((owner): [number, Record<string, unknown>] => [idOf(owner), {}]));
   const tables = Map.groupBy(natives, (native) => ports.columns.get(native)?.table);
   for (const [table, columns] of tables) {

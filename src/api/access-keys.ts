@@ -4,11 +4,12 @@ import { type AccessKey, type Selectable, selectionOf } from '../accounts/access
 import type { AccessKeyRow } from '../accounts/access-keys/store.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
+import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { missing } from '../shared-errors.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 export interface AccessKeyServices {
   readonly accessKeys: AccessKeys;

@@ -2,11 +2,12 @@ import { OPERATIONS } from '../../generated/operations.ts';
 import type { AccountRecord, AccountRecords } from '../accounts/account-records.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import { AppError, cutText } from '../errors.ts';
+import { listHeaders } from '../http/response.ts';
 import { missing } from '../shared-errors.ts';
 import { assertPrivilege } from './access.ts';
 import { assertAsRead } from './body-faults.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;

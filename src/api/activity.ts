@@ -6,6 +6,7 @@ import { type CountedMetric, mergeTallies, type Tally } from '../activity/tallie
 import type { Clock } from '../clock.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError } from '../errors.ts';
+import { listHeaders } from '../http/response.ts';
 import type { Instances } from '../instances/instances.ts';
 import {
   countOf,
@@ -20,8 +21,8 @@ import {
   toUsageTime,
   toUsageView,
 } from './activity-view.ts';
-import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationPath, OperationQuery } from './operation.ts';
+import { createPositionTokens, type PageSeal } from './page-tokens.ts';
 
 export interface ActivityServices {
   readonly activity: Pick<Activity, 'history' | 'usage'>;

@@ -2,10 +2,11 @@ import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { AuditLog, AuditPlace, AuditQuery, AuditScope, StoredAuditEntry } from '../accounts/audit-log.ts';
 import type { Registry } from '../connector/registry.ts';
 import { pointer } from '../errors.ts';
+import { listHeaders } from '../http/response.ts';
 import { missing, reversedPeriod } from '../shared-errors.ts';
 import type { AuditTarget } from './access.ts';
-import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery, OperationResult } from './operation.ts';
+import { createPositionTokens, type PageSeal } from './page-tokens.ts';
 
 type EntryView = OperationResult<'listAuditLogs'>[number];
 

@@ -9,13 +9,14 @@ import type { BulkJob, RowError } from '../bulk/job.ts';
 import { fileNameOf, statusOf } from '../bulk/status.ts';
 import { AppError, ERROR_STATUS, type ErrorCode, invalidRequest, pointer } from '../errors.ts';
 import { matchesTag, readRange } from '../http/byte-ranges.ts';
+import { safeFileHeaders } from '../http/file-headers.ts';
 import type { StreamResponse } from '../http/response.ts';
-import { safeFileHeaders } from '../http/response.ts';
+import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import { chooseType } from '../resources/media.ts';
 import { withPointers } from './body-faults.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 import { inHub } from './records.ts';
 
 /** The page size of a request that names none: the default of the spec. */

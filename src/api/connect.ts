@@ -9,11 +9,12 @@ import type { SessionRow } from '../connect/session-store.ts';
 import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { pointer } from '../errors.ts';
+import { listHeaders } from '../http/response.ts';
 import { withPointers } from './body-faults.ts';
 import { markOf } from './element-mark.ts';
 import { toConfigurationField } from './element-view.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 export interface ConnectServices {
   readonly connect: ConnectRoom;

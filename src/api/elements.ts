@@ -7,8 +7,8 @@ import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instanc
 import { missing } from '../shared-errors.ts';
 import { inBody, withPointers } from './body-faults.ts';
 import { type Element, toConfigurationForm, toElement, toElementDetail, toElementMetadata } from './element-view.ts';
-import type { PageSeal } from './listing.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
+import type { PageSeal } from './page-tokens.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
 
 type Hub = OperationResult<'listHubs'>[number];

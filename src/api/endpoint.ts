@@ -55,7 +55,7 @@ const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
   'listNotifications',
 ]);
 
-/** Returns whether responses of an operation may be compressed (see `compression.ts`). */
+/** Returns whether responses of an operation may be compressed (see `encodingOf`). */
 export function isPackable(id: OperationId): boolean {
   return OPEN_OPERATIONS.has(id) || OPEN_TAGS.has(OPERATIONS[id].tag);
 }

@@ -2,11 +2,12 @@ import { AppError } from '../errors.ts';
 import { type EventType, RECORD_ACTIONS } from '../events/event-types.ts';
 import type { EventHistory, StoredEvent } from '../events/history/history.ts';
 import { type Accepted, type FindSource, type NewEvent, type ReadySubscription, wantsType } from '../events/model.ts';
+import { listHeaders } from '../http/response.ts';
 import { instanceNotFound } from '../instances/instance.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { ofToken } from './instances.ts';
-import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
+import { createPositionTokens, type PageSeal } from './page-tokens.ts';
 
 export interface EventServices {
   readonly findSource: FindSource;

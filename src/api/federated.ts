@@ -1,12 +1,13 @@
 import { type AccessKey, selectionOf } from '../accounts/access-keys/scope.ts';
 import { hubsOf } from '../connector/define.ts';
 import { AppError, invalidRequest } from '../errors.ts';
+import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { createFederatedLists, type FederatedPosition } from '../resources/federated.ts';
 import type { Resources } from '../resources/index.ts';
-import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationQuery } from './operation.ts';
+import { createPositionTokens, type PageSeal } from './page-tokens.ts';
 
 /** Maximum number of instances of one list. */
 const MOST_INSTANCES = 500;

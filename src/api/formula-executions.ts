@@ -3,9 +3,10 @@ import type { CountedPage, Executions, InstanceOfFormula } from '../formulas/exe
 import { showValues } from '../formulas/executions/step-values.ts';
 import { LIMITS } from '../formulas/model.ts';
 import type { TemplateRoom } from '../formulas/templates-room.ts';
+import { listHeaders } from '../http/response.ts';
 import { callerOf } from './formulas.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 type ExecutionView = OperationResult<'getFormulaExecution'>;
 type StepView = OperationResult<'getFormulaStepExecution'>;

@@ -1,8 +1,9 @@
 import type { FormulaJob } from '../formulas/jobs.ts';
 import type { TemplateRoom } from '../formulas/templates-room.ts';
+import { listHeaders } from '../http/response.ts';
 import { callerOf } from './formulas.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;

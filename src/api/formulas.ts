@@ -7,10 +7,11 @@ import type { Formula, FormulaContent, Step, Trigger, Variable } from '../formul
 import { toResourceDocument } from '../formulas/resource-document.ts';
 import type { TemplateRoom } from '../formulas/templates-room.ts';
 import type { FormulaVersion } from '../formulas/templates-store.ts';
+import { listHeaders } from '../http/response.ts';
 import { missing } from '../shared-errors.ts';
 import { assertAsRead } from './body-faults.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationQuery, OperationResult } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 export interface FormulaServices {
   readonly formulas: TemplateRoom;

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
+import { listHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
 import { type InstanceListPosition, type InstanceOrder, ORDERABLE_INSTANCE } from '../instances/store.ts';
@@ -21,8 +22,8 @@ import {
   toInstanceView,
   toNewInstanceView,
 } from './instance-view.ts';
-import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationPath, OperationQuery } from './operation.ts';
+import { createPositionTokens, type PageSeal } from './page-tokens.ts';
 
 export interface InstanceServices {
   readonly activity: Pick<Activity, 'lastCalls'>;

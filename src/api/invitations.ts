@@ -3,8 +3,9 @@ import { type Invitations, statusOf } from '../accounts/invitations.ts';
 import type { Clock } from '../clock.ts';
 import type { TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
+import { listHeaders } from '../http/response.ts';
 import type { Handlers, OperationResult } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 export interface InvitationParts {
   readonly seal: PageSeal;

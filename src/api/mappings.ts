@@ -14,8 +14,8 @@ import type { ShownTransformation } from '../mappings/transformations.ts';
 import { assertPrivilege } from './access.ts';
 import { callerOf as callerOfFormulas } from './formulas.ts';
 import { ofToken } from './instances.ts';
-import type { PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
+import type { PageSeal } from './page-tokens.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
 
 export interface MappingServices {

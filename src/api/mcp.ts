@@ -3,9 +3,9 @@ import type { OperationId } from '../../generated/operations.ts';
 import type { AccessKey } from '../accounts/access-keys/scope.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError } from '../errors.ts';
+import { signalEnd } from '../http/connection.ts';
 import { createCors } from '../http/cors.ts';
 import { LARGE, readJsonBody } from '../http/json-body.ts';
-import { signalEnd } from '../http/request-end.ts';
 import type { AgentRoom } from '../mcp/index.ts';
 import type { IdentifyKey } from './authorization.ts';
 import { assertKeyMay } from './key-scopes.ts';
@@ -55,7 +55,7 @@ const EXPOSED = ['Elements-Request-Id', 'Retry-After', 'WWW-Authenticate'];
 export function createAgentCors(corsOrigins: readonly string[]): RequestHandler {
   const sendPreflight = createCors(corsOrigins, EXPOSED);
   return (request, response, next) => {
-    if (!sendPreflight(request, response)) next();
+    if (sendPreflight?.(request, response) !== true) next();
   };
 }
 

@@ -6,6 +6,7 @@ import { hostOf } from '../events/lease.ts';
 import { type Accepted, type FindSource, type NewEvent, wantsType } from '../events/model.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
+import { listHeaders } from '../http/response.ts';
 import { instanceNotFound } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { assertAsRead } from './body-faults.ts';
@@ -18,8 +19,8 @@ import {
 } from './delivery-view.ts';
 import { splitBody } from './endpoint-body.ts';
 import { splitType, TEST_TYPE } from './events.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 export interface NotificationServices {
   readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'update'>;

@@ -1,10 +1,11 @@
 import type { Principal } from '../accounts/accounts.ts';
+import { listHeaders } from '../http/response.ts';
 import { MASK } from '../instances/configuration.ts';
 import type { Proxies, ProxyClient } from '../instances/oauth/proxies/proxies.ts';
 import type { OAuthProxy } from '../instances/oauth/proxies/proxy.ts';
 import { assertPrivilege } from './access.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 /** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Polls } from '../polls/index.ts';
 import type { PollRow } from '../polls/poll-store.ts';
-import type { PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
+import type { PageSeal } from './page-tokens.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
 
 type PollView = OperationResult<'runInstancePoll'>;

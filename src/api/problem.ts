@@ -12,7 +12,7 @@ import {
   redactAppError,
 } from '../errors.ts';
 import type { Problem } from '../http/client-error.ts';
-import { isHangUp } from '../http/request-end.ts';
+import { isHangUp } from '../http/connection.ts';
 import type { RedactCall } from '../http/request-log.ts';
 import { setBudget } from '../http/response.ts';
 import type { Logger } from '../log.ts';

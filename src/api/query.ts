@@ -11,7 +11,7 @@ export function createQueryHandlers(resources: Pick<Resources, 'explain'>) {
       const { explanation, mapping } = await withPointers(inBody, explained);
       return {
         body: { ...explanation, predicates: [...explanation.predicates] },
-        headers: { ...mappingHeaders(mapping), 'Elements-Element-Instance-Id': instance.id },
+        headers: { ...(mapping !== undefined && mappingHeaders(mapping)), 'Elements-Element-Instance-Id': instance.id },
       };
     },
   } satisfies Partial<Handlers>;

@@ -1,6 +1,7 @@
 import { coversObject } from '../accounts/access-keys/scope.ts';
 import type { Clock } from '../clock.ts';
-import { fileResponse } from '../http/response.ts';
+import { fileResponse } from '../http/file-headers.ts';
+import { listHeaders } from '../http/response.ts';
 import { SHOWS_NULLS } from '../instances/configuration.ts';
 import type { Instance } from '../instances/instance.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
@@ -8,7 +9,6 @@ import type { CallReport } from '../resources/call.ts';
 import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
 import { assertInHub, describeObject, describeObjects, findName, objectNames } from '../resources/objects.ts';
 import type { Row } from '../where/index.ts';
-import { listHeaders } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery } from './operation.ts';
 
 export function createRecordHandlers(resources: Resources, clock: Clock) {
@@ -160,7 +160,7 @@ function toListRequest({ query, headers }: ListParts): ListRequest {
 function listResponse(list: RecordList, { instance, url }: { readonly instance: Instance; readonly url: string }) {
   const { records, bytes, nextPage, totalCount, pushdown, cutBy } = list;
   return {
-    body: records.map((record) => shown(record, instance)),
+    body: instance.config[SHOWS_NULLS] === false ? records.map(withoutNulls) : [...records],
     bytes,
     headers: {
       ...listHeaders(records.length, { url, token: nextPage }),
@@ -170,11 +170,6 @@ function listResponse(list: RecordList, { instance, url }: { readonly instance: 
       ...callHeaders(instance, list),
     },
   };
-}
-
-/** Returns a record as the instance wants it shown: with its nulls or without. */
-function shown(record: Row, { config }: Instance): Row {
-  return config[SHOWS_NULLS] === false ? withoutNulls(record) : record;
 }
 
 function withoutNulls(record: Row): Row {
@@ -189,7 +184,8 @@ function recordResponse(
   { instance }: { readonly instance: Instance },
   { record, ...report }: CallReport & { readonly record: Readonly<Record<string, unknown>> },
 ) {
-  return { body: shown(record, instance), headers: callHeaders(instance, report) };
+  const body = instance.config[SHOWS_NULLS] === false ? withoutNulls(record) : record;
+  return { body, headers: callHeaders(instance, report) };
 }
 
 function instanceHeader(instance: Instance) {
@@ -199,7 +195,7 @@ function instanceHeader(instance: Instance) {
 /** Returns the response headers that report an instance's calls to the provider. */
 export function callHeaders(instance: Instance, { providerCalls, rateLimit, mapping }: CallReport) {
   return {
-    ...mappingHeaders(mapping),
+    ...(mapping !== undefined && mappingHeaders(mapping)),
     'Elements-Element-Instance-Id': instance.id,
     'Elements-Provider-Calls': providerCalls,
     'RateLimit-Limit': rateLimit?.limit,
@@ -212,9 +208,7 @@ export function callHeaders(instance: Instance, { providerCalls, rateLimit, mapp
 const LONGEST_HEADER = 1000;
 
 /** Returns the headers that report values and rows that a mapping could not convert. */
-export function mappingHeaders(mapping: CallReport['mapping']) {
-  if (mapping === undefined) return {};
-  const { values, scripts, scriptReason, filterReason } = mapping;
+export function mappingHeaders({ values, scripts, scriptReason, filterReason }: NonNullable<CallReport['mapping']>) {
   if (values.size === 0 && scripts === 0 && filterReason === undefined) return {};
   const faults = [...values].map(([name, { count, noun }]) =>
     count === 1 ? `1 value of '${name}' could not be converted` : `${count} values of '${name}' are no ${noun}`,

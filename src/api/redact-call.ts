@@ -59,9 +59,9 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
     const ofCaller = caller ? redactorOf(caller) : createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
     // A record may have a `code` or a `token` that is none. Its query is not even looked at: that parses it once more.
     const given = response.locals.scope === 'record' ? [] : givenSecrets(request);
-    const others = [secretsInPath(request.originalUrl), keysIn(request.originalUrl), given].filter(
-      ({ length }) => length > 0,
-    );
+    const { originalUrl } = request;
+    const keys = originalUrl.includes('ck_') ? keysIn(originalUrl) : [];
+    const others = [secretsInPath(originalUrl), keys, given].filter(({ length }) => length > 0);
     return others.length === 0 ? ofCaller : combineRedactors([ofCaller, ...others.map(createRedactor)]);
   };
 
@@ -73,7 +73,7 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
 
 /** Returns what looks like access keys in a URL, wherever they stand. No URL of ours has one. */
 function keysIn(originalUrl: string): readonly string[] {
-  return originalUrl.includes('ck_') ? (originalUrl.match(/ck_[0-9A-Za-z]{20,}/g) ?? []) : [];
+  return originalUrl.match(/ck_[0-9A-Za-z]{20,}/g) ?? [];
 }
 
 const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element', 'connect', 'bearer', 'basic']);

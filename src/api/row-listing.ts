@@ -1,4 +1,5 @@
 import document from '../../generated/openapi.json' with { type: 'json' };
+import { listHeaders } from '../http/response.ts';
 import {
   compileCondition,
   type FieldSpec,
@@ -7,7 +8,7 @@ import {
   type Queryable,
   type Row,
 } from '../where/index.ts';
-import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
+import { createPositionTokens, type PageSeal } from './page-tokens.ts';
 
 /** A list whose rows are in memory in the form of the response. */
 export interface RowListing<Row> {

@@ -1,7 +1,8 @@
+import { listHeaders } from '../http/response.ts';
 import type { Schemas, Watch } from '../schemas/index.ts';
 import type { ChangeRow } from '../schemas/watch-store.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
 
 type WatchView = OperationResult<'getSchemaWatch'>;

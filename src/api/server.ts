@@ -7,14 +7,12 @@ import type { TenantIds } from '../accounts/store.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, isAppError, pointer, unknownName } from '../errors.ts';
 import type { EndRequest, NotedRequest, RequestPath } from '../formulas/request-triggers.ts';
-import { type HttpHandler, hasBody } from '../http/connection.ts';
+import { type HttpHandler, hasBody, signalEnd } from '../http/connection.ts';
 import { createCors } from '../http/cors.ts';
 import { isForm, readFileForm, readStreamedForm, type StreamedForm } from '../http/file-form.ts';
 import { ORDINARY, readJsonBody } from '../http/json-body.ts';
-import { sendJson } from '../http/json-response.ts';
-import { signalEnd } from '../http/request-end.ts';
 import { logRequests, type RequestLogParts, type RequestLogPorts } from '../http/request-log.ts';
-import { assertAcceptsJson, type HandlerResponse, sendResponse } from '../http/response.ts';
+import { assertAcceptsJson, type HandlerResponse, sendJson, sendResponse } from '../http/response.ts';
 import { assertFewParameters, MOST_PAIRS, searchOf } from '../pairs.ts';
 import type { FileForm } from '../resources/upload.ts';
 import { inSpan, type Trace } from '../trace.ts';
@@ -150,7 +148,7 @@ function createApi(api: ApiParts): Serve {
     const { locals } = response;
     // Tokens, secrets and the records of people are in the responses: no cache keeps them.
     response.setHeader('Cache-Control', 'no-store');
-    if (sendPreflight(request, response)) return;
+    if (sendPreflight?.(request, response) === true) return;
     // Node leaves the body out by what the request was when it came; to everything from here on it is the GET.
     locals.isHead = request.method === 'HEAD';
     if (locals.isHead) request.method = 'GET';

@@ -3,10 +3,11 @@ import { ROLE_KEYS } from '../accounts/privileges.ts';
 import type { Secrets } from '../accounts/secrets.ts';
 import type { CreatedUser, UserChanges, UserRow, UserScope, Users } from '../accounts/users.ts';
 import { AppError } from '../errors.ts';
+import { listHeaders } from '../http/response.ts';
 import { assertAsRead } from './body-faults.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationQuery, OperationRequest, OperationResult } from './operation.ts';
 import { toSecretView } from './organizations.ts';
+import { createPageTokens, type PageSeal } from './page-tokens.ts';
 
 export interface UserServices {
   readonly users: Users;

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { MOST_STREAMED_BYTES } from '../http/body-bytes.ts';
 import { createClientErrorHandler } from '../http/client-error.ts';
-import { dropRests, type HttpHandler, handOnInARow, MOST_HEADER_BYTES, timeBodies } from '../http/connection.ts';
-import { startFairly } from '../http/fair-start.ts';
+import { type HttpHandler, handOnInARow, MOST_HEADER_BYTES, startFairly } from '../http/connection.ts';
+import { watchBody } from '../http/incoming-body.ts';
 import { addressOf, networkOf } from '../http/remote-address.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
 import { describeListenError, type WantedPort } from './free-ports.ts';
@@ -20,7 +21,7 @@ const LIMITS = {
   /** Longer than load balancers keep theirs, so that they never send into a closing connection. */
   keepAliveTimeout: 75_000,
   headersTimeout: 15_000,
-  /** Bodies have a time of their own, see `timeBodies`. */
+  /** Bodies have a time of their own, see `watchBody`. */
   requestTimeout: 0,
   connectionsCheckingInterval: 1_000,
 } as const;
@@ -38,17 +39,19 @@ export async function openListener(handler: HttpHandler, options: ListenerOption
   const { trust } = options;
   const { handle, ...classes } = handler;
   const fair = startFairly(handle, (request) => networkOf(addressOf(request, trust)));
-  const server = createServer({ ...LIMITS, ...classes }, handOnInARow(fair));
+  const refuse = createClientErrorHandler(options);
+  const bounds = {
+    ms: BODY_MS,
+    end: (socket: Socket) =>
+      refuse(Object.assign(new Error('A body is late.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket),
+    droppedBytes: MOST_DROPPED_BYTES,
+  };
+  const inARow = handOnInARow(fair, (request, response) => watchBody(request, response, options.clock, bounds));
+  const server = createServer({ ...LIMITS, ...classes }, inARow);
   const connections = watchConnections(server, options);
   // A caller that waits for "100 Continue" is authorized first; body-bytes.ts sends it. By itself, Node.js would send it at once.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  const refuse = createClientErrorHandler(options);
   server.on('clientError', refuse);
-  timeBodies(server, options.clock, {
-    ms: BODY_MS,
-    end: (socket) => refuse(Object.assign(new Error('A body is late.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket),
-  });
-  dropRests(server, options.clock, { bytes: MOST_DROPPED_BYTES, ms: BODY_MS });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(describeListenError(error, options)));
     server.listen(options.port, options.host, resolve);

@@ -7,7 +7,7 @@ import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, unknownNa
 import type { Instance } from '../instances/instance.ts';
 import { isJsonObject, parseJson } from '../numbers/exact-json.ts';
 import type { Resources } from '../resources/index.ts';
-import { requireOperation } from '../resources/objects.ts';
+import { refuseOperation } from '../resources/objects.ts';
 import type { BulkStore, NewJob, StoredJob } from './bulk-store.ts';
 import { packChunks } from './chunks.ts';
 import { type Callback, MOST_OPEN_JOBS, tooMany } from './create-job.ts';
@@ -174,7 +174,8 @@ async function readPlan({ egress }: ReceivePorts, { request, object }: PlanInput
   if (text === undefined) return undefined;
   const { format, action, identifierFieldName, callbackUrl } = readMetaData(text);
   const { instance, objectName, callback } = request;
-  for (const operation of NEEDED[action]) requireOperation({ instance, objectName }, object, operation);
+  const missing = NEEDED[action].find((operation) => object[operation] === undefined);
+  if (missing !== undefined) refuseOperation({ instance, objectName }, object, missing);
   const identifier = identifierFieldName ?? idFieldOf(object);
   if (action !== 'create') assertFindable({ objectName, object, identifier });
   const called = callbackUrl === undefined ? callback : { url: callbackUrl, pointer: '/body/metaData/callbackUrl' };

@@ -3,9 +3,9 @@ import type { IngestAction, NativeIngest, ObjectSpec } from '../connector/index.
 import { isAppError } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { readDecimal } from '../numbers/number-value.ts';
-import type { IngestCall } from '../resources/index.ts';
 import { isMappedObject, type MappedObject } from '../resources/mapped.ts';
 import { writeRecord } from '../resources/record.ts';
+import type { IngestCall } from '../resources/walks.ts';
 import { type FieldSpec, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
 import { idFieldOf, without, withoutNulls } from './write-rows.ts';
 

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Instance } from '../instances/instance.ts';
-import type { ObjectTarget, Resources, Walk, WalkedPage, WalkRequest } from '../resources/index.ts';
+import type { Resources } from '../resources/index.ts';
+import type { ObjectTarget } from '../resources/opened.ts';
 import type { Position } from '../resources/page.ts';
 import { callsBesideCallers } from '../resources/rate-limits.ts';
+import type { Walk, WalkedPage, WalkRequest } from '../resources/walks.ts';
 
 /** Reads pages, some of which are requested before they are needed. The memory of a page is counted until it is released. */
 export type Pages = ReturnType<typeof createPages>;

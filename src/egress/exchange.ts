@@ -2,8 +2,7 @@ import { type Dispatcher, errors } from 'undici';
 import { onAbort } from '../abort.ts';
 import type { Clock, EndWait } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
-import { goOnInTurn, takeTurn } from '../pace.ts';
-import { countPiece } from '../turn-budget.ts';
+import { countPiece, goOnInTurn, takeTurn } from '../pace.ts';
 import { EgressError } from './error.ts';
 
 export interface RawResponse {
@@ -71,8 +70,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = joinHeaders(headers);
-    const { maxBytes } = this.#limits;
-    this.#cutAt = getCut(this.#limits, status, this.#headers);
+    const { maxBytes, onExcess, failureBytes } = this.#limits;
+    const isSuccess = status >= 200 && status < 300;
+    if (onExcess === 'cut') this.#cutAt = maxBytes;
+    // A compressed body cannot be decoded without its end, so decode.ts cuts it afterwards.
+    else if (!isSuccess && !isPacked(this.#headers)) this.#cutAt = failureBytes;
     if (this.#cutAt === undefined && Number(this.#headers['content-length']) > maxBytes) this.#failBySize();
   }
 
@@ -103,18 +105,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#body.add(chunk);
   }
 
-  onResponseEnd(): void {
-    this.#complete();
-  }
-
   /** Ends the connection without waiting for the rest, because it cannot carry another call. */
   #cut(controller: Dispatcher.DispatchController, lastChunk: Buffer): void {
     this.#add(lastChunk);
-    this.#complete();
+    this.onResponseEnd();
     controller.abort(new EgressError('aborted', 'The rest of the response is not needed.'));
   }
 
-  #complete(): void {
+  onResponseEnd(): void {
     if (this.#failure !== undefined) return;
     this.#isComplete = true;
     this.#release();
@@ -123,11 +121,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #resolve(): void {
-    this.#settle.resolve({
-      status: this.#status,
-      headers: this.#headers,
-      body: this.#body?.join() ?? this.#first ?? NO_BYTES,
-    });
+    const body = this.#body?.join() ?? this.#first ?? NO_BYTES;
+    this.#settle.resolve({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -166,13 +161,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#endWait();
     this.#ignoreAbort?.();
   }
-}
-
-/** A compressed body cannot be decoded without its end, so decode.ts cuts it afterwards. */
-function getCut(limits: ExchangeLimits, status: number, headers: RawResponse['headers']): number | undefined {
-  if (limits.onExcess === 'cut') return limits.maxBytes;
-  if (status >= 200 && status < 300) return undefined;
-  return isPacked(headers) ? undefined : limits.failureBytes;
 }
 
 export function isPacked(headers: RawResponse['headers']): boolean {

@@ -4,9 +4,8 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { CollectedBytes } from '../collected-bytes.ts';
 import type { ByteBudget, Hold } from '../connector/client/index.ts';
 import { AppError } from '../errors.ts';
-import { takeTurn } from '../pace.ts';
-import { countPiece } from '../turn-budget.ts';
-import { flowOf, holdReading } from './connection.ts';
+import { countPiece, takeTurn } from '../pace.ts';
+import { flowOf, holdReading } from './incoming-body.ts';
 
 export const KB = 1024;
 export const MB = 1024 * KB;

@@ -11,7 +11,6 @@ import {
   gzipSync,
   type ZlibOptions,
 } from 'node:zlib';
-import type { Response } from 'express';
 
 export type Encoding = 'br' | 'gzip';
 
@@ -51,33 +50,3 @@ export const COMPRESSORS: Readonly<Record<Encoding, Compressor>> = {
     createStream: () => createGzip(GZIP),
   },
 };
-
-/**
- * Returns the encoding for the body of a response; undefined if it must not be compressed.
- * `response.locals.isPackable` asserts that the body has no tokens or secrets, because the length of compressed data
- * reveals its content (BREACH).
- */
-export function encodingOf(response: Response): Encoding | undefined {
-  if (response.locals.isPackable !== true) return undefined;
-  if (response.hasHeader('Vary')) response.vary('Accept-Encoding');
-  else response.setHeader('Vary', 'Accept-Encoding');
-  return chooseEncoding(response.req.headers['accept-encoding']);
-}
-
-/** Returns the encoding that an `Accept-Encoding` header prefers (RFC 9110, 12.5.3). */
-export function chooseEncoding(header: string | undefined): Encoding | undefined {
-  if (header === undefined || header === 'identity') return undefined;
-  const qualities = parseAcceptEncoding(header);
-  const qualityOf = (name: string) => qualities.get(name) ?? qualities.get('*') ?? 0;
-  const names = Object.keys(COMPRESSORS) as Encoding[];
-  const [best] = names.filter((name) => qualityOf(name) > 0).sort((a, b) => qualityOf(b) - qualityOf(a));
-  return best !== undefined && qualityOf(best) >= (qualities.get('identity') ?? 0) ? best : undefined;
-}
-
-function parseAcceptEncoding(header: string): ReadonlyMap<string, number> {
-  const entries = header.split(',').flatMap((entry): [string, number][] => {
-    const [, name, quality = '1'] = /^\s*([\w*-]+)\s*(?:;\s*q=([\d.]+)\s*)?$/i.exec(entry) ?? [];
-    return name === undefined ? [] : [[name.toLowerCase(), Number(quality)]];
-  });
-  return new Map(entries);
-}

@@ -1,68 +1,12 @@
-import type {
-  IncomingHttpHeaders,
-  IncomingMessage,
-  RequestListener,
-  Server,
-  ServerOptions,
-  ServerResponse,
-} from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../clock.ts';
-import { takeTurn } from '../pace.ts';
-import { countPiece, type Flow } from '../turn-budget.ts';
+import { SYSTEM_CLOCK } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { goOnInTurn, takeTurn } from '../pace.ts';
+import { holdReading, holdUntilTaken } from './incoming-body.ts';
 
 /** Maximum size of a request line with its headers: room for a `where` of 16 KB with every character percent-encoded. */
 export const MOST_HEADER_BYTES = 64 * 1024;
-
-/**
- * Stops reading from a connection, even where Node would start again because a body or a response continues.
- * @returns a function that ends this
- */
-export function holdReading(socket: Socket): () => void {
-  const again = () => void socket.pause();
-  // Node begins to read in its own listener, which is called before this one.
-  socket.on('resume', again);
-  socket.pause();
-  return () => {
-    socket.off('resume', again);
-    if (!socket.destroyed) socket.resume();
-  };
-}
-
-/** Returns the control that pauses and resumes reading from a caller. */
-export function flowOf({ socket }: IncomingMessage): Flow {
-  let goOn: (() => void) | undefined;
-  return {
-    pause: () => {
-      goOn ??= holdReading(socket);
-    },
-    resume: () => {
-      goOn?.();
-      goOn = undefined;
-    },
-  };
-}
-
-/**
- * Reads no more of a chunked body until it is consumed or dropped, and then in a turn of its own. Node would keep up to 64 kB of it before
- * it stops, which is a long time and much memory for chunks of one byte.
- */
-export function holdUntilTaken(request: IncomingMessage): void {
-  if (request.headers['transfer-encoding'] === undefined) return;
-  const readOn = holdReading(request.socket);
-  let isTaken = false;
-  const take = () => {
-    if (isTaken) return;
-    isTaken = true;
-    if (request.complete) readOn();
-    else void takeTurn().then(readOn);
-  };
-  request.once('resume', take);
-  // A reader that iterates over the body listens for this event, and never calls `resume`.
-  request.on('newListener', (event) => {
-    if (event === 'readable') take();
-  });
-}
 
 /** The handler for the requests of a server, and the classes of its requests and responses. */
 export interface HttpHandler extends Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
@@ -88,22 +32,25 @@ interface RequestRow {
 /**
  * Returns a listener that starts only a few requests of a connection at a time. A caller can send many in a row without reading a response.
  * Started together, all of them would use memory and time, and end together when the connection breaks. A connection with too many is
- * closed.
+ * closed. `watchBody` is called with each request that has a body, before it starts.
  */
-export function handOnInARow(handle: RequestListener): RequestListener {
+export function handOnInARow(handle: RequestListener, watchBody: RequestListener): RequestListener {
   const rows = new WeakMap<Socket, RequestRow>();
 
   return (request, response) => {
     const { socket } = request;
     if (socket.destroyed) return;
-    holdUntilTaken(request);
+    if (hasBody(request.headers)) {
+      watchBody(request, response);
+      holdUntilTaken(request);
+    }
     const row = rows.get(socket) ?? { begun: 0, waiting: [], readOn: undefined };
     rows.set(socket, row);
     const begin = () => {
       row.begun++;
       response.on('close', () => {
         row.begun--;
-        goOn(socket, row);
+        if (row.waiting.length > 0) goOn(socket, row);
       });
       handle(request, response);
     };
@@ -128,71 +75,121 @@ function goOn(socket: Socket, row: RequestRow): void {
   row.readOn = undefined;
 }
 
+/** Maximum time in one turn of the event loop for the beginnings of requests, before other work continues. */
+const TURN_MS = 5;
+
+/** This measures the time of the process, which the clock of the service does not change. */
+const { steady } = SYSTEM_CLOCK;
+
+/** Returns the caller of a request. Requests of one caller start in their order. */
+export type CallerOf = (request: IncomingMessage) => string;
+
+/**
+ * Passes requests on fairly: for a few milliseconds in each turn of the event loop, with callers taking turns. Otherwise a thousand
+ * requests that one caller sends at once would be one long stretch of work, for which the requests of all others would wait. A request
+ * whose caller has disconnected before its turn is not started.
+ */
+export function startFairly(handle: RequestListener, callerOf: CallerOf): RequestListener {
+  const lines = new Map<string, (() => void)[]>();
+  /** The end of the current turn for incoming requests. Undefined between turns. */
+  let turnEndsAtMs: number | undefined;
+
+  /**
+   * Returns whether the turn has time left. Each request arrives in a callback of its own, so the promises of the previous one are settled
+   * and their work is counted.
+   */
+  function hasTime(): boolean {
+    const nowMs = steady();
+    if (turnEndsAtMs === undefined) {
+      turnEndsAtMs = nowMs + TURN_MS;
+      setImmediate(giveTurn);
+    }
+    return nowMs < turnEndsAtMs;
+  }
+
+  async function giveTurn(): Promise<void> {
+    turnEndsAtMs = undefined;
+    if (lines.size === 0) return;
+    const endsAtMs = steady() + TURN_MS;
+    turnEndsAtMs = endsAtMs;
+    for (let begin = takeNext(); begin !== undefined; begin = takeNext()) {
+      begin();
+      // A request continues in promises that are already resolved; they belong to its beginning.
+      await promisesKept();
+      if (steady() >= endsAtMs) break;
+    }
+    setImmediate(giveTurn);
+  }
+
+  /** Takes the first request of the caller whose turn it is. That caller then goes to the end of the queue. */
+  function takeNext(): (() => void) | undefined {
+    const [turn] = lines;
+    if (turn === undefined) return undefined;
+    const [caller, line] = turn;
+    lines.delete(caller);
+    const begin = line.shift();
+    if (line.length > 0) lines.set(caller, line);
+    return begin;
+  }
+
+  return (request, response) => {
+    if (lines.size === 0 && hasTime()) return void handle(request, response);
+    const caller = callerOf(request);
+    const line = lines.get(caller) ?? [];
+    line.push(() => {
+      if (!isGone(request, response)) handle(request, response);
+    });
+    lines.set(caller, line);
+  };
+}
+
+/** Resolves when nothing is left to do that waits for no event. */
+async function promisesKept(): Promise<void> {
+  // A tick that is requested inside a promise runs after all other promises. Requested elsewhere, it would run before them.
+  await undefined;
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+}
+
+function isGone(request: IncomingMessage, response: ServerResponse): boolean {
+  return request.socket.destroyed || response.destroyed;
+}
+
 /** Returns whether a request has a body. A length of 0 means none. */
 export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
   return encoding !== undefined || (length !== undefined && Number(length) !== 0);
 }
 
-const timed = new WeakMap<IncomingMessage, () => void>();
+const HUNG_UP = new AppError('INTERNAL', 'The caller hung up.');
+const RESPONDED = new AppError('INTERNAL', 'The request has ended.');
 
-/** Ends requests whose bodies have not arrived `ms` milliseconds after their headers, by calling `end`. */
-export function timeBodies(server: Server, clock: Pick<Clock, 'after'>, { ms, end }: BodyTime): void {
-  server.prependListener('request', (request: IncomingMessage) => {
-    if (!hasBody(request.headers)) return;
-    const endWait = clock.after(ms, () => {
-      if (!request.complete) end(request.socket);
+/** Returns a signal that aborts when the response is sent, or the caller closes the connection before. Then held memory can be released. */
+export function signalEnd(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  // The connection has ended already, so no event will report it.
+  if (response.destroyed) controller.abort(HUNG_UP);
+  else
+    response.on('close', () => {
+      if (response.writableFinished) controller.abort(RESPONDED);
+      else void abortInTurn(controller);
     });
-    timed.set(request, endWait);
-    request.once('close', endWait);
-  });
+  return controller.signal;
 }
 
-export interface BodyTime {
-  readonly ms: number;
-  readonly end: (socket: Socket) => void;
-}
-
-/** Removes the time limit of a body, as long as some of it arrives. Silent connections still end. */
-export function letTakeItsTime(request: IncomingMessage): void {
-  timed.get(request)?.();
-}
-
-/** Limits for the rest of a body whose request already has its response. */
-export interface RestBounds {
-  readonly bytes: number;
-  readonly ms: number;
+/** Hundreds hang up in one moment when what is between them and here breaks. */
+async function abortInTurn(controller: AbortController): Promise<void> {
+  await goOnInTurn();
+  controller.abort(HUNG_UP);
 }
 
 /**
- * Reads and drops the rest of a body after its response is sent, so that the connection can carry the next request. Node does so only for a
- * body that was never read. It closes the connection if the rest exceeds the bounds.
+ * Asserts, between two steps of work, that the caller is still connected.
+ * @throws the error that `isHangUp` recognizes
  */
-export function dropRests(server: Server, clock: Pick<Clock, 'after'>, bounds: RestBounds): void {
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!hasBody(request.headers)) return;
-    response.once('finish', () => {
-      if (!request.complete) dropRest(request, clock, bounds);
-    });
-  });
+export function assertThere(response: ServerResponse): void {
+  if (response.destroyed) throw HUNG_UP;
 }
 
-function dropRest(request: IncomingMessage, clock: Pick<Clock, 'after'>, { bytes, ms }: RestBounds): void {
-  const { socket } = request;
-  // Its end would write a second response.
-  letTakeItsTime(request);
-  request.once(
-    'close',
-    clock.after(ms, () => void socket.destroy()),
-  );
-  // A reader that still waits for a piece would hold back all of them.
-  request.unpipe();
-  for (const event of ['data', 'readable']) request.removeAllListeners(event);
-  const flow = flowOf(request);
-  let dropped = 0;
-  request.on('data', (piece: Buffer) => {
-    dropped += piece.length;
-    countPiece(flow, piece.length);
-    if (dropped > bytes) socket.destroy();
-  });
-  request.resume();
+/** Returns whether work was aborted because the caller closed the connection. Nothing failed then, and there is nobody to report to. */
+export function isHangUp(thrown: unknown): boolean {
+  return thrown === HUNG_UP;
 }

@@ -7,16 +7,16 @@ const PREFLIGHT_SECONDS = 600;
  * Allows the pages of these origins to send requests and read responses (Fetch, "CORS protocol"). The secrets in a request decide what it
  * may do. So credentials of the browser are never allowed, and a preflight, which has no secrets, is accepted without any.
  * @param exposed headers of responses that pages can read
- * @returns a function that returns whether it has sent the response
+ * @returns a function that returns whether it has sent the response; undefined without origins
  */
 export function createCors(
   origins: readonly string[],
   exposed: readonly string[],
-): (request: Request, response: Response) => boolean {
+): ((request: Request, response: Response) => boolean) | undefined {
+  if (origins.length === 0) return undefined;
   const allowed = new Set(origins);
   const exposedText = exposed.join(', ');
   return (request, response) => {
-    if (allowed.size === 0) return false;
     response.vary('Origin');
     const { origin, 'access-control-request-headers': headers } = request.headers;
     if (origin === undefined || !allowed.has(origin)) return false;

@@ -6,8 +6,8 @@ import type { ByteBudget } from '../connector/client/index.ts';
 import type { UploadedFile } from '../connector/contract.ts';
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
 import { isJsonObject } from '../numbers/exact-json.ts';
+import { countPiece } from '../pace.ts';
 import type { FileForm } from '../resources/upload.ts';
-import { countPiece } from '../turn-budget.ts';
 import {
   askForBody,
   assertLength,
@@ -19,7 +19,7 @@ import {
   openBodyRoom,
   tooLarge,
 } from './body-bytes.ts';
-import { flowOf, letTakeItsTime } from './connection.ts';
+import { flowOf, letTakeItsTime } from './incoming-body.ts';
 import { assertJsonShape, LARGE, parseText } from './json-body.ts';
 
 /** The part with the file. */

@@ -8,8 +8,7 @@ import { type JsonShape, measureJson } from '../numbers/json-shape.ts';
 import { takeTurn } from '../pace.ts';
 import { onlyJson } from '../shared-errors.ts';
 import { askForBody, assertLength, KB, LARGE_BYTES, MB, openBodyRoom, readBody } from './body-bytes.ts';
-import { hasBody } from './connection.ts';
-import { assertThere } from './request-end.ts';
+import { assertThere, hasBody } from './connection.ts';
 
 /** Limits of a JSON body. */
 export interface BodyLimits extends JsonShape {

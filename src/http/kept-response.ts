@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Response } from 'express';
-import { COMPRESSORS, chooseEncoding, type Encoding } from './compression.ts';
+import { COMPRESSORS, type Encoding } from './compression.ts';
+import { chooseEncoding } from './response.ts';
 
 /** A prepared response that is the same for everybody. */
 export interface KeptResponse {

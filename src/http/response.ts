@@ -1,10 +1,12 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import type { Response } from 'express';
 import { AppError, type CallerBudget } from '../errors.ts';
-import type { RecordFile } from '../resources/media.ts';
+import { isLarge, PIECE_CHARACTERS, printPieces } from '../numbers/print-pieces.ts';
+import { createPacer } from '../pace.ts';
 import { chooseResponse } from '../resources/media.ts';
 import { packedTag } from './byte-ranges.ts';
-import { encodingOf } from './compression.ts';
-import { sendPieces } from './json-response.ts';
+import { COMPRESSORS, type Encoding, LEAST_COMPRESSED, MOST_COMPRESSED_AT_ONCE } from './compression.ts';
 
 /** Headers of a response. Undefined values are left out. */
 export type ResponseHeaders = Readonly<Record<string, string | number | undefined>>;
@@ -49,6 +51,39 @@ export function sendResponse(response: Response, result: HandlerResponse): void 
 }
 
 /**
+ * Replaces `response.json` for responses of any size. A large one is printed and sent piece by piece, as fast as the caller reads. It is
+ * compressed where the caller accepts that.
+ */
+export function sendJson(this: Response, body: unknown): Response {
+  const encoding = encodingOf(this);
+  if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', 'application/json; charset=utf-8');
+  const { bodyBytes }: { readonly bodyBytes?: number } = this.locals;
+  const isInPieces = bodyBytes === undefined ? isLarge(body) : bodyBytes > PIECE_CHARACTERS;
+  if (isInPieces) sendPieces(this, printPieces(body), encoding).catch((error: unknown) => this.req.next?.(error));
+  else {
+    const text = JSON.stringify(body);
+    const bytes = Buffer.byteLength(text);
+    if (encoding !== undefined && bytes >= LEAST_COMPRESSED) {
+      sendPacked(this, Buffer.from(text), encoding).catch((error: unknown) => this.req.next?.(error));
+    } else {
+      // Express also computes headers for caches, which are useless for responses that are never cached.
+      this.setHeader('Content-Length', bytes);
+      // For ASCII both encodings are equal, and Node reserves three bytes per character of UTF-8.
+      this.end(text, bytes === text.length ? 'latin1' : 'utf8');
+    }
+  }
+  return this;
+}
+
+async function sendPacked(response: Response, bytes: Buffer, encoding: Encoding): Promise<void> {
+  const { compressNow, compress } = COMPRESSORS[encoding];
+  const packed = bytes.length > MOST_COMPRESSED_AT_ONCE ? await compress(bytes) : compressNow(bytes);
+  response.setHeader('Content-Encoding', encoding);
+  response.setHeader('Content-Length', packed.length);
+  response.end(packed);
+}
+
+/**
  * Sends a stream after its headers are set. A whole file is compressed where the caller accepts that. A range has bytes of the uncompressed
  * file.
  */
@@ -70,6 +105,104 @@ function sendStream(response: Response, { status, pieces }: StreamResponse): voi
   sendPieces(response, pieces(), encoding).catch((error: unknown) => response.req.next?.(error));
 }
 
+/** A caller that reads nothing for this long receives no more, because its response is held in memory. */
+const STALL_MS = 60_000;
+
+/** Sends pieces as fast as the caller reads them. An error cannot follow compressed data, so the connection is broken instead. */
+async function sendPieces(
+  response: Response,
+  pieces: AsyncIterable<Buffer | string> | Iterable<Buffer | string>,
+  encoding: Encoding | undefined,
+): Promise<void> {
+  // If the connection ended before the response began, no event reports it any more.
+  if (response.destroyed) return;
+  const ended = new AbortController();
+  response.once('close', () => ended.abort());
+  response.setTimeout(STALL_MS);
+  const pacer = createPacer(ended.signal);
+  const sink = openSink(response, encoding);
+  try {
+    for await (const piece of pieces) {
+      if (!sink.write(piece)) await once(sink, 'drain', { signal: ended.signal });
+      if (pacer.isDue()) await pacer.pause();
+    }
+  } catch (error) {
+    // The caller closed the connection, so there is nobody to report to.
+    if (ended.signal.aborted) return;
+    // Compressed data that is still held would follow the error.
+    if (sink !== response) response.destroy();
+    throw error;
+  }
+  sink.end();
+}
+
+/** Where pieces are written. What goes wrong in it ends the response, and with it the writing. */
+function openSink(response: Response, encoding: Encoding | undefined): Writable {
+  if (encoding === undefined) return response;
+  response.setHeader('Content-Encoding', encoding);
+  const packer = COMPRESSORS[encoding].createStream();
+  packer.once('error', () => response.destroy());
+  response.once('close', () => packer.destroy());
+  packer.pipe(response);
+  return packer;
+}
+
+/**
+ * Returns the encoding for the body of a response; undefined if it must not be compressed.
+ * `response.locals.isPackable` asserts that the body has no tokens or secrets, because the length of compressed data
+ * reveals its content (BREACH).
+ */
+function encodingOf(response: Response): Encoding | undefined {
+  if (response.locals.isPackable !== true) return undefined;
+  if (response.hasHeader('Vary')) response.vary('Accept-Encoding');
+  else response.setHeader('Vary', 'Accept-Encoding');
+  return chooseEncoding(response.req.headers['accept-encoding']);
+}
+
+/** Returns the encoding that an `Accept-Encoding` header prefers (RFC 9110, 12.5.3). */
+export function chooseEncoding(header: string | undefined): Encoding | undefined {
+  if (header === undefined || header === 'identity') return undefined;
+  const qualities = parseAcceptEncoding(header);
+  const qualityOf = (name: string) => qualities.get(name) ?? qualities.get('*') ?? 0;
+  const names = Object.keys(COMPRESSORS) as Encoding[];
+  const [best] = names.filter((name) => qualityOf(name) > 0).sort((a, b) => qualityOf(b) - qualityOf(a));
+  return best !== undefined && qualityOf(best) >= (qualities.get('identity') ?? 0) ? best : undefined;
+}
+
+function parseAcceptEncoding(header: string): ReadonlyMap<string, number> {
+  const entries = header.split(',').flatMap((entry): [string, number][] => {
+    const [, name, quality = '1'] = /^\s*([\w*-]+)\s*(?:;\s*q=([\d.]+)\s*)?$/i.exec(entry) ?? [];
+    return name === undefined ? [] : [[name.toLowerCase(), Number(quality)]];
+  });
+  return new Map(entries);
+}
+
+/** Returns the headers of a list (decisions D3): the counts, and the next page. */
+export function listHeaders(
+  count: number,
+  next: { readonly url: string; readonly token: string | undefined },
+): ResponseHeaders {
+  return {
+    'Elements-Returned-Count': count,
+    ...(next.token !== undefined && {
+      'Elements-Next-Page-Token': next.token,
+      Link: `<${nextUrl(next.url, next.token)}>; rel="next"`,
+    }),
+  };
+}
+
+/** Returns the URL of the same request with the token in place of its page. */
+function nextUrl(given: string, token: string): string {
+  // Sent as they are by lax clients; in a Link header they would end the address.
+  const url = /[<>"#]/.test(given) ? given.replace(/[<>"#]/g, encodeURIComponent) : given;
+  // Most requests have no page yet, and parsing a long URL costs more than the rest of the headers.
+  if (!/[?&](?:page|nextPage)=/.test(url)) return `${url}${url.includes('?') ? '&' : '?'}nextPage=${token}`;
+  const next = new URL(url);
+  next.searchParams.delete('page');
+  next.searchParams.set('nextPage', token);
+  return next.href;
+}
+
 /** Sets the headers of the rate limit (draft-ietf-httpapi-ratelimit-headers-06). */
 export function setBudget(response: Response, { limit, remaining, resetSeconds }: CallerBudget): void {
   response.setHeader('RateLimit-Limit', limit);
@@ -84,62 +217,4 @@ export function setBudget(response: Response, { limit, remaining, resetSeconds }
 export function assertAcceptsJson(accept: string | undefined): void {
   if (accept === undefined || accept === '*/*' || chooseResponse(accept, []).kind === 'record') return;
   throw new AppError('NOT_ACCEPTABLE', 'This path returns JSON. Send Accept: application/json.');
-}
-
-const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+:'()-]+|"[^"\\\p{Cc}]*"))*$/u;
-
-/** Types that a browser shows without running what is in them. */
-const INERT_TYPE =
-  /^(?:application\/(?:pdf|octet-stream|(?:[\w.-]+\+)?json)|image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+|text\/(?:plain|csv))$/;
-
-/** A name for the file and nothing else (RFC 6266): no folder, no quoting within quotes. */
-const DISPOSITION =
-  /^(?:attachment|inline)((?:\s*;\s*filename\*?\s*=\s*(?:"[^"\\/\p{Cc}]*"|[\w!#$%&'+.^`|~-]+)){0,2})$/iu;
-
-/**
- * Returns headers for bytes of a provider under this service's own origin, which a browser must not display as a page of ours. The type is
- * never guessed, scripts do not run, and types that may have scripts are downloaded instead of shown.
- */
-export function safeFileHeaders({
-  contentType,
-  contentDisposition,
-  name,
-}: Partial<Pick<RecordFile, 'contentType' | 'contentDisposition' | 'name'>>) {
-  const type = contentType !== undefined && MEDIA_TYPE.test(contentType) ? contentType : 'application/octet-stream';
-  return {
-    'Content-Type': type,
-    'Content-Disposition': dispositionOf(type, contentDisposition ?? (name && writeDisposition(name))),
-    'Content-Security-Policy': "default-src 'none'; sandbox",
-  };
-}
-
-export function fileResponse({ bytes, ...file }: RecordFile): FileResponse {
-  return { file: bytes, headers: safeFileHeaders(file) };
-}
-
-function dispositionOf(type: string, given: string | undefined): string | undefined {
-  const [essence = ''] = type.toLowerCase().split(/[;\s]/);
-  const names = given === undefined ? undefined : DISPOSITION.exec(given)?.[1];
-  if (!INERT_TYPE.test(essence) || (given !== undefined && names === undefined)) return `attachment${names ?? ''}`;
-  return given;
-}
-
-/** Characters that file systems or quoted texts do not allow. */
-const AWKWARD = /["\\/:*?<>|%]/g;
-
-/** Returns a `Content-Disposition` header (RFC 6266) with the name in ASCII and, if it differs, also in UTF-8 (RFC 8187). */
-export function writeDisposition(name: string): string | undefined {
-  const whole = (name.split(/[\\/]/).at(-1) ?? '').replaceAll(/\p{C}/gu, '').trim();
-  if (whole === '') return undefined;
-  const plain = whole
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[^\x20-\x7e]/gu, '_')
-    .replaceAll(AWKWARD, '_');
-  const exact = `; filename*=UTF-8''${encodeURIComponent(whole).replaceAll(/['()*]/g, percentEncode)}`;
-  return `attachment; filename="${plain}"${plain === whole ? '' : exact}`;
-}
-
-function percentEncode(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }

@@ -7,7 +7,7 @@ import type { FindSyntaxFault } from './check-transformation.ts';
 import { createCommonResources } from './common-resources.ts';
 import { createDefinitions } from './definitions.ts';
 import { createKnownMappings } from './known.ts';
-import { SCRIPT_PARAMETERS } from './model.ts';
+import { type MappingsInForce, SCRIPT_PARAMETERS } from './model.ts';
 import { createMappingStore } from './store.ts';
 import { createTransformations } from './transformations.ts';
 import { createVdrs } from './vdrs.ts';
@@ -25,6 +25,16 @@ export interface MappingNeighbours {
   readonly connectorMappings: ConnectorMappings;
   /** Names that paths of the platform begin with. Those of the catalogue can be used all the same. */
   readonly reservedNames: ReadonlySet<string>;
+}
+
+/** Milliseconds for which the mappings in force for an instance are remembered, in case an announcement of a change was lost. */
+const KEEP_MS = 5_000;
+
+interface Remembered {
+  readonly mappings: MappingsInForce;
+  /** Number of changes that were known when the mappings were looked up. */
+  readonly changes: number;
+  readonly untilMs: number;
 }
 
 /** An instance, as far as its mappings depend on it. */
@@ -57,6 +67,11 @@ export function composeMappings(
   const shared = { store, visible, changeMappings, registry, definitions, reservedNames };
   const commonResources = createCommonResources(shared);
   const vdrs = createVdrs({ ...shared, clock, catalogue, transformations, findSyntaxFault });
+  const remembered = new WeakMap<MappedInstance, Remembered>();
+  let changes = 0;
+  known.onChange(() => {
+    changes++;
+  });
 
   return {
     definitions,
@@ -65,10 +80,20 @@ export function composeMappings(
     vdrs,
     catalogue,
 
-    /** Returns the mappings in force for an instance. It is the same value until one of them changes. */
-    inForce: async ({ accountId, id, connector }: MappedInstance) => {
+    /**
+     * Returns the mappings in force for an instance. It is the same value until one of them changes. As long as no mapping of any owner
+     * changes, the same object of an instance costs no look-up.
+     */
+    inForce: async (instance: MappedInstance): Promise<MappingsInForce> => {
+      const last = remembered.get(instance);
+      if (last?.changes === changes && clock.steady() < last.untilMs) return last.mappings;
+      const { accountId, id, connector } = instance;
+      // A change during the look-up makes the result outdated.
+      const before = changes;
       const organizationId = await accounts.getOrganizationId(accountId);
-      return known.inForce({ organizationId, accountId, instanceId: id, elementKey: connector.key });
+      const mappings = await known.inForce({ organizationId, accountId, instanceId: id, elementKey: connector.key });
+      remembered.set(instance, { mappings, changes: before, untilMs: clock.steady() + KEEP_MS });
+      return mappings;
     },
 
     /** Returns the mappings in force for instances of an element that have none of their own. */

@@ -41,7 +41,8 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
-  const marked = mayExceedDoubles(text) ? markNumbers(text) : text;
+  const mayExceedDoubles = hasLongNumber(text) || LARGE_EXPONENT.test(text);
+  const marked = mayExceedDoubles ? markNumbers(text) : text;
   if (marked === text) return JSON.parse(text);
   try {
     return restoreNumbers(JSON.parse(marked));
@@ -56,10 +57,6 @@ export function parseJson(text: string): unknown {
 const LONG = 16;
 /** Only a text outside of strings can be followed so. UUIDs and hashes often look like an exponent. */
 const LARGE_EXPONENT = /\de[-+]?\d{3,}(?:[\s,\]}]|$)/i;
-
-function mayExceedDoubles(text: string): boolean {
-  return hasLongNumber(text) || LARGE_EXPONENT.test(text);
-}
 
 const QUOTE = 0x22;
 const PLUS = 0x2b;

@@ -16,15 +16,19 @@ export function readDecimal(value: unknown): string | undefined {
   return isNumeric ? canonicalDecimal(String(value)) : undefined;
 }
 
-/** A text that a double prints unchanged. */
-const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
+/** A decimal as most providers write it. */
+const PLAIN_DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+/** A double holds every decimal of 15 digits. */
+const MOST_PLAIN_CHARACTERS = 15;
 
 /**
  * Returns a value as a number of JSON: an `ExactNumber` where a double would lose digits. A value that is no number is returned unchanged.
  */
 export function toJsonNumber(value: unknown): unknown {
-  if (typeof value === 'number' || value instanceof ExactNumber) return value;
-  if (typeof value === 'string' && PLAIN_INTEGER.test(value)) return Number(value);
+  if (typeof value !== 'string' && typeof value !== 'bigint') return value;
+  const isPlain = typeof value === 'string' && value.length <= MOST_PLAIN_CHARACTERS && PLAIN_DECIMAL.test(value);
+  // The sum is 0 for `-0`.
+  if (isPlain) return Number(value) + 0;
   const text = readDecimal(value);
   return text === undefined ? value : numberOf(text);
 }

@@ -8,7 +8,7 @@ import type { MappingInForce, MappingsInForce } from '../mappings/model.ts';
 import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
 import { type MappedObject, mapObject } from './mapped.ts';
-import { findName, type MappedObjects } from './objects.ts';
+import { findByAlias, findName, type MappedObjects } from './objects.ts';
 import type { MappedScript } from './scripted-rows.ts';
 
 const MIB = 1024 * 1024;
@@ -39,6 +39,13 @@ export interface MappingPorts {
 const NOTHING_MAPPED: MappedObjects = new Map();
 /** The mappings in force where there are none. */
 export const NO_MAPPINGS_IN_FORCE: MappingsInForce = { version: '', byName: new Map(), unmapped: [] };
+
+/** A complete object of an instance. */
+export interface FoundObject {
+  readonly object: ObjectSpec;
+  /** The same object, where a mapping in force makes it. */
+  readonly mapped?: MappedObject;
+}
 
 /** Mapped objects of an object of a provider, by the mapping that makes them and by the account that its script runs for. */
 type Mapped = WeakMap<MappingInForce, Map<number, MappedObject>>;
@@ -76,12 +83,22 @@ export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts)
    * Returns a complete object: a mapped one where a mapping in force has the name.
    * @throws AppError NOT_FOUND that names the nearest name
    */
-  async function getObject(call: InstanceCall, name: string): Promise<ObjectSpec> {
+  async function getObject(call: InstanceCall, name: string): Promise<FoundObject> {
     const { byName, unmapped } = await inForce(call.instance);
     const mapping = byName.get(name);
-    if (mapping === undefined) return getVendorObject(call, name, [...byName.keys()], unmapped);
-    const vendor = await getVendorObject(call, mapping.vendorName, [], []);
-    return mapOnce(vendor, mapping, call.instance.accountId);
+    const vendorName = mapping?.vendorName ?? name;
+    const objects = await getObjects(call);
+    const own = Object.hasOwn(objects, vendorName) ? vendorName : findByAlias(objects, vendorName);
+    const found = own === undefined ? undefined : objects[own];
+    if (own === undefined || found === undefined) {
+      if (mapping !== undefined) throw unknownObject(call, vendorName, Object.keys(objects));
+      if (unmapped.includes(name)) throw notMapped(call, name);
+      throw unknownObject(call, name, [...Object.keys(objects), ...byName.keys()]);
+    }
+    const vendor = found.describe === undefined ? found : await complete(call, own, found);
+    if (mapping === undefined) return { object: vendor };
+    const mapped = mapOnce(vendor, mapping, call.instance.accountId);
+    return { object: mapped, mapped };
   }
 
   /**
@@ -97,23 +114,6 @@ export function createCatalog(clock: Clock, { inForce, scriptOf }: MappingPorts)
     const mapped = byOwner.get(owner) ?? mapObject(vendor, mapping, scriptOf(mapping, accountId));
     byOwner.set(owner, mapped);
     return mapped;
-  }
-
-  /** @throws AppError NOT_FOUND */
-  async function getVendorObject(
-    call: InstanceCall,
-    name: string,
-    mapped: readonly string[],
-    unmapped: readonly string[],
-  ): Promise<ObjectSpec> {
-    const objects = await getObjects(call);
-    const own = findName(objects, name);
-    const object = own === undefined ? undefined : objects[own];
-    if (own !== undefined && object !== undefined) {
-      return object.describe === undefined ? object : complete(call, own, object);
-    }
-    if (unmapped.includes(name)) throw notMapped(call, name);
-    return unknownObject(call, name, [...Object.keys(objects), ...mapped]);
   }
 
   /** Returns the objects of the provider, and the mapped ones of those that the instance has. */
@@ -215,8 +215,8 @@ function notMapped({ instance }: InstanceCall, name: string): AppError {
   );
 }
 
-function unknownObject(call: InstanceCall, name: string, names: readonly string[]): never {
-  throw new AppError(
+function unknownObject(call: InstanceCall, name: string, names: readonly string[]): AppError {
+  return new AppError(
     'NOT_FOUND',
     `${call.instance.connector.name} has no object '${cutText(name)}'.${suggestName(name, names)} GET /objects lists them all.`,
     { details: [{ path: '/path/objectName', ...unknownName('object', name, names) }] },

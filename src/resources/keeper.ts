@@ -75,8 +75,16 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
   const runningByKey = new Map<string, Running<Found>>();
 
   async function get(key: string, lookup: KeeperLookup<Found>): Promise<Found> {
-    const outcome = lookup.isFresh === true ? undefined : read(key);
-    if (outcome !== undefined) return settle(outcome);
+    const item = lookup.isFresh === true ? undefined : items.get(key);
+    if (item !== undefined && clock.steady() < item.untilMs) {
+      const { outcome, owner } = item;
+      const keys = shelves.get(owner)?.keys;
+      keys?.delete(key);
+      keys?.add(key);
+      if ('failure' in outcome) throw outcome.failure;
+      return outcome.found;
+    }
+    if (item !== undefined) items.delete(key);
     const running = runningByKey.get(key);
     return running === undefined ? start(key, lookup) : share(running, key, lookup);
   }
@@ -112,20 +120,6 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
     }
   }
 
-  /** @returns undefined when the result has expired or was dropped */
-  function read(key: string): LoadOutcome<Found> | undefined {
-    const item = items.get(key);
-    if (item === undefined) return undefined;
-    if (clock.steady() >= item.untilMs) {
-      items.delete(key);
-      return undefined;
-    }
-    const keys = shelves.get(item.owner)?.keys;
-    keys?.delete(key);
-    keys?.add(key);
-    return item.outcome;
-  }
-
   function store(key: string, item: Item<Found>): void {
     items.delete(key);
     if (item.weight > Math.min(maxWeight, maxWeightOfOwner)) return;
@@ -157,9 +151,4 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
   }
 
   return Object.assign(get, { forget });
-}
-
-function settle<Found>(outcome: LoadOutcome<Found>): Found {
-  if ('failure' in outcome) throw outcome.failure;
-  return outcome.found;
 }

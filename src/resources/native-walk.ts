@@ -147,6 +147,7 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
   const pacer = createPacer(call.signal);
   if (page.next !== undefined && page.next === cursor) throw unusable(CIRCLE);
   const rows = page.records[Symbol.iterator]();
+  const [passes] = query.steps.tests;
   const records: Row[] = [];
   let { skipMatches } = position;
   let bytes = 0;
@@ -155,7 +156,7 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
     if (pacer.isDue()) await pacer.pause();
     call.assertMembers(row.value);
     const record = query.steps.map(row.value);
-    if (!query.steps.matches(record, 0) || skipMatches-- > 0) continue;
+    if (passes?.(record) === false || skipMatches-- > 0) continue;
     records.push(query.steps.project(record));
     bytes += sizeOf(records.at(-1));
     if (bytes - counted < COUNTED_BYTES) continue;

@@ -12,7 +12,11 @@ const aliasesOf = new WeakMap<Objects, ReadonlyMap<string, string>>();
 
 /** Returns the name of the object with this name or alias. Undefined where there is none. */
 export function findName(objects: Objects, name: string): string | undefined {
-  if (Object.hasOwn(objects, name)) return name;
+  return Object.hasOwn(objects, name) ? name : findByAlias(objects, name);
+}
+
+/** Returns the name of the object with this alias. Undefined where there is none. */
+export function findByAlias(objects: Objects, alias: string): string | undefined {
   let aliases = aliasesOf.get(objects);
   if (aliases === undefined) {
     aliases = new Map(
@@ -20,7 +24,7 @@ export function findName(objects: Objects, name: string): string | undefined {
     );
     aliasesOf.set(objects, aliases);
   }
-  return aliases.get(name);
+  return aliases.get(alias);
 }
 
 /** An alias never hides an object that has the name as its own. */
@@ -237,16 +241,10 @@ const METHODS = {
 } as const satisfies Record<OperationName, string>;
 
 /**
- * Returns an operation of an object.
+ * Rejects a request for an operation that an object does not have.
  * @throws AppError OPERATION_UNSUPPORTED that lists what the object supports
  */
-export function requireOperation<Name extends OperationName>(
-  { instance, objectName }: Addressee,
-  object: ObjectSpec,
-  name: Name,
-): NonNullable<ObjectSpec[Name]> {
-  const operation = object[name];
-  if (operation !== undefined) return operation;
+export function refuseOperation({ instance, objectName }: Addressee, object: ObjectSpec, name: OperationName): never {
   const onCollection = name === 'list' || name === 'create';
   const names: readonly OperationName[] = onCollection ? ['list', 'create'] : ['get', 'update', 'replace', 'remove'];
   const isTaken = (other: OperationName) =>

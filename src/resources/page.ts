@@ -99,11 +99,6 @@ function contextOf({ accountId, instanceId, object, query }: TokenScope): string
   return JSON.stringify(['page', accountId, instanceId, object, query]);
 }
 
-/** Returns whether the provider's rows are those of the response, so that page size and position can be passed on. */
-export function isDirect(plan: Plan): boolean {
-  return plan.residual === undefined && plan.sortPushed;
-}
-
 interface PageWanted {
   readonly page: number;
   readonly pageSize: number;
@@ -112,16 +107,16 @@ interface PageWanted {
 
 /** Returns the position at which a page begins. */
 export function firstPosition(
-  plan: Plan,
+  { plan, isDirect }: Pick<Query, 'plan' | 'isDirect'>,
   list: ListOperation<unknown>,
   { page, pageSize, resultWindow = Number.POSITIVE_INFINITY }: PageWanted,
 ): Position {
   const largest = Math.min(list.maxPageSize, resultWindow);
   // With a residual filter, the provider's rows are not those of the response, so its largest page needs the fewest calls.
-  const limit = isDirect(plan) ? Math.min(pageSize, largest) : largest;
+  const limit = isDirect ? Math.min(pageSize, largest) : largest;
   const skip = (page - 1) * pageSize;
   const canJump =
-    isDirect(plan) &&
+    isDirect &&
     plan.queries.length === 1 &&
     skip > 0 &&
     skip % limit === 0 &&
@@ -276,9 +271,9 @@ export function explainQuery(
   },
 ): QueryExplanation {
   const { instance, operation, query, resultWindow } = input;
-  const { plan, condition } = query;
+  const { plan, condition, isDirect } = query;
   const isNever = plan.holds === 'never';
-  const start = firstPosition(plan, operation, { page: 1, pageSize: PAGE_SIZE, resultWindow });
+  const start = firstPosition(query, operation, { page: 1, pageSize: PAGE_SIZE, resultWindow });
   const listInput = toListInput({ query, start }, {});
   return {
     ...(condition !== undefined && { parsed: print(condition) }),
@@ -289,12 +284,12 @@ export function explainQuery(
     predicates: plan.decisions,
     parameters: Object.fromEntries(Object.entries(plan.parameters).map(([name, value]) => [name, plainValue(value)])),
     sort: { ...(plan.orderBy.length > 0 && { orderBy: printOrder(plan) }), pushed: plan.sortPushed },
-    limit: { providerPageSize: start.limit, pushed: isDirect(plan), ...limitReason(plan) },
+    limit: { providerPageSize: start.limit, pushed: isDirect, ...limitReason(query) },
     ...('request' in operation &&
       !isNever && { request: client.preview(instance, operation.request(listInput, instance.config)) }),
     estimatedProviderCalls: isNever
       ? 0
-      : Math.max(plan.queries.length, isDirect(plan) ? Math.ceil(PAGE_SIZE / start.limit) : 1),
+      : Math.max(plan.queries.length, isDirect ? Math.ceil(PAGE_SIZE / start.limit) : 1),
   };
 }
 
@@ -306,7 +301,7 @@ function printOrder({ orderBy }: Plan): string {
   return orderBy.map(({ field, direction }) => `${field.name} ${direction}`).join(', ');
 }
 
-function limitReason(plan: Plan): { readonly reason?: string } {
-  if (isDirect(plan)) return {};
+function limitReason({ plan, isDirect }: Query): { readonly reason?: string } {
+  if (isDirect) return {};
   return { reason: plan.sortPushed ? 'rows are checked again in the service' : 'rows are sorted in the service' };
 }

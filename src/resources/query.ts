@@ -6,19 +6,28 @@ import { isJsonObject } from '../numbers/exact-json.ts';
 import {
   compileCondition,
   type ParsedQuery,
+  type Plan,
   type PreparedQuery,
   planParsed,
   predicatesOf,
   prepareQuery,
   type QueryText,
   type Row,
+  type RowTest,
   recordFields,
 } from '../where/index.ts';
 import { isMappedObject } from './mapped.ts';
 import { createProjection, createRecordMapper, type RecordMapper } from './record.ts';
 
-/** A prepared query, with the steps for each of its rows. */
-export type Query = PreparedQuery & { readonly steps: RowSteps };
+/** A prepared query, with all that depends on nothing else. */
+export type Query = PreparedQuery & {
+  /** The steps for each of its rows. */
+  readonly steps: RowSteps;
+  /** Whether the provider's rows are those of the response, so that page size and position can be passed on. */
+  readonly isDirect: boolean;
+  /** How much of the filter and the order the provider evaluates. */
+  readonly pushdown: Plan['pushdown'];
+};
 
 /** A query whose values the script of a mapping changed. */
 export interface ChangedQuery {
@@ -52,16 +61,9 @@ export function createQueryCache(maxBytes: number = MOST_BYTES) {
     dispose: ({ text, queries }) => void queries.deref()?.delete(text),
   });
 
-  function queriesOf(object: ObjectSpec): Queries {
-    const known = byObject.get(object);
-    if (known !== undefined) return known;
-    const queries: Queries = new Map();
-    byObject.set(object, queries);
-    return queries;
-  }
-
   return (object: ObjectSpec, { where, also, orderBy, fields }: QueryText, changed?: ChangedQuery): Query => {
-    const queries = queriesOf(object);
+    const queries: Queries = byObject.get(object) ?? new Map();
+    byObject.set(object, queries);
     const text = JSON.stringify([where, also, orderBy, fields, changed?.change.mark]);
     const known = queries.get(text);
     if (known !== undefined) {
@@ -72,10 +74,13 @@ export function createQueryCache(maxBytes: number = MOST_BYTES) {
       changed !== undefined && isMappedObject(object)
         ? planParsed(changed.parsed, changed.change.apply(object), changed.change.mark)
         : prepareQuery({ where, also, orderBy, fields }, object);
+    const { plan } = prepared;
     const query = {
       ...prepared,
+      isDirect: plan.residual === undefined && plan.sortPushed,
+      pushdown: plan.sortPushed || plan.pushdown !== 'full' ? plan.pushdown : 'partial',
       steps: createRowSteps(prepared, isMappedObject(object) ? { isNarrowed: fields !== undefined } : undefined),
-    };
+    } satisfies Query;
     const size = bytesOf(text, query);
     if (text.length > LONGEST_TEXT || size > maxBytes) return query;
     const entry = { text, queries: new WeakRef(queries) };
@@ -117,8 +122,10 @@ export interface RowSteps {
   /** The fields to request from the provider: those to return, to filter again, to sort and to continue by. */
   readonly fields: readonly PushedField[];
   readonly map: RecordMapper;
-  /** Returns whether a row passes the residual filter of a query of the plan, by its index. */
-  readonly matches: (row: Row, query: number) => boolean;
+  /** Whether the rows are those of a mapped object, which may have to be prepared before they are read. */
+  readonly isMapped: boolean;
+  /** For each query of the plan, the test of its residual filter. Undefined: each row passes. */
+  readonly tests: readonly (RowTest | undefined)[];
   /** Returns a row with the requested fields only. */
   readonly project: (row: Row) => Row;
 }
@@ -142,12 +149,12 @@ export function createRowSteps({ plan, fields }: PreparedQuery, mapped?: MappedR
   const asked = outermost(fields);
   const continued = plan.goOnAfter === undefined ? [] : [plan.goOnAfter.idField];
   const needed = outermost([...fields, ...checked, ...sorted, ...continued]);
-  const tests = plan.queries.map(({ residual }) => (residual === undefined ? undefined : compileCondition(residual)));
   const names = new Set(asked.map(({ name }) => name));
   return {
     fields: needed,
     map: mapped === undefined ? createRecordMapper(needed) : asItIs,
-    matches: (row, query) => tests[query]?.(row) ?? true,
+    isMapped: mapped !== undefined,
+    tests: plan.queries.map(({ residual }) => (residual === undefined ? undefined : compileCondition(residual))),
     // A script may add members to rows, which a list of fields leaves out.
     project:
       mapped?.isNarrowed !== true && needed.every(({ name }) => names.has(name))

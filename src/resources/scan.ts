@@ -56,16 +56,16 @@ function createKept(call: InstanceCall) {
     },
     /**
      * Counts the memory of all records so far.
-     * @returns false where the account, or the process, has no memory for them
+     * @returns what they exceed: the maximum of the response, or the memory of the account or of the process
      */
-    count: (bytes: number): boolean => {
-      if (bytes - counted < COUNTED_BYTES) return true;
-      if (!call.take(bytes - counted)) return false;
+    count: (bytes: number): { readonly mostBytes: number } | 'memory' | undefined => {
+      const mostBytes = Math.min(MAX_KEPT_BYTES, responseBytes + MAX_FILLED_BYTES);
+      if (bytes > mostBytes) return { mostBytes };
+      if (bytes - counted < COUNTED_BYTES) return undefined;
+      if (!call.take(bytes - counted)) return 'memory';
       counted = bytes;
-      return true;
+      return undefined;
     },
-    /** Returns the maximum memory of the records in bytes. */
-    mostBytes: () => Math.min(MAX_KEPT_BYTES, responseBytes + MAX_FILLED_BYTES),
     /** Releases the responses, because only the records are needed now. */
     keep: (bytes: number): void => {
       call.keep(bytes);
@@ -108,7 +108,8 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
     const page = await call.execute(list, toListInput(input, position));
     kept.noteResponse(call.held() - before);
     pacer.begin();
-    const prepare = prepareOf(page);
+    const passes = steps.tests[query];
+    const prepare = steps.isMapped ? prepareOf(page) : undefined;
     if (!isChecked && plan.queries.length === 1 && position.after === undefined) total = totalOf(page) ?? total;
     let { skipMatches } = position;
     let lastRow: Row | undefined;
@@ -120,7 +121,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
       if (native === LEFT_OUT) continue;
       const row = steps.map(native);
       lastRow = row;
-      if (!steps.matches(row, query)) continue;
+      if (passes?.(row) === false) continue;
       if (skipMatches > 0) {
         skipMatches--;
         continue;
@@ -128,7 +129,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
       const record = steps.project(row);
       bytes += sizeOf(record);
       const isFull = records.length === pageSize;
-      const isCut = records.length > 0 && (bytes > kept.mostBytes() || !kept.count(bytes));
+      const isCut = records.length > 0 && kept.count(bytes) !== undefined;
       if (isFull || isCut) return end({ ...position, skipRows: index, skipMatches: 0 }, isFull ? undefined : 'bytes');
       records.push(record);
     }
@@ -186,7 +187,8 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
     const page = await call.execute(list, toListInput(input, position));
     kept.noteResponse(call.held() - before);
     pacer.begin();
-    const prepare = prepareOf(page);
+    const passes = steps.tests[position.query ?? 0];
+    const prepare = steps.isMapped ? prepareOf(page) : undefined;
     let lastRow: Row | undefined;
     for (const [index, record] of page.records.entries()) {
       if (pacer.isDue()) await pacer.pause();
@@ -196,10 +198,11 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
       if (native === LEFT_OUT) continue;
       const row = steps.map(native);
       lastRow = row;
-      if (!steps.matches(row, position.query ?? 0)) continue;
+      if (passes?.(row) === false) continue;
       rows.add(row, sizeOf(row));
-      if (rows.bytes() > kept.mostBytes()) throw tooLargeToSort(plan, kept.mostBytes());
-      if (!kept.count(rows.bytes())) throw noRoom();
+      const exceeded = kept.count(rows.bytes());
+      if (exceeded === 'memory') throw noRoom();
+      if (exceeded !== undefined) throw tooLargeToSort(plan, exceeded.mostBytes);
     }
     kept.keep(rows.bytes());
     const { next, isCut } = goOn(input, position, page, lastRow);

@@ -2,7 +2,7 @@ import type { ObjectSpec, Upload, UploadedFile } from '../connector/contract.ts'
 import { AppError, type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
 import { readDecimal } from '../numbers/number-value.ts';
 import type { FieldType, Row } from '../where/index.ts';
-import { type Addressee, requireOperation } from './objects.ts';
+import { type Addressee, refuseOperation } from './objects.ts';
 
 /** A record together with its file. */
 export interface FileForm {
@@ -24,7 +24,7 @@ const FORM = 'multipart/form-data';
  * @throws AppError UNSUPPORTED_MEDIA_TYPE; OPERATION_UNSUPPORTED where the object does not support the operation at all
  */
 export function refuseFile(target: Addressee, object: ObjectSpec, name: keyof Upload): never {
-  requireOperation(target, object, name);
+  if (object[name] === undefined) refuseOperation(target, object, name);
   const message = `'${target.objectName}' accepts no file here. Send the record as application/json.`;
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', message);
 }

@@ -5,7 +5,7 @@ import { fitPredicate } from './domain.ts';
 import type { Queryable, Value } from './model.ts';
 import { REWRITES } from './rewrites.ts';
 import { isMapped, type Rewritten } from './rewriting.ts';
-import { askRounded, isRounded } from './rounded.ts';
+import { askRounded, type Rounded } from './rounded.ts';
 
 /**
  * The query to the provider for one part of a filter. It never matches fewer rows than the part; `superset` if it may match
@@ -107,6 +107,12 @@ function ask(predicate: Predicate, queryable: Queryable): Asked | undefined {
   const { field, loc } = predicate;
   if (field.filter?.[operatorOf(predicate)] === undefined) return undefined;
   return atMost('superset', certain === undefined ? askNotNull(field, loc, queryable) : askValued(certain, queryable));
+}
+
+/** Returns whether a predicate compares numbers that the provider rounds. It then treats neighbouring numbers as equal. */
+function isRounded(predicate: Predicate): predicate is Rounded {
+  const isComparison = predicate.kind === 'compare' || predicate.kind === 'in';
+  return isComparison && predicate.field.domain?.rounded !== undefined;
 }
 
 function askPlainly(predicate: Predicate, queryable: Queryable): Asked | undefined {

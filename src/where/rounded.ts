@@ -5,13 +5,8 @@ import { gridPositionOf, roundedBounds } from './domain.ts';
 import type { PushedField, Queryable, Value } from './model.ts';
 
 type Comparison = Extract<Predicate, { readonly kind: 'compare' }>;
-type Rounded = Comparison | Extract<Predicate, { readonly kind: 'in' }>;
-
-/** Returns whether a predicate compares numbers that the provider rounds. It then treats neighbouring numbers as equal. */
-export function isRounded(predicate: Predicate): predicate is Rounded {
-  const isComparison = predicate.kind === 'compare' || predicate.kind === 'in';
-  return isComparison && predicate.field.domain?.rounded !== undefined;
-}
+/** A predicate that compares numbers. */
+export type Rounded = Comparison | Extract<Predicate, { readonly kind: 'in' }>;
 
 /** Returns a wider condition for a rounded number. A negation would leave out neighbours, so it requests every row with a value. */
 export function askRounded(predicate: Rounded, queryable: Queryable): Asked | undefined {

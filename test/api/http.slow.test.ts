@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { isPackable } from '../../src/api/endpoint.ts';
-import { chooseEncoding } from '../../src/http/compression.ts';
+import { chooseEncoding } from '../../src/http/response.ts';
 import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createPages } from '../../src/bulk/pages.ts';
 import { AppError } from '../../src/errors.ts';
-import type { WalkedPage } from '../../src/resources/index.ts';
 import type { Position } from '../../src/resources/page.ts';
 import type { TimedRateLimit } from '../../src/resources/rate-limits.ts';
+import type { WalkedPage } from '../../src/resources/walks.ts';
 import { runs } from '../../suite/effort.ts';
 import { createService } from '../resources/fake-provider.ts';
 

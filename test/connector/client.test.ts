@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Config } from '../../src/connector/contract.ts';
 import { expectFailure } from '../support/failures.ts';
 import { json, redirect, status } from '../support/misbehaving-server.ts';
 import { API_KEY, setUpClient, useClient } from './client-setup.ts';
@@ -44,6 +45,37 @@ describe('the provider client', () => {
     for (let sent = 0; sent < 3; sent++) await setup.client.send(call, { path: '/a' });
     await setup.client.send({ ...call, config: { ...call.config } }, { path: '/a' });
     expect(workedOut).to.equal(2);
+  });
+
+  it('sends a frozen request to the address of each configuration, with its authentication', async () => {
+    setup.server.answer('/api/one/a', json(1));
+    setup.server.answer('/api/two/a', json(2));
+    const base = setup.connector.baseUrl({});
+    const connector = { ...setup.connector, baseUrl: ({ place }: Config) => `${base}/${place}` };
+    const request = Object.freeze({ path: '/a' });
+    const configs = [
+      { place: 'one', apiKey: 'key-of-one' },
+      { place: 'two', apiKey: 'key-of-two' },
+    ] as const;
+    for (const config of [...configs, ...configs]) {
+      await setup.client.send({ ...setup.call(), connector, config }, request);
+      const { url, headers } = setup.server.requests.at(-1) ?? {};
+      expect(url).to.equal(`/api/${config.place}/a`);
+      expect(headers?.authorization).to.equal(`Basic ${Buffer.from(`${config.apiKey}:x`).toString('base64')}`);
+    }
+  });
+
+  it('checks the link of a frozen request for each configuration, and sends nothing to another host', async () => {
+    setup.server.answer('/api/a', json(1));
+    const request = Object.freeze({ url: `${setup.server.url}/api/a` });
+    await setup.send(request);
+    const hosts = ['elsewhere.example'];
+    const connector = { ...setup.connector, baseUrl: () => 'https://elsewhere.example', hosts };
+    for (let sent = 0; sent < 2; sent++) {
+      const work = setup.client.send({ ...setup.call(), connector, config: {} }, request);
+      await expectFailure(work, 'PROVIDER_PROTOCOL', /another host/);
+    }
+    expect(setup.server.requests).to.have.length(1);
   });
 
   it('lets a header of the request win, whatever its case', async () => {

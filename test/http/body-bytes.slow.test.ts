@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createByteBudget } from '../../src/connector/client/index.ts';
 import { isAppError } from '../../src/errors.ts';
 import { type BodyRoom, openBodyRoom, readBody } from '../../src/http/body-bytes.ts';
-import { holdUntilTaken } from '../../src/http/connection.ts';
+import { holdUntilTaken } from '../../src/http/incoming-body.ts';
 
 const CRUMBS = 20_000;
 const MB = 1024 * 1024;

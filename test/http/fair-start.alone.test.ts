@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { startFairly } from '../../src/http/fair-start.ts';
+import { startFairly } from '../../src/http/connection.ts';
 import { until } from '../support/until.ts';
 
 /** Longer than a turn. */

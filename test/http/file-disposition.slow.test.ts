@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fileResponse, writeDisposition } from '../../src/http/response.ts';
+import { fileResponse, writeDisposition } from '../../src/http/file-headers.ts';
 
 describe('the name of a file', () => {
   const cases: readonly (readonly [name: string, disposition: string | undefined])[] = [

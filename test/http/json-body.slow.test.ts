@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import express, { type Request, type Response } from 'express';
 import { type ByteBudget, createByteBudget } from '../../src/connector/client/index.ts';
 import { AppError } from '../../src/errors.ts';
+import { isHangUp } from '../../src/http/connection.ts';
 import { ORDINARY, readJsonBody } from '../../src/http/json-body.ts';
-import { isHangUp } from '../../src/http/request-end.ts';
 import { type JsonShape, measureJson } from '../../src/numbers/json-shape.ts';
 
 const NO_LIMIT = { depth: Infinity, members: Infinity, ownMembers: Infinity };

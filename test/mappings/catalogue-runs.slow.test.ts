@@ -12,7 +12,7 @@ const EFFORT: RunEffort = IS_FULL
 
 /** Objects that the demo accounts lack. */
 const ABSENT = ['salesforce leads'];
-/** Without mappings in the catalogue, or with the objects and the mappings of another connector, as catalogue.test.ts shows. */
+/** Without mappings in the catalogue, or with the objects and the mappings of another connector, as catalogue.slow.test.ts shows. */
 const LEFT_OUT = ['odata', 'fortnoxoauth', 'servicenowoauth'];
 
 describe('the catalogue on the simulators', function runs() {

@@ -204,9 +204,8 @@ async function judgeFilters(
   const faults: string[] = [];
   for (const [place, [name, spec]] of listedFields(object.fields).entries()) {
     const operators = OPERATORS.filter(ACCEPTED[spec.type]).filter((_, at) => (at + place) % operatorsEach === 0);
-    const filters = operators.flatMap((operator) =>
-      chosen(predicatesFor(operator, name, literalsFor(name, spec, rows)), literals),
-    );
+    const ofField = literalsFor(name, spec, rows);
+    const filters = operators.flatMap((operator) => chosen(predicatesFor(operator, name, ofField), literals));
     const again = new Set(spread(filters, local));
     for (const filter of filters) {
       const input = { object, rows, filter };

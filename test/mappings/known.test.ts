@@ -7,7 +7,7 @@ import { createNotifier, type Notifier } from '../../src/db/notifier.ts';
 import { composeMappings, type Mappings } from '../../src/mappings/index.ts';
 import type { Owner } from '../../src/mappings/owner.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
-import { createVirtualClock } from '../support/virtual-clock.ts';
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
 
 const CALLER = { organizationId: 1, accountId: 1, mayChange: () => true, assertMayChange: () => {} };
 const ORGANIZATION: Owner = { level: 'organization', organizationId: 1 };
@@ -17,8 +17,11 @@ const MAPPING = { vendorName: 'contacts', fields: [{ path: 'key', vendorPath: 'i
 /** A process with a connection of its own that listens. */
 interface Process {
   readonly mappings: Mappings;
+  readonly clock: VirtualClock;
   /** Runs work and counts its statements, without those that other work sends. */
   readonly count: (work: () => Promise<unknown>) => Promise<number>;
+  /** Returns the number of look-ups of an instance's mappings so far. */
+  readonly lookUps: () => number;
   readonly stop: () => Promise<void>;
 }
 
@@ -57,10 +60,17 @@ describe('the mappings of instances', () => {
     const shares = {
       list: <Result>(_: number, read: (via: Knex) => Promise<Result>) => read(own.knex),
     };
+    const clock = createVirtualClock();
+    let lookUps = 0;
     const mappings = composeMappings(
-      { knex: own.knex, notifier, clock: createVirtualClock(), shares },
+      { knex: own.knex, notifier, clock, shares },
       {
-        accounts: { getOrganizationId: async () => 1 },
+        accounts: {
+          getOrganizationId: async () => {
+            lookUps++;
+            return 1;
+          },
+        },
         registry: createRegistry([keap]),
         connectorMappings: new Map(),
         reservedNames: new Set(['instances', 'accounts']),
@@ -68,6 +78,8 @@ describe('the mappings of instances', () => {
     );
     return {
       mappings,
+      clock,
+      lookUps: () => lookUps,
       count: async (work) => {
         let count = 0;
         const listen = () => {
@@ -144,6 +156,28 @@ describe('the mappings of instances', () => {
     const target = { owner: instance(0), connector: keap, objectName: 'people' };
     await one.mappings.transformations.remove(target, { propagate: false });
     expect(await mappings.inForce(at(0))).to.equal(await mappings.inForce(at(1)));
+  });
+
+  it('are looked up once for the same object of an instance, until any of them changes', async () => {
+    const { mappings, lookUps } = other;
+    const kept = at(0);
+    const first = await mappings.inForce(kept);
+    const before = lookUps();
+    expect(await mappings.inForce(kept)).to.equal(first);
+    expect(lookUps()).to.equal(before);
+    await map(ORGANIZATION, 'deals');
+    expect((await mappings.inForce(kept)).byName.has('deals')).to.equal(true);
+    expect(lookUps()).to.equal(before + 1);
+  });
+
+  it('are looked up again after a few seconds, in case an announcement was lost', async () => {
+    const { mappings, lookUps, clock } = other;
+    const kept = at(0);
+    await mappings.inForce(kept);
+    const before = lookUps();
+    await clock.advance(6_000);
+    await mappings.inForce(kept);
+    expect(lookUps()).to.equal(before + 1);
   });
 
   it('go with their instance, and with their account', async () => {

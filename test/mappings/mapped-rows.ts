@@ -64,8 +64,9 @@ interface Sort {
   readonly entries?: fc.Arbitrary<readonly FieldEntry[]>;
 }
 
-const OURS = ['a', 'x', 'ours', '1', null] as const;
-const otherwise = fc.constantFrom<unknown>(undefined, 'ours', 'keep', null);
+// `null` and 'keep' stand twice: too few maps had both, and a fault that needs both was missed.
+const OURS = ['a', 'x', 'ours', '1', null, null] as const;
+const otherwise = fc.constantFrom<unknown>(undefined, 'ours', 'keep', 'keep', null);
 
 function valueMap(keys: readonly string[]): fc.Arbitrary<FieldEntry> {
   return fc

@@ -3,7 +3,7 @@ import type { EgressRequest } from '../../egress/index.ts';
 import { AppError } from '../../errors.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import type { Auth, BasicAuth, Config, Connector, ProviderRequest } from '../contract.ts';
-import { createSimulatorRoute, matchesHost, type UrlBinding } from './url.ts';
+import { createSimulatorRoute, matchesHost, resolveTarget, type UrlBinding } from './url.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -153,6 +153,30 @@ function secretsOf(authentication: Headers): readonly string[] {
 function lowerCaseNames(headers: Headers | undefined): Headers {
   if (headers === undefined) return {};
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** The URLs of a request. */
+export interface RequestUrls {
+  /** The provider's URL, already checked. */
+  readonly target: URL;
+  /** The URL that receives the request: the simulator's, or `target`. */
+  readonly receiver: URL;
+}
+
+/** The last binding of each frozen request, with the URLs for it. */
+const urlsOf = new WeakMap<ProviderRequest, RequestUrls & { readonly binding: Binding }>();
+
+/**
+ * Returns the URLs of a request.
+ * @throws AppError PROVIDER_PROTOCOL when a URL from a response leaves the connector's hosts
+ */
+export function resolveUrls(binding: Binding, request: ProviderRequest): RequestUrls {
+  const known = urlsOf.get(request);
+  if (known?.binding === binding) return known;
+  const target = resolveTarget(binding, request);
+  const urls = { binding, target, receiver: binding.simulator?.enter(target) ?? target };
+  if (Object.isFrozen(request)) urlsOf.set(request, urls);
+  return urls;
 }
 
 /** The part of a request that stays the same over retries and redirects. */

@@ -24,11 +24,11 @@ export function createByteBudget(maxBytes: number) {
       ofAccount.holds++;
       let own = 0;
       let isOpen = true;
-      const change = (bytes: number) => {
+      const keep = (bytes: number) => {
         if (!isOpen) return;
-        own += bytes;
-        held += bytes;
-        ofAccount.bytes += bytes;
+        held += bytes - own;
+        ofAccount.bytes += bytes - own;
+        own = bytes;
       };
       return {
         /**
@@ -37,19 +37,19 @@ export function createByteBudget(maxBytes: number) {
          */
         take: (bytes: number): boolean => {
           if (isOpen && (held + bytes > maxBytes || ofAccount.bytes + bytes > maxAccountBytes)) return false;
-          change(bytes);
+          keep(own + bytes);
           return true;
         },
         /** Returns bytes to the budget. */
-        give: (bytes: number) => change(-Math.min(bytes, own)),
+        give: (bytes: number) => keep(Math.max(0, own - bytes)),
         /** Returns the number of bytes held now. */
         held: () => own,
         /** Sets the number of bytes that are held from now on. */
-        keep: (bytes: number) => change(bytes - own),
+        keep,
         /** Returns all bytes to the budget. Bytes that are taken later do not count. */
         close: () => {
           if (!isOpen) return;
-          change(-own);
+          keep(0);
           isOpen = false;
           ofAccount.holds--;
           if (ofAccount.holds === 0) accounts.delete(account);

@@ -3,7 +3,7 @@ import type { Egress } from '../../egress/index.ts';
 import { AppError } from '../../errors.ts';
 import { currentTrace } from '../../trace.ts';
 import type { Config, Connector, Failure, ProviderRequest, ProviderResponse, RateLimitState } from '../contract.ts';
-import { type Binding, headersTo, type Outgoing } from './binding.ts';
+import { type Binding, headersTo, type Outgoing, type RequestUrls } from './binding.ts';
 import type { Hold } from './byte-budget.ts';
 import {
   describeEgressError,
@@ -117,7 +117,7 @@ export const FAILURE_BYTES = 256 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** A request that is sent until there is a response, possibly several times. */
-export interface PreparedRequest {
+export interface PreparedRequest extends RequestUrls {
   readonly binding: Binding;
   readonly call: ProviderCall;
   readonly request: ProviderRequest;
@@ -125,8 +125,6 @@ export interface PreparedRequest {
   readonly expects: 'record' | 'file';
   readonly hold: Hold;
   readonly outgoing: Outgoing;
-  /** The provider's URL, already checked. */
-  readonly target: URL;
   /** The deadline in milliseconds on the steady clock. */
   readonly deadlineMs: number;
 }
@@ -152,12 +150,13 @@ export async function exchange(
   prepared: PreparedRequest,
   { url, resends }: Sending,
 ): Promise<ExchangeOutcome> {
-  const { binding, call, outgoing, hold } = prepared;
+  const { binding, call, outgoing, hold, target } = prepared;
   const { simulator, redactor } = binding;
   const { method } = outgoing;
   const toSimulator = simulator !== undefined;
-  const chosen = getsCredentials(prepared, url) ? outgoing.headers : outgoing.headersWithoutAuth();
-  const headers = headersTo(binding, chosen, url);
+  // A redirect to another origin receives no credentials, even if its host is one of the connector's.
+  const getsCredentials = url === target || url.origin === target.origin;
+  const headers = headersTo(binding, getsCredentials ? outgoing.headers : outgoing.headersWithoutAuth(), url);
   const beforeMs = ports.clock.steady();
   call.signal.throwIfAborted();
   const waiting = call.gate?.take(call.signal);
@@ -178,7 +177,7 @@ export async function exchange(
       { element: call.connector.key, method, url, toSimulator, redactor, resends, headers, wire },
       (tracedHeaders) =>
         ports.egress.request({
-          url: simulator?.enter(url) ?? url,
+          url: url === target ? prepared.receiver : (simulator?.enter(url) ?? url),
           method,
           headers: tracedHeaders,
           body: outgoing.body,
@@ -198,9 +197,9 @@ export async function exchange(
     // The bytes of a file stay counted. For other responses, only what they were parsed to stays counted.
     if (read.file !== undefined) taken = 0;
     const said = call.connector.classify?.(read.response);
-    const location = redirectOf(prepared, read, said);
+    const location = REDIRECTS.has(raw.status) ? redirectOf(method, read, said) : undefined;
     if (location !== undefined) return { kind: 'redirected', location };
-    const verdict = judge(ports.clock, prepared, read, { said, url });
+    const verdict = judge(ports.clock, prepared, read, { said, url, getsCredentials });
     if (verdict.kind === 'failed') noteRefusal(call, verdict, sent);
     return verdict;
   } catch (error) {
@@ -260,15 +259,10 @@ function undertakingOf({ binding, request, target }: PreparedRequest, url: URL) 
   };
 }
 
-/** A redirect to another origin receives no credentials, even if its host is one of the connector's. */
-function getsCredentials({ target }: Pick<PreparedRequest, 'target'>, url: URL): boolean {
-  return url === target || url.origin === target.origin;
-}
-
-/** Returns the location of a redirect. Undefined for any other response, and where the connector has judged the response. */
-function redirectOf({ outgoing }: PreparedRequest, { response }: ReadResponse, said: Said): string | undefined {
-  if (said === null || said?.kind !== undefined || outgoing.method !== 'GET') return undefined;
-  return REDIRECTS.has(response.status) ? response.headers.location : undefined;
+/** Returns the location of a redirect. Undefined where it must not be followed, and where the connector has judged the response. */
+function redirectOf(method: string, { response }: ReadResponse, said: Said): string | undefined {
+  if (said === null || said?.kind !== undefined || method !== 'GET') return undefined;
+  return response.headers.location;
 }
 
 type Said = Failure | null | undefined;
@@ -282,23 +276,19 @@ export type Verdict = Exclude<ExchangeOutcome, { readonly kind: 'redirected' }>;
  */
 export function judge(
   clock: Clock,
-  prepared: Pick<PreparedRequest, 'binding' | 'outgoing' | 'target'>,
+  { binding, outgoing, target }: Pick<PreparedRequest, 'binding' | 'outgoing' | 'target'>,
   read: ReadResponse,
-  { said, url }: { readonly said: Said; readonly url: URL },
+  { said, url, getsCredentials }: { readonly said: Said; readonly url: URL; readonly getsCredentials: boolean },
 ): Verdict {
-  const { binding, outgoing } = prepared;
-  const { response, misshapen, quotable } = read;
-  if (said === null) return accept(read);
-  const failure = judgeResponse(said, response.status, outgoing.method);
-  if (failure?.kind === 'credentials' && !getsCredentials(prepared, url)) throw credentialsWithheld(prepared, url);
+  const { response, file, misshapen, quotable } = read;
+  const isSuccess = said === null || (said === undefined && response.status >= 200 && response.status < 300);
+  const failure = isSuccess ? undefined : judgeResponse(said, response.status, outgoing.method);
+  if (failure?.kind === 'credentials' && !getsCredentials) throw credentialsWithheld({ binding, target }, url);
   if (failure !== undefined) {
     return { kind: 'failed', failed: describeFailure(clock, { binding, response, failure, quotable }) };
   }
-  if (misshapen) return { kind: 'failed', failed: describeMisshapen(binding, read) };
-  return accept(read);
-}
-
-function accept({ response, file }: ReadResponse): Verdict {
+  // The connector may accept a body that is not JSON.
+  if (misshapen && said !== null) return { kind: 'failed', failed: describeMisshapen(binding, read) };
   return { kind: 'responded', response: file === undefined ? response : { ...response, body: file } };
 }
 

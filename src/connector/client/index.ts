@@ -13,7 +13,7 @@ import type {
   UploadOperation,
 } from '../contract.ts';
 import { detailsOf } from '../define.ts';
-import { createBindings, prepareOutgoing } from './binding.ts';
+import { createBindings, prepareOutgoing, resolveUrls } from './binding.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import {
   type AccessTokens,
@@ -97,10 +97,11 @@ export function composeProviderClient(
   measureBudget(budget, metrics);
   const measure = measureProviderCalls(metrics);
   const logCall = logProviderCalls(log);
-  const report: ReportRequest = (request) => {
+  const measureAndLog: ReportRequest = (request) => {
     measure(request);
-    if (logsCalls) logCall(request);
+    logCall(request);
   };
+  const report = logsCalls ? measureAndLog : measure;
   return { client: createProviderClient({ ...ground, report, budget, simulatorsUrl }), budget };
 }
 
@@ -123,13 +124,14 @@ export function createProviderClient(ports: ClientPorts) {
     expects: PreparedRequest['expects'] = 'record',
   ): Promise<ProviderResponse> {
     const { connector, config, signal } = call;
-    const target = resolveTarget(bind(connector, config), request);
+    const { target, receiver } = resolveUrls(bind(connector, config), request);
     const tokens = connector.auth.type === 'oauth2' && request.anonymous !== true ? tokensOf(call) : undefined;
     const hold = call.hold ?? budget.open(call.accountId);
     const setOut = (accessToken: string | undefined): PreparedRequest => {
       const binding = bind(connector, config, accessToken);
       const deadlineMs = clock.steady() + (connector.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-      return { binding, call, request, expects, hold, target, deadlineMs, outgoing: prepareOutgoing(binding, request) };
+      const outgoing = prepareOutgoing(binding, request);
+      return { binding, call, request, expects, hold, target, receiver, deadlineMs, outgoing };
     };
     try {
       // Absent after the token was replaced once.

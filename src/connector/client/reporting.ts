@@ -86,11 +86,10 @@ export function measureProviderCalls(metrics: Metrics): ReportRequest {
     labelNames: ['element', 'outcome'],
     buckets: BUCKETS_SECONDS,
   });
-  return ({ element, outcome, durationMs }) => observe(durationMs / 1000, element, classOf(outcome));
-}
-
-function classOf(outcome: SentRequest['outcome']): string {
-  return typeof outcome === 'number' ? `${Math.floor(outcome / 100)}xx` : outcome;
+  return ({ element, outcome, durationMs }) => {
+    const kind = typeof outcome === 'number' ? `${Math.floor(outcome / 100)}xx` : outcome;
+    observe(durationMs / 1000, element, kind);
+  };
 }
 
 /**

@@ -42,7 +42,7 @@ export async function readResponse(
   accept: string | undefined,
 ): Promise<ReadResponse> {
   const { status, headers, quotable } = raw;
-  const bytes = withoutMark(raw.body);
+  const bytes = raw.body[0] === BYTE_ORDER_MARK[0] ? withoutMark(raw.body) : raw.body;
   if (bytes.length === 0) return { response: { status, headers, body: undefined }, misshapen: false, quotable };
   if (!isJsonType(headers)) {
     const text = bytes.toString('utf8');
@@ -76,7 +76,7 @@ export function isJsonType(headers: Headers): boolean {
 }
 
 function withoutMark(body: Buffer): Buffer {
-  const isMarked = body[0] === BYTE_ORDER_MARK[0] && BYTE_ORDER_MARK.equals(body.subarray(0, BYTE_ORDER_MARK.length));
+  const isMarked = BYTE_ORDER_MARK.equals(body.subarray(0, BYTE_ORDER_MARK.length));
   return isMarked ? body.subarray(BYTE_ORDER_MARK.length) : body;
 }
 

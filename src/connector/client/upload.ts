@@ -110,7 +110,11 @@ async function sendOnce(
     wire?.noteResponse(raw);
     const read = await readResponse({ hold, signal, noteMembers: call.noteMembers }, raw, outgoing.headers.accept);
     const said = connector.classify?.(read.response);
-    const verdict = judge(ports.clock, { binding, outgoing, target }, read, { said, url: target });
+    const verdict = judge(ports.clock, { binding, outgoing, target }, read, {
+      said,
+      url: target,
+      getsCredentials: true,
+    });
     if (verdict.kind === 'failed') noteRefusal(call, verdict, counted);
     if (verdict.kind === 'responded' && !body.isWhole()) throw tooEarly(connector.name);
     return verdict;

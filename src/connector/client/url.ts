@@ -19,26 +19,25 @@ type Addressed = Pick<ProviderRequest, 'path' | 'url' | 'query'>;
  * Returns the provider's URL of a request. A simulator's links are converted to the provider's, so that the same rules hold for both.
  * @throws AppError PROVIDER_PROTOCOL when a URL from a response leaves the connector's hosts
  */
-export function resolveTarget(binding: UrlBinding, request: Addressed): URL {
-  if (request.url === undefined) return resolvePath(binding, request);
-  const url = followLink(binding, request.url, `${binding.base}/`);
-  const query = appendQuery(url.search, request.query);
-  return query === url.search ? url : new URL(query, url);
-}
-
-/** The last URL of each binding: many providers take all queries at one path. Nobody changes a URL. */
-const lastUrls = new WeakMap<UrlBinding, { readonly text: string; readonly url: URL }>();
-
-/** Appends a path to the base URL. The path begins with a slash, so it cannot change the host. */
-function resolvePath(binding: UrlBinding, request: Addressed): URL {
-  const path = request.path ?? '';
+export function resolveTarget(binding: UrlBinding, { path = '', url: link, query }: Addressed): URL {
+  if (link !== undefined) return resolveLink(binding, link, query);
+  // The path begins with a slash, so it cannot change the host.
   if (path !== '' && !path.startsWith('/')) throw new Error(`A provider path must begin with '/': '${path}'`);
-  const text = appendQuery(binding.base + path, request.query);
+  const text = query === undefined ? binding.base + path : appendQuery(binding.base + path, query);
   const last = lastUrls.get(binding);
   if (last?.text === text) return last.url;
   const url = new URL(text);
   lastUrls.set(binding, { text, url });
   return url;
+}
+
+/** The last URL of each binding: many providers take all queries at one path. Nobody changes a URL. */
+const lastUrls = new WeakMap<UrlBinding, { readonly text: string; readonly url: URL }>();
+
+function resolveLink(binding: UrlBinding, link: string, query: Addressed['query']): URL {
+  const url = followLink(binding, link, `${binding.base}/`);
+  const search = appendQuery(url.search, query);
+  return search === url.search ? url : new URL(search, url);
 }
 
 /**

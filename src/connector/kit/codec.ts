@@ -27,7 +27,10 @@ export const codec = {
   /** A date. Reading drops a time behind it, and `0000-00-00` becomes null. */
   day: ofText(readDay, (text) => text),
   /** A whole number of up to 15 digits, as number or text → a number. */
-  integer: { read: onText((text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text)), write: same },
+  integer: {
+    read: onText((text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text)),
+    write: (value: unknown) => value,
+  },
   /** A decimal as text at the provider ↔ a number with all its digits. */
   decimal: { read: toJsonNumber, write: toDecimalText },
   /**
@@ -38,27 +41,26 @@ export const codec = {
   /** An amount in the smallest unit of its currency, `1999` ↔ `19.99`. `places` is the number of decimals of the currency. */
   minorUnits: (decimals = 2): Codec => ({ read: shiftBy(-decimals), write: shiftBy(decimals) }),
   /** A boolean as two words. Reading also accepts `1`, `0`, `true` and `false`. */
-  flag: (yes: string | number, no: string | number): Codec => ({
-    read: (native) => flagOf(new Map([...FLAGS, [String(yes), true], [String(no), false]]), native),
-    write: (value) => (typeof value === 'boolean' ? (value ? yes : no) : value),
-  }),
+  flag: (yes: string | number, no: string | number): Codec => {
+    const words = new Map<unknown, boolean>([...FLAGS, [String(yes), true], [String(no), false]]);
+    return {
+      read: (native) => words.get(typeof native === 'number' ? String(native) : native) ?? native,
+      write: (value) => (typeof value === 'boolean' ? (value ? yes : no) : value),
+    };
+  },
   /** A list as one text: `A;B` ↔ `['A', 'B']`. Without a separator, a text is a list with one item. */
   list: (separator?: string): Codec => ({
     read: onText((text) => (text === '' ? [] : separator === undefined ? [text] : text.split(separator))),
     write: (value) => (Array.isArray(value) && separator !== undefined ? value.join(separator) : value),
   }),
   /** Empty text ↔ null; other values by the given codec. */
-  blank: ({ read, write }: Codec = { read: same, write: same }): Codec => ({
-    read: (native) => (native === '' ? null : read(native)),
-    write: (value) => (value === null ? '' : write(value)),
+  blank: (others?: Codec): Codec => ({
+    read: (native) => (native === '' ? null : others === undefined ? native : others.read(native)),
+    write: (value) => (value === null ? '' : others === undefined ? value : others.write(value)),
   }),
   /** Applies a codec to each item of a list, or to each member of an object. */
   each: ({ read, write }: Codec): Codec => ({ read: onMembers(read), write: onMembers(write) }),
 } as const;
-
-function same(value: unknown): unknown {
-  return value;
-}
 
 function onText(convert: (text: string) => unknown): Convert {
   return (value) => (typeof value === 'string' ? convert(value) : value);
@@ -101,8 +103,3 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
   ['false', false],
 ]);
-
-function flagOf(words: ReadonlyMap<string, boolean>, native: unknown): unknown {
-  const isWord = typeof native === 'string' || typeof native === 'number';
-  return (isWord ? words.get(String(native)) : undefined) ?? native;
-}

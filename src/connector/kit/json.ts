@@ -44,18 +44,17 @@ export const json = {
    * Returns a whole number from 0, written as number or digits.
    * @throws Error for anything else
    */
-  count: (value: unknown, what: string): number => findCount(value) ?? lacks(what),
+  count: (value: unknown, what: string): number => {
+    const isWritten = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
+    const count = isWritten ? Number(value) : -1;
+    return Number.isSafeInteger(count) && count >= 0 ? count : lacks(what);
+  },
   /** Returns the value under a path of member names, or undefined where there is none. */
   at: (value: unknown, ...names: readonly string[]): unknown => names.reduce(memberOf, value),
 } as const;
 
 function findText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function findCount(value: unknown): number | undefined {
-  const isWritten = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
-  return isWritten && Number.isSafeInteger(Number(value)) && Number(value) >= 0 ? Number(value) : undefined;
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -102,7 +102,8 @@ export function createPager(paging: Paging): Pager {
         ...BY_POSITION,
         maxPageSize: WHOLE_PAGE_SIZE,
         parameters: () => ({}),
-        end: (input, { rows }) => endAt(input, rows.slice(offsetOf(input)), { total: rows.length }),
+        end: (input, { rows, response }) =>
+          endAt({ total: () => rows.length }, input, { rows: rows.slice(offsetOf(input)), response }),
       };
     case 'offset':
       return pageByOffset(paging);
@@ -138,27 +139,27 @@ function pageByOffset(paging: OffsetPaging): Pager {
     pagesAtOnce: paging.atOnce ?? PAGES_AT_ONCE,
     maxPageSize: paging.max - extra,
     parameters: (input) => ({ [paging.offset]: offsetOf(input), [paging.size]: input.limit + extra }),
-    end: (input, { rows, response }) => endAt(input, rows, endingOf(paging, response)),
+    end: (input, page) => endAt(paging, input, page),
   };
 }
 
 function pageByNumber(paging: NumberPaging): Pager {
   const { first = 1, max, atOnce = PAGES_AT_ONCE } = paging;
   const extra = extraRows(paging);
-  const windowOf = (input: PageInput) => findWindow(offsetOf(input), input.limit + extra, max);
   return {
     ...BY_POSITION,
     pagesAtOnce: atOnce,
     maxPageSize: max - extra,
     parameters: (input) => {
-      const { index, size } = windowOf(input);
+      const { index, size } = findWindow(offsetOf(input), input.limit + extra, max);
       return { [paging.page]: first + index, [paging.size]: size };
     },
     end: (input, { rows, response }) => {
-      const { size, skip } = windowOf(input);
+      const wanted = input.limit + extra;
+      const { size, skip } = findWindow(offsetOf(input), wanted, max);
       // A page that is too short for the wanted rows and full says nothing of what follows.
-      const isOpen = size - skip < input.limit + extra && rows.length >= size;
-      return endAt(input, rows.slice(skip), { more: isOpen, ...endingOf(paging, response) });
+      const isOpen = size - skip < wanted && rows.length >= size;
+      return endAt(paging, input, { rows: rows.slice(skip), response }, isOpen);
     },
   };
 }
@@ -168,23 +169,18 @@ function extraRows({ total, more }: Ending): number {
   return total === undefined && more === undefined ? 1 : 0;
 }
 
-interface Ended {
-  readonly total?: number;
-  readonly more?: boolean;
-}
-
-function endingOf({ total, more }: Ending, response: ProviderResponse): Ended {
-  return {
-    ...(total !== undefined && { total: json.count(total(response), 'the number of all rows') }),
-    ...(more !== undefined && { more: more(response) }),
-  };
-}
-
-/** `rows` begins with the first wanted row. */
-function endAt(input: PageInput, rows: readonly unknown[], { total, more = false }: Ended): ListPage {
+/** `rows` begins with the first wanted row. `isOpen` decides whether the list continues where the ending does not show it. */
+function endAt(
+  { total: totalIn, more }: Ending,
+  input: PageInput,
+  { rows, response }: RowsOf,
+  isOpen = false,
+): ListPage {
   const records = rows.slice(0, input.limit);
   const end = offsetOf(input) + records.length;
-  const goesOn = total === undefined ? more || rows.length > records.length : end < total;
+  const total = totalIn && json.count(totalIn(response), 'the number of all rows');
+  const hasMore = more?.(response) ?? isOpen;
+  const goesOn = total === undefined ? hasMore || rows.length > records.length : end < total;
   const next = goesOn && records.length > 0 ? { next: String(end) } : undefined;
   return total === undefined ? { records, ...next } : { records, total, ...next };
 }
@@ -202,17 +198,12 @@ interface PageWindow {
  * the most of them.
  */
 export function findWindow(offset: number, count: number, max: number): PageWindow {
-  let best = windowAt(offset, count);
-  for (let size = count; size <= max && best.size - best.skip < count; size++) {
-    const next = windowAt(offset, size);
-    if (next.size - next.skip > best.size - best.skip) best = next;
+  let best = { index: 0, size: count, skip: Number.POSITIVE_INFINITY };
+  for (let size = count; ; size++) {
+    const skip = offset % size;
+    if (size - skip > best.size - best.skip) best = { index: (offset - skip) / size, size, skip };
+    if (best.size - best.skip >= count || size >= max) return best;
   }
-  return best;
-}
-
-function windowAt(offset: number, size: number): PageWindow {
-  const skip = offset % size;
-  return { index: (offset - skip) / size, size, skip };
 }
 
 function sizeOf({ size }: Following, { limit }: PageInput): Readonly<Record<string, number>> {

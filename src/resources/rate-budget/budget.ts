@@ -1,6 +1,7 @@
 import type { Clock, EndWait } from '../../clock.ts';
 import type { RateLimitState } from '../../connector/contract.ts';
 import { AppError } from '../../errors.ts';
+import { currentTrace } from '../../trace.ts';
 import { CALLERS_SHARE, callsBesideCallers, type TimedRateLimit } from '../rate-limits.ts';
 import type { Grant, Report, ShareRenewal } from './settle.ts';
 
@@ -329,14 +330,20 @@ export function createBudget({ clock, options, measures, renew, tellRefusal, isF
       waiters.length === 0 && taken === answered && budget.isHeld() && clock.steady() - lastUsedMs >= options.idleMs,
 
     /**
-     * Counts a call that is about to be sent.
+     * Counts a call of the current work that is about to be sent.
      * @returns undefined if it can be sent now. Otherwise a promise that resolves when it can, or after the longest wait; it rejects with
      * OVERLOADED for background work that finds no share, and with the reason of the signal
      */
-    take: (work: Work, signal: AbortSignal): Promise<void> | undefined => {
+    take: (signal: AbortSignal): Promise<void> | undefined => {
+      const work: Work = currentTrace()?.work ?? 'caller';
       const nowMs = clock.steady();
       lastUsedMs = nowMs;
       asked[work === 'caller' ? 'caller' : 'background']++;
+      // Most providers report no limit, so there is nothing to share, and nothing to renew.
+      if (options.isShared && lease === undefined && report === undefined && isAsked) {
+        taken++;
+        return undefined;
+      }
       if (!admits(work, nowMs) && !(work === 'caller' && isSpent(work, nowMs))) return wait(work, signal);
       count(work, nowMs);
       considerRenewal(nowMs);

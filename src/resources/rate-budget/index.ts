@@ -1,10 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../../bounded.ts';
 import type { Clock } from '../../clock.ts';
-import type { CallGate } from '../../connector/client/index.ts';
 import type { Notifier } from '../../db/notifier.ts';
 import type { Logger } from '../../log.ts';
-import { currentTrace } from '../../trace.ts';
 import type { TimedRateLimit } from '../rate-limits.ts';
 import { BUDGET_OPTIONS, type Budget, type BudgetKey, createBudget, type RateBudgetOptions } from './budget.ts';
 import type { BudgetStore } from './budget-store.ts';
@@ -39,7 +37,7 @@ export function createRateBudgets({ clock, sharing, counts = NO_COUNTS }: RateBu
   const renewals =
     sharing === undefined || !options.isShared
       ? undefined
-      : createRenewals({ ...sharing, clock, options, measures: counts, findBudget, getBudget });
+      : createRenewals({ ...sharing, clock, options, measures: counts, findBudget, getBudget: gateOf });
   const ports = {
     clock,
     options,
@@ -49,7 +47,7 @@ export function createRateBudgets({ clock, sharing, counts = NO_COUNTS }: RateBu
     isFailing: () => renewals?.isFailing() === true,
   };
 
-  function getBudget({ accountId, id }: BudgetKey): Budget {
+  function gateOf({ accountId, id }: BudgetKey): Budget {
     const name = `${accountId}:${id}`;
     const known = kept.get(name);
     if (known !== undefined) return known;
@@ -60,16 +58,7 @@ export function createRateBudgets({ clock, sharing, counts = NO_COUNTS }: RateBu
 
   return {
     /** Returns the gate through which the calls on an instance pass. */
-    gateOf: (key: BudgetKey): CallGate => {
-      const budget = getBudget(key);
-      return {
-        take: (signal) => budget.take(currentTrace()?.work ?? 'caller', signal),
-        sent: budget.sent,
-        heard: budget.heard,
-        refused: budget.refused,
-        ended: budget.ended,
-      };
-    },
+    gateOf,
     /** Returns the rate limit of an instance, as it was last reported to any process, until it is renewed. */
     find: (key: BudgetKey): TimedRateLimit | undefined => findBudget(key)?.find(),
     countHeld: () => renewals?.countHeld() ?? { shared: 0, alone: 0 },

@@ -39,7 +39,8 @@ export async function traceOfRequest(
   { headers }: { readonly headers: Headers },
 ): Promise<readonly ExportedSpan[]> {
   const requestId = headers.get('elements-request-id');
-  const find = () => collector.spans.find(({ attributes }) => attributes['causeway.request.id'] === requestId);
+  const find = () => collector.spans.findLast(({ attributes }) => attributes['causeway.request.id'] === requestId);
   await until(async () => find() !== undefined);
-  return collector.spans.filter(({ traceId }) => traceId === find()?.traceId);
+  const own = find();
+  return collector.spans.filter(({ traceId }) => traceId === own?.traceId);
 }

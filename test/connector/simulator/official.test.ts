@@ -182,6 +182,21 @@ describe('a simulator with an official description', () => {
     });
   }
 
+  it('judges what came before, too, where it is wrong or comes with another status or from another operation', async () => {
+    const asked = async (request: string, response: SimulatedResponse) => (await toy.exchange(request, response))[0];
+    const [right, wrong] = [json([BOOK]), json([{ title: 'One' }])];
+    for (const [response, status] of [
+      [right, 200],
+      [right, 200],
+      [wrong, 500],
+      [wrong, 500],
+    ] as const)
+      expect(await asked('GET /books?shelf=a', response)).to.equal(status);
+    expect(await asked('GET /books?shelf=a', { ...right, status: 404 })).to.equal(500);
+    expect(await asked('GET /books/newest', right)).to.equal(500);
+    expect(toy.served.takeContradictions()).to.have.lengthOf(4);
+  });
+
   it('accepts errors of an operation whose description has none, but no other status', async () => {
     expect(await toy.exchange('POST /books', json({ message: 'no' }, 409), { title: 'a' })).to.deep.equal([409, 'no']);
     expect(await toy.exchange('DELETE /books/7', json({}, 200))).to.deep.equal([

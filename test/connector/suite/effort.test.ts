@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FULL, QUICK, readEffort, SMOKE, THOROUGH } from '../../../suite/effort.ts';
+import { FULL, hasEveryLiteral, QUICK, readEffort, SMOKE, THOROUGH } from '../../../suite/effort.ts';
 
 describe('the effort for a connector', () => {
   const cases = [
@@ -25,5 +25,11 @@ describe('the effort for a connector', () => {
   it('has as many random filters as CONFORMANCE_RUNS says', () => {
     const { filters, filtersInAll } = readEffort({ CONFORMANCE_RUNS: '40' }, 'box');
     expect([filters, filtersInAll]).to.deep.equal([40, Number.POSITIVE_INFINITY]);
+  });
+
+  it('has every literal for a real server if its connector changed, or other cases than last time are tried', () => {
+    const environments = [{}, { CONFORMANCE_OF: 'keap' }, { CONFORMANCE_OF: 'keap,box' }, { CONFORMANCE_SEED: '7' }];
+    const found = environments.map((environment) => hasEveryLiteral(environment, 'box'));
+    expect(found).to.deep.equal([false, false, true, true]);
   });
 });

@@ -2,7 +2,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import express from 'express';
-import { sendJson } from '../../src/http/json-response.ts';
+import { sendJson } from '../../src/http/response.ts';
 import { stopServer } from '../../suite/stop-server.ts';
 
 describe('a large answer', () => {

@@ -1,31 +1,5 @@
 import { AppError } from '../errors.ts';
 
-/** Returns the headers of a list (decisions D3): the counts, and the next page. */
-export function listHeaders(
-  count: number,
-  next: { readonly url: string; readonly token: string | undefined },
-): Record<string, string | number | undefined> {
-  return {
-    'Elements-Returned-Count': count,
-    ...(next.token !== undefined && {
-      'Elements-Next-Page-Token': next.token,
-      Link: `<${nextUrl(next.url, next.token)}>; rel="next"`,
-    }),
-  };
-}
-
-/** Returns the URL of the same request with the token in place of its page. */
-function nextUrl(given: string, token: string): string {
-  // Sent as they are by lax clients; in a Link header they would end the address.
-  const url = /[<>"#]/.test(given) ? given.replace(/[<>"#]/g, encodeURIComponent) : given;
-  // Most requests have no page yet, and parsing a long URL costs more than the rest of the headers.
-  if (!/[?&](?:page|nextPage)=/.test(url)) return `${url}${url.includes('?') ? '&' : '?'}nextPage=${token}`;
-  const next = new URL(url);
-  next.searchParams.delete('page');
-  next.searchParams.set('nextPage', token);
-  return next.href;
-}
-
 /** Encryption of list positions as text that callers can neither read nor change. */
 export interface PageSeal {
   readonly seal: (plain: string, context: string) => string;

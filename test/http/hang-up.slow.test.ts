@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { assertThere, isHangUp, signalEnd } from '../../src/http/request-end.ts';
+import { assertThere, isHangUp, signalEnd } from '../../src/http/connection.ts';
 
 function answerTo(): ServerResponse {
   return new ServerResponse(new IncomingMessage(new Socket()));
